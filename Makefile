@@ -1,0 +1,38 @@
+# make test    set up what is missing, then check and test everything
+# make check   format, lint, types and the layering test only
+# make run     a demonstration that needs neither a key nor a network
+# make bench   the benchmark table, against peers, in one interleaved run
+# make lock    renew the pinned requirements after a change of pyproject.toml
+
+export UV_PYTHON_DOWNLOADS = never
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: test check run bench lock clean
+
+test: check
+	$(BIN)/pytest
+
+check: .venv/ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/pytest tests/test_layers.py
+
+run: .venv/ready
+	$(BIN)/weft demo
+
+.venv/ready: pyproject.toml requirements-dev.txt
+	$(PYTHON) -m venv .venv
+	@$(BIN)/python -c "import uv" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m uv pip install --quiet -r requirements-dev.txt
+	$(BIN)/python -m uv pip install --quiet --no-deps -e .
+	@touch $@
+
+lock: .venv/ready
+	$(BIN)/python -m uv lock --quiet
+	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-project --no-header --no-annotate --no-dev -o requirements.txt
+	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-project --no-header --no-annotate -o requirements-dev.txt
+
+clean:
+	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis dist build

@@ -1,0 +1,87 @@
+"""An event: a payload with its place in a session's log. Encodes with `core.json.encode`."""
+
+import msgspec
+
+import weft.core.events as _events  # every payload class is defined once this is imported
+from weft.core.json import JsonObject
+from weft.core.payload import Layer, Payload
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """A payload with its place in a session's log."""
+
+    seq: int
+    id: str
+    session: str
+    exchange: str | None
+    type: str
+    layer: Layer
+    time: float
+    epoch: int
+    data: Payload
+
+
+def _payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
+    found: dict[str, type[Payload]] = {}
+    for kind in base.__subclasses__():
+        if "type" in vars(kind):
+            found[kind.type] = kind
+        found |= _payload_types(kind)
+    return found
+
+
+PAYLOADS: dict[str, type[Payload]] = {k: v for k, v in _payload_types(Payload).items() if v is not _events.Unknown}
+"""Every payload class by its event type."""
+
+
+class _Envelope(msgspec.Struct):
+    seq: int
+    id: str
+    session: str
+    exchange: str | None
+    type: str
+    layer: Layer
+    time: float
+    epoch: int
+    data: msgspec.Raw
+
+
+_envelopes = msgspec.json.Decoder(_Envelope)
+_payloads = {name: msgspec.json.Decoder(kind) for name, kind in PAYLOADS.items()}
+
+
+def decode_event(line: bytes | str) -> Event:
+    """An event from its JSON. _events.Unknown fields are ignored, unknown types become `Unknown`."""
+    envelope = _envelopes.decode(line)
+    decoder = _payloads.get(envelope.type)
+    data = decoder.decode(envelope.data) if decoder else _events.Unknown(msgspec.json.decode(envelope.data))
+    return Event(
+        seq=envelope.seq,
+        id=envelope.id,
+        session=envelope.session,
+        exchange=envelope.exchange,
+        type=envelope.type,
+        layer=envelope.layer,
+        time=envelope.time,
+        epoch=envelope.epoch,
+        data=data,
+    )
+
+
+def event_schema() -> JsonObject:
+    """The JSON Schema of every event, generated from these types."""
+    schemas, definitions = msgspec.json.schema_components(list(PAYLOADS.values()), ref_template="#/$defs/{name}")
+    envelope = msgspec.json.schema(_Envelope)["$defs"]["_Envelope"]["properties"]
+    variants = [
+        {
+            "type": "object",
+            "properties": envelope | {"type": {"const": name}, "layer": {"const": kind.layer}, "data": schema},
+            "required": list(envelope),
+        }
+        for (name, kind), schema in zip(PAYLOADS.items(), schemas, strict=True)
+    ]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "oneOf": variants,
+        "$defs": definitions,
+    }

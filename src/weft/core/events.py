@@ -1,0 +1,340 @@
+"""Events: the facts of a session, in four layers.
+
+One frozen struct a type. These are payloads: the facts themselves, as wires and tools make them. `core.envelope`
+gives them their place in a session's log.
+"""
+
+from typing import Any, Literal
+
+from weft.core.errors import ErrorInfo
+from weft.core.json import JsonObject
+from weft.core.messages import Message
+from weft.core.payload import Payload, StreamPayload
+from weft.core.stop import StopReason
+from weft.core.tools import ToolCall, ToolResult, ToolStatus
+from weft.core.usage import Usage
+
+ExchangeStatus = Literal["completed", "cancelled", "failed", "limit"]
+
+
+# --- stream: increments while a model writes and tools run ---------------------------------------------------
+# `tool_call` and `tool_result` are here too: their payloads are `ToolCall` and `ToolResult` of core.tools.
+
+
+class MessageStart(StreamPayload, frozen=True):
+    type = "message_start"
+    message: str
+    model: str = ""
+    attempt: int = 1
+
+
+class TextContentBlockStart(StreamPayload, frozen=True):
+    type = "text_content_block_start"
+    index: int
+    block: str
+    refusal: bool = False
+
+
+class TextDelta(StreamPayload, frozen=True, gc=False):
+    type = "text_delta"
+    index: int
+    block: str
+    text: str
+
+
+class TextContentBlockStop(StreamPayload, frozen=True):
+    type = "text_content_block_stop"
+    index: int
+    block: str
+
+
+class ThinkingContentBlockStart(StreamPayload, frozen=True):
+    type = "thinking_content_block_start"
+    index: int
+    block: str
+
+
+class ThinkingDelta(StreamPayload, frozen=True, gc=False):
+    type = "thinking_delta"
+    index: int
+    block: str
+    text: str
+
+
+class ThinkingContentBlockStop(StreamPayload, frozen=True):
+    type = "thinking_content_block_stop"
+    index: int
+    block: str
+
+
+class ToolUseContentBlockStart(StreamPayload, frozen=True):
+    """A call has begun; its arguments follow. `id` is the call's."""
+
+    type = "tool_use_content_block_start"
+    index: int
+    block: str
+    id: str
+    name: str
+
+
+class InputJsonDelta(StreamPayload, frozen=True, gc=False):
+    type = "input_json_delta"
+    index: int
+    block: str
+    partial_json: str
+
+
+class ToolUseContentBlockStop(StreamPayload, frozen=True):
+    type = "tool_use_content_block_stop"
+    index: int
+    block: str
+    id: str
+
+
+class MessageDelta(StreamPayload, frozen=True):
+    """How the message ended. The provider's own words stand beside ours."""
+
+    type = "message_delta"
+    message: str
+    stop_reason: StopReason
+    usage: Usage
+    provider_stop_reason: str | None = None
+    provider_usage: JsonObject | None = None
+
+
+class MessageStop(StreamPayload, frozen=True):
+    type = "message_stop"
+    message: str
+
+
+class MessageDiscarded(StreamPayload, frozen=True):
+    """A failed attempt: drop all that came since its `message_start`. Its usage still counts."""
+
+    type = "message_discarded"
+    message: str
+    error: ErrorInfo
+    usage: Usage = Usage()
+
+
+class ToolOutputDelta(StreamPayload, frozen=True):
+    type = "tool_output_delta"
+    id: str
+    text: str
+    channel: Literal["stdout", "stderr", "progress"] = "stdout"
+
+
+class FilePreview(StreamPayload, frozen=True):
+    """A file's content as the model writes it, before the tool runs. `offset` counts characters."""
+
+    type = "file_preview"
+    id: str
+    path: str
+    offset: int
+    text: str
+
+
+class FilePreviewReset(StreamPayload, frozen=True):
+    type = "file_preview_reset"
+    id: str
+    path: str
+
+
+# --- state: what the agent is doing --------------------------------------------------------------------------
+
+
+class StatePayload(Payload, frozen=True):
+    layer = "state"
+
+
+class ConversationQueued(StatePayload, frozen=True):
+    type = "conversation_queued"
+    position: int
+
+
+class ConversationStart(StatePayload, frozen=True):
+    type = "conversation_start"
+
+
+class ConversationThinking(StatePayload, frozen=True):
+    type = "conversation_thinking"
+
+
+class ConversationResponding(StatePayload, frozen=True):
+    type = "conversation_responding"
+
+
+class ConversationEnd(StatePayload, frozen=True):
+    type = "conversation_end"
+
+
+class ConversationInterrupted(StatePayload, frozen=True):
+    type = "conversation_interrupted"
+    reason: str = ""
+
+
+class ToolPlanned(StatePayload, frozen=True):
+    type = "tool_planned"
+    id: str
+    name: str
+
+
+class ToolExecuting(StatePayload, frozen=True):
+    type = "tool_executing"
+    id: str
+    name: str
+    attempt: int = 1
+    resources: list[str] = []
+    summary: str = ""
+
+
+class ToolCompleted(StatePayload, frozen=True):
+    type = "tool_completed"
+    id: str
+    name: str
+    duration_ms: float
+    summary: str = ""
+
+
+class ToolFailed(StatePayload, frozen=True):
+    type = "tool_failed"
+    id: str
+    name: str
+    status: ToolStatus
+    duration_ms: float
+    summary: str = ""
+
+
+class ApprovalRequested(StatePayload, frozen=True):
+    """Somebody must allow this exact call. `digest` binds the approval to tool and arguments."""
+
+    type = "approval_requested"
+    approval: str
+    call: str
+    name: str
+    digest: str
+    summary: str
+
+
+class ApprovalResolved(StatePayload, frozen=True):
+    type = "approval_resolved"
+    approval: str
+    call: str
+    decision: Literal["allowed", "denied"]
+    reason: str = ""
+
+
+class QuestionAsked(StatePayload, frozen=True):
+    type = "question_asked"
+    question: str
+    call: str
+    text: str
+    suggestions: list[str]
+
+
+class QuestionAnswered(StatePayload, frozen=True):
+    type = "question_answered"
+    question: str
+    call: str
+    answer: str
+
+
+class FileChanged(StatePayload, frozen=True):
+    """A file has a new revision. `hash` is the SHA-256 of its content, None once it is deleted."""
+
+    type = "file_changed"
+    path: str
+    revision: int
+    hash: str | None
+    prev_hash: str | None
+    cause: str
+    size: int = 0
+    diff: str = ""
+
+
+class RetryScheduled(StatePayload, frozen=True):
+    type = "retry_scheduled"
+    message: str
+    attempt: int
+    delay_s: float
+    error: ErrorInfo
+
+
+class CancelRequested(StatePayload, frozen=True):
+    type = "cancel_requested"
+    reason: str = ""
+
+
+class ErrorOccurred(StatePayload, frozen=True):
+    type = "error_occurred"
+    error: ErrorInfo
+
+
+class SessionResumed(StatePayload, frozen=True):
+    type = "session_resumed"
+    from_seq: int
+
+
+# --- message: whole messages, for storing and showing ---------------------------------------------------------
+
+
+class MessagePayload(Payload, frozen=True):
+    layer = "message"
+
+
+class UserMessage(MessagePayload, frozen=True):
+    type = "user_message"
+    message: Message
+
+
+class AssistantMessage(MessagePayload, frozen=True):
+    type = "assistant_message"
+    message: Message
+
+
+class ToolUseMessage(MessagePayload, frozen=True):
+    """A call and its result as one action; the result is filled in when it is known."""
+
+    type = "tool_use_message"
+    call: ToolCall
+    result: ToolResult | None = None
+
+
+class ErrorMessage(MessagePayload, frozen=True):
+    type = "error_message"
+    error: ErrorInfo
+
+
+# --- exchange: one request and all that it took ---------------------------------------------------------------
+
+
+class ExchangePayload(Payload, frozen=True):
+    layer = "exchange"
+
+
+class ExchangeRequest(ExchangePayload, frozen=True):
+    type = "exchange_request"
+    message: Message
+    model: str = ""
+    client_request_id: str | None = None
+
+
+class ExchangeResponse(ExchangePayload, frozen=True):
+    """The one signal that work is over, for every outcome."""
+
+    type = "exchange_response"
+    status: ExchangeStatus
+    stop_reason: StopReason
+    duration_ms: float
+    turns: int
+    usage: Usage
+    cost_usd: float | None = None
+    error: ErrorInfo | None = None
+    limit: str | None = None
+
+
+class Unknown(Payload, frozen=True):
+    """An event of a type this version does not know, kept as it came."""
+
+    type = "unknown"
+    layer = "stream"
+    data: Any

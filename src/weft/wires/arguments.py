@@ -1,0 +1,77 @@
+"""Arguments of a call, once all of them have arrived: strict, or not at all."""
+
+from typing import Any, cast
+
+from weft.core.json import JsonObject, parse_strict
+from weft.core.stop import EXECUTABLE, StopReason
+from weft.core.tools import InvalidCall, InvalidReason, ToolCall
+
+_WHY: dict[StopReason, tuple[InvalidReason, str]] = {
+    "max_tokens": (
+        "truncated",
+        "The call was cut off at the output limit and was not run. Send less in one call, or split it.",
+    ),
+    "content_filter": ("filtered", "A content filter stopped the message; its calls were not run."),
+    "refusal": ("refused", "The message ended in a refusal; its calls were not run."),
+    "pause_turn": ("truncated", "The turn was paused before the call was complete; it was not run."),
+    "error": ("truncated", "The message ended in an error; its calls were not run."),
+}
+_MAX_DETAIL = 200
+
+
+def finish_call(call_id: str, wire_id: str | None, name: str, text: str, stop: StopReason) -> ToolCall:
+    """A call from its collected argument text. It carries `invalid` unless it may run."""
+    value, problem = _parse(text)
+    invalid: InvalidCall | None = None
+    if stop not in EXECUTABLE:
+        reason, message = _WHY.get(stop, _WHY["error"])
+        invalid = InvalidCall(reason, message, text)
+    elif problem is not None:
+        invalid = InvalidCall("malformed", f"The arguments are not valid JSON: {problem}.", text)
+    elif not name:
+        invalid = InvalidCall("malformed", "The call names no tool.", text)
+    return ToolCall(id=call_id, wire_id=wire_id, name=name, input=value, invalid=invalid)
+
+
+def expand_parallel(text: str) -> list[tuple[str, JsonObject]] | None:
+    """The calls inside OpenAI's legacy `multi_tool_use.parallel` wrapper, or None if it is not one."""
+    value, problem = _parse(text)
+    uses = value.get("tool_uses")
+    if problem is not None or not isinstance(uses, list):
+        return None
+    calls: list[tuple[str, JsonObject]] = []
+    for use in cast("list[Any]", uses):
+        if not isinstance(use, dict) or not isinstance(use.get("recipient_name"), str):  # pyright: ignore[reportUnknownMemberType]
+            return None
+        use = cast(JsonObject, use)
+        parameters = use.get("parameters")
+        calls.append(
+            (
+                use["recipient_name"].removeprefix("functions."),
+                cast(JsonObject, parameters) if isinstance(parameters, dict) else {},
+            )
+        )
+    return calls
+
+
+def _parse(text: str) -> tuple[JsonObject, str | None]:
+    """The arguments as an object, and what is wrong with them."""
+    if not text.strip() or text.strip() == "null":
+        return {}, None
+    try:
+        value = parse_strict(text)
+        if isinstance(value, str):  # encoded twice
+            value = parse_strict(value)
+    except ValueError as error:
+        return {}, str(error)[:_MAX_DETAIL]
+    if not isinstance(value, dict):
+        return {}, f"expected an object, got {type(value).__name__}"
+    return cast(JsonObject, value), None
+
+
+def wire_input(call: ToolCall) -> JsonObject:
+    """The arguments as a history may hold them: APIs refuse text that is not JSON."""
+    invalid = call.invalid
+    if invalid is None or call.input or invalid.raw.strip() in ("", "{}", "null"):
+        return call.input
+    return {"INVALID_JSON": invalid.raw}

@@ -1,0 +1,67 @@
+"""A JSON array that is still arriving, cut into its elements. Gemini answers so without `alt=sse`."""
+
+import re
+
+from weft.core.errors import MalformedResponse
+from weft.wires.sse import MAX_EVENT_BYTES, ServerSentEvent
+
+_OUTSIDE = re.compile(rb'["{}\[\]]')
+_INSIDE = re.compile(rb'["\\]')
+
+
+class JsonArrayParser:
+    """Bytes in any cut, the raw elements out. A bare object counts as an array of one."""
+
+    def __init__(self, max_element_bytes: int = MAX_EVENT_BYTES) -> None:
+        self.stray: list[bytes] = []
+        self._max = max_element_bytes
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._depth = 0  # of braces and brackets, the array's own left out
+        self._in_array = False
+        self._in_string = False
+        self._escaped = False
+
+    def feed(self, data: bytes) -> list[ServerSentEvent]:
+        elements: list[ServerSentEvent] = []
+        at = start = 0
+        if self._escaped and data:
+            at = 1
+            self._escaped = False
+        while at < len(data):
+            found = (_INSIDE if self._in_string else _OUTSIDE).search(data, at)
+            if found is None:
+                break
+            at = found.end()
+            char = found[0]
+            if char == b'"':
+                self._in_string = not self._in_string
+            elif char == b"\\":
+                self._escaped = at == len(data)
+                at += 1
+            elif char in b"{[":
+                if self._depth == 0:
+                    start = at - 1
+                    if char == b"[" and not self._in_array:
+                        self._in_array = True
+                        continue
+                self._depth += 1
+            elif self._depth:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._pieces.append(data[start:at])
+                    elements.append(ServerSentEvent(b"".join(self._pieces)))
+                    self._pieces, self._size = [], 0
+        if self._depth:
+            self._keep(data[start:])
+        return elements
+
+    def close(self) -> list[ServerSentEvent]:
+        """An element that is still open is none."""
+        return []
+
+    def _keep(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > self._max:
+            raise MalformedResponse(f"The server sent one element of more than {self._max} bytes.")

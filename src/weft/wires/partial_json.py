@@ -1,0 +1,264 @@
+"""JSON that is still arriving, parsed once: total cost is linear in its length.
+
+`feed` takes the next piece and costs what keeping it costs; `grow` says which strings grew since, as `(path, text)`
+pairs, so a reader pays once for each look, however small the pieces are; `value` is what is known so far.
+
+What is said never has to be taken back: a string only grows, a number or literal appears when it is whole, no escape
+or surrogate pair is cut, a key that was seen stays. Malformed input sets `error` and growth ends there.
+"""
+
+import re
+from collections.abc import Sequence
+from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from typing import Any, cast
+
+from weft.core.json import MAX_DEPTH
+
+Path = tuple[str | int, ...]
+Growth = tuple[Path, str]
+
+# Inside a string: plain runs and whole escapes. Stops at the closing quote or at an escape that is cut or wrong.
+_BODY = re.compile(r'[^"\\]*(?:\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])[^"\\]*)*')
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SCALAR = re.compile(r"[-+.0-9a-zA-Z]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
+_LITERALS = {"true": True, "false": False, "null": None}
+_MAX_SCALAR = 1000
+
+_VALUE, _FIRST_KEY, _KEY, _COLON, _FIRST_ITEM, _AFTER, _TEXT, _KEY_TEXT, _END = range(9)
+_OPEN = object()
+
+
+class PartialJson:
+    """An incremental parser of one JSON value."""
+
+    __slots__ = (
+        "_chunks",
+        "_container",
+        "_error",
+        "_growths",
+        "_held",
+        "_path",
+        "_pieces",
+        "_plain",
+        "_position",
+        "_root",
+        "_slot",
+        "_stack",
+        "_state",
+        "feed",
+    )
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self.feed = self._pieces.append
+        """Take the next piece."""
+        self._growths: list[Growth] = []
+        self._error: str | None = None
+        self._root: Any = _OPEN
+        self._container: Any = None
+        self._slot: str | int | None = None
+        self._stack: list[tuple[Any, str | int | None]] = []
+        self._path: Path = ()
+        self._state = _VALUE
+        self._chunks: list[str] = []  # pieces of the string that is open now
+        self._held = ""  # input that means nothing yet: half an escape, half a number
+        self._plain = False  # inside a string value with nothing held: the fast path applies
+        self._position = 0
+
+    def grow(self) -> Sequence[Growth]:
+        """Which strings grew by what since the last call."""
+        if not self._pieces:
+            return self._take()
+        text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
+        self._pieces.clear()
+        if self._plain and '"' not in text and "\\" not in text:
+            self._chunks.append(text)
+            self._growths.append((self._path, text))
+        else:
+            self._parse(text)
+        return self._take()
+
+    def close(self) -> Any:
+        """The input is over: settle a number at the top level, return the value."""
+        self._catch_up()
+        if self._state == _VALUE and self._held and not self._stack:
+            self.feed(" ")
+        return self.value
+
+    @property
+    def complete(self) -> bool:
+        """One whole JSON value has been read."""
+        self._catch_up()
+        return self._state == _END and self._error is None
+
+    @property
+    def error(self) -> str | None:
+        """What is wrong and at which character, once the input turned out not to be JSON."""
+        self._catch_up()
+        return self._error
+
+    @property
+    def value(self) -> Any:
+        """What is known so far; None before anything is. A live view: copy it to keep it."""
+        self._catch_up()
+        if self._state == _TEXT:
+            self._store("".join(self._chunks))
+        return None if self._root is _OPEN else self._root
+
+    def _catch_up(self) -> None:
+        if self._pieces:
+            self._growths = list(self.grow())
+
+    def _take(self) -> Sequence[Growth]:
+        growths = self._growths
+        self._growths = []
+        return growths
+
+    def _parse(self, text: str) -> None:
+        if self._error is not None:
+            return
+        if self._held:
+            self._position -= len(self._held)
+            text = self._held + text
+            self._held = ""
+        at = 0
+        length = len(text)
+        while at < length:
+            state = self._state
+            if state == _TEXT or state == _KEY_TEXT:
+                at = self._string(text, at)
+            else:
+                at = cast("re.Match[str]", _SPACE.match(text, at)).end()
+                if at < length:
+                    at = self._structure(text, at)
+            if self._error is not None:
+                break
+        self._position += length
+        self._plain = self._state == _TEXT and not self._held
+
+    def _string(self, text: str, at: int) -> int:
+        end = cast("re.Match[str]", _BODY.match(text, at)).end()
+        closed = end < len(text) and text[end] == '"'
+        if not closed and end < len(text) and _CUT_ESCAPE.match(text, end) is None:
+            return self._fail("invalid escape in a string", end)
+        body = text[at:end]
+        if "\\" in body:
+            body = cast(str, scanstring(body + '"', 0, False)[0])
+        if not closed:
+            if body and "\ud800" <= body[-1] <= "\udbff":  # its other half may follow
+                body = body[:-1]
+                end -= 6
+            self._held = text[end:]
+        if self._state == _TEXT:
+            if body:
+                self._chunks.append(body)
+                self._growths.append((self._path, body))
+            if closed:
+                self._store("".join(self._chunks))
+                self._chunks = []
+                self._state = _AFTER if self._stack else _END
+        else:
+            self._chunks.append(body)
+            if closed:
+                self._end_key(end)
+        return end + 1 if closed else len(text)
+
+    def _end_key(self, at: int) -> None:
+        key = "".join(self._chunks)
+        self._chunks = []
+        if key in self._container:
+            self._fail(f"duplicate key {key[:80]!r}", at)
+        self._slot = key
+        self._state = _COLON
+
+    def _structure(self, text: str, at: int) -> int:
+        char = text[at]
+        state = self._state
+        if state == _AFTER:
+            if char == ",":
+                self._next_slot()
+                return at + 1
+            if char == ("}" if isinstance(self._container, dict) else "]"):
+                return self._pop(at)
+            return self._fail("expected a comma or the end of the container", at)
+        if state == _COLON:
+            if char != ":":
+                return self._fail("expected a colon", at)
+            self._state = _VALUE
+            return at + 1
+        if state == _KEY or state == _FIRST_KEY:
+            if char == '"':
+                self._state = _KEY_TEXT
+                return at + 1
+            if char == "}" and state == _FIRST_KEY:
+                return self._pop(at)
+            return self._fail("expected a key", at)
+        if state == _END:
+            return self._fail("more input after the end of the value", at)
+        if char == "]" and state == _FIRST_ITEM:
+            return self._pop(at)
+        return self._value(text, at, char)
+
+    def _value(self, text: str, at: int, char: str) -> int:
+        if char == '"':
+            self._store("")
+            self._path = (*(slot for _, slot in self._stack[1:]), self._slot) if self._stack else ()  # pyright: ignore[reportAttributeAccessIssue]
+            self._state = _TEXT
+            return at + 1
+        if char == "{" or char == "[":
+            return self._push({} if char == "{" else [], at)
+        end = cast("re.Match[str]", _SCALAR.match(text, at)).end()
+        if end - at > _MAX_SCALAR:
+            return self._fail("a number is too long", at)
+        if end == len(text) and end > at:
+            self._held = text[at:]
+            return end
+        return self._scalar(text[at:end], at, end)
+
+    def _scalar(self, token: str, at: int, end: int) -> int:
+        if token in _LITERALS:
+            self._store(_LITERALS[token])
+        elif _NUMBER.match(token):
+            self._store(int(token) if token.lstrip("-").isdigit() else float(token))
+        else:
+            return self._fail("expected a value", at)
+        self._state = _AFTER if self._stack else _END
+        return end
+
+    def _push(self, container: Any, at: int) -> int:
+        if len(self._stack) >= MAX_DEPTH:
+            return self._fail(f"nested more than {MAX_DEPTH} levels deep", at)
+        self._store(container)
+        self._stack.append((self._container, self._slot))
+        self._container = container
+        self._slot = None if isinstance(container, dict) else 0
+        self._state = _FIRST_KEY if isinstance(container, dict) else _FIRST_ITEM
+        return at + 1
+
+    def _pop(self, at: int) -> int:
+        self._container, self._slot = self._stack.pop()
+        self._state = _AFTER if self._stack else _END
+        return at + 1
+
+    def _next_slot(self) -> None:
+        if isinstance(self._slot, int):
+            self._slot += 1
+            self._state = _VALUE
+        else:
+            self._state = _KEY
+
+    def _store(self, value: Any) -> None:
+        container: Any = self._container
+        if container is None:
+            self._root = value
+        elif isinstance(container, dict) or self._slot < len(container):
+            container[self._slot] = value
+        else:
+            container.append(value)
+
+    def _fail(self, message: str, at: int) -> int:
+        self._error = f"{message} (character {self._position + at})"
+        self._plain = False
+        return at

@@ -1,0 +1,49 @@
+"""Thinking that arrives inside the text, between `<think>` and `</think>`, in any cut."""
+
+from typing import Literal
+
+Kind = Literal["text", "thinking"]
+
+_OPEN, _CLOSE = "<think>", "</think>"
+
+
+class ThinkTags:
+    """Splits text into text and thinking. Only a tag at the very start opens thinking."""
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._state: Literal["start", "thinking", "text"] = "start"
+
+    def feed(self, text: str) -> list[tuple[Kind, str]]:
+        text = self._held + text
+        self._held = ""
+        if self._state == "start":
+            rest = text.lstrip()
+            if not rest or (len(rest) < len(_OPEN) and _OPEN.startswith(rest)):
+                self._held = text
+                return []
+            self._state = "thinking" if rest.startswith(_OPEN) else "text"
+            text = rest.removeprefix(_OPEN) if self._state == "thinking" else text
+        if self._state == "text":
+            return [("text", text)] if text else []
+        thinking, tag, after = text.partition(_CLOSE)
+        if tag:
+            self._state = "text"
+            after = after.lstrip("\n")
+            return [*_some("thinking", thinking), *_some("text", after)]
+        keep = _overlap(thinking, _CLOSE)
+        self._held = thinking[len(thinking) - keep :]
+        return _some("thinking", thinking[: len(thinking) - keep])
+
+    def close(self) -> list[tuple[Kind, str]]:
+        kind: Kind = "thinking" if self._state == "thinking" else "text"
+        return _some(kind, self._held)
+
+
+def _some(kind: Kind, text: str) -> list[tuple[Kind, str]]:
+    return [(kind, text)] if text else []
+
+
+def _overlap(text: str, tag: str) -> int:
+    """How many characters at the end of the text could begin the tag."""
+    return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)
