@@ -156,8 +156,14 @@ class Stalled(ProviderError):
 
 
 class ConnectionFailed(ProviderError):
+    """The network failed. `reached` is False if there never was a connection."""
+
     code = "connection"
     retryable = True
+
+    def __init__(self, message: str, *, reached: bool = True) -> None:
+        super().__init__(message)
+        self.reached = reached
 
 
 class IncompleteStream(ProviderError):
@@ -168,7 +174,13 @@ class IncompleteStream(ProviderError):
 
 
 class MalformedResponse(ProviderError):
-    """HTTP said success, the body was not an answer."""
+    """HTTP said success, the body was not an answer. Trying again would bring the same."""
+
+    code = "malformed_response"
+
+
+class MalformedCall(ProviderError):
+    """The model wrote a call that its own API could not read. Another attempt mostly succeeds."""
 
     code = "malformed_response"
     retryable = True

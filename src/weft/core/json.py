@@ -5,7 +5,7 @@
 """
 
 import json
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import msgspec
 
@@ -27,6 +27,24 @@ def encode_text(value: object) -> str:
     return encode(value).decode()
 
 
+def as_object(value: Any) -> JsonObject:
+    """The value if it is an object, else an empty one: what strangers send need not be what they promised."""
+    return cast(JsonObject, value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def as_objects(value: Any) -> list[JsonObject]:
+    """The objects in a list, if it is one."""
+    return [cast(JsonObject, item) for item in as_list(value) if isinstance(item, dict)]
+
+
+def as_int(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def parse_strict(text: str) -> Any:
     """The value of a JSON text; ValueError says what is wrong and where."""
     try:
@@ -44,11 +62,9 @@ def depth_of(value: Any) -> int:
     pending: list[tuple[Any, int]] = [(value, 0)]
     while pending:
         item, depth = pending.pop()
-        if not isinstance(item, dict | list):
-            continue
-        deepest = max(deepest, depth + 1)
-        children: Any = item.values() if isinstance(item, dict) else item  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-        pending += [(child, depth + 1) for child in children]
+        if isinstance(item, dict | list):
+            deepest = max(deepest, depth + 1)
+            pending += [(child, depth + 1) for child in (*as_object(item).values(), *as_list(item))]
     return deepest
 
 

@@ -1,8 +1,8 @@
 """Arguments of a call, once all of them have arrived: strict, or not at all."""
 
-from typing import Any, cast
+from typing import cast
 
-from weft.core.json import JsonObject, parse_strict
+from weft.core.json import JsonObject, as_list, as_object, parse_strict
 from weft.core.stop import EXECUTABLE, StopReason
 from weft.core.tools import InvalidCall, InvalidReason, ToolCall
 
@@ -40,17 +40,11 @@ def expand_parallel(text: str) -> list[tuple[str, JsonObject]] | None:
     if problem is not None or not isinstance(uses, list):
         return None
     calls: list[tuple[str, JsonObject]] = []
-    for use in cast("list[Any]", uses):
-        if not isinstance(use, dict) or not isinstance(use.get("recipient_name"), str):  # pyright: ignore[reportUnknownMemberType]
+    for use in as_list(uses):
+        name = as_object(use).get("recipient_name")
+        if not isinstance(name, str):
             return None
-        use = cast(JsonObject, use)
-        parameters = use.get("parameters")
-        calls.append(
-            (
-                use["recipient_name"].removeprefix("functions."),
-                cast(JsonObject, parameters) if isinstance(parameters, dict) else {},
-            )
-        )
+        calls.append((name.removeprefix("functions."), as_object(as_object(use).get("parameters"))))
     return calls
 
 

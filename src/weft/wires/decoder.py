@@ -134,6 +134,11 @@ class Decoder:
         return [self._discard(error)]
 
     @property
+    def started(self) -> bool:
+        """Something of the message has arrived."""
+        return bool(self._blocks)
+
+    @property
     def finishing(self) -> bool:
         """A stop reason was seen: what is still missing, if anything, is usage."""
         return self.provider_stop_reason is not None

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -27,7 +27,7 @@ from weft.core.errors import (
     RateLimited,
     ServerFault,
 )
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, as_list, as_object, as_objects
 
 MAX_RETRY_AFTER = 120.0
 _MAX_MESSAGE = 600
@@ -148,11 +148,9 @@ def error_from_object(value: Any, status: int | None = None) -> ProviderError:
 def error_from_body(body: bytes) -> ProviderError | None:
     """The error that a body holds, if it holds one: some servers say 200 first and think better of it."""
     value = _parse(body)
-    if isinstance(value, list) and value:
-        value = cast("list[Any]", value)[0]
-    if not isinstance(value, dict):
+    value = as_object(next(iter(as_list(value)), value))
+    if not value:
         return None
-    value = cast(JsonObject, value)
     if value.get("error") is None and value.get("type") != "error" and value.get("detail") is None:
         return None
     return error_from_object(value)
@@ -185,10 +183,9 @@ class _Fault(msgspec.Struct):
     @staticmethod
     def of(value: Any, body: bytes) -> "_Fault":
         fault = _Fault(codes=[])
-        if isinstance(value, list) and value:
-            value = cast("list[Any]", value)[0]
-        if isinstance(value, dict):
-            fault._read(cast(JsonObject, value), 0)
+        value = next(iter(as_list(value)), value)
+        if value_object := as_object(value):
+            fault._read(value_object, 0)
         if not fault.message:
             text = body.decode("utf-8", "replace").strip()
             fault.message = "" if text.startswith("<") else text
@@ -207,33 +204,24 @@ class _Fault(msgspec.Struct):
             if isinstance(text, str) and text:
                 self.message = f"{self.message}: {text}" if self.message and depth else text
                 break
-        details = value.get("details")
-        if isinstance(details, list):
-            for detail in cast("list[Any]", details):
-                self._read_detail(detail)
+        for detail in as_objects(value.get("details")):
+            self._read_detail(detail)
         if depth > 3:
             return
-        metadata = value.get("metadata")
-        if isinstance(metadata, dict):
-            self._read_upstream(cast(JsonObject, metadata).get("raw"), depth)
-        inner = value.get("error")
-        if isinstance(inner, dict):
-            self._read(cast(JsonObject, inner), depth + 1)
+        self._read_upstream(as_object(value.get("metadata")).get("raw"), depth)
+        self._read(as_object(value.get("error")), depth + 1)
 
     def _read_upstream(self, raw: Any, depth: int) -> None:
         """A gateway's copy of what the provider behind it said."""
         if not isinstance(raw, str):
             return
-        value = _parse(raw.encode("utf-8", "replace"))
-        if isinstance(value, dict):
-            self._read(cast(JsonObject, value), depth + 1)
+        value = as_object(_parse(raw.encode("utf-8", "replace")))
+        if value:
+            self._read(value, depth + 1)
         elif raw:
             self.message = f"{self.message}: {raw}"
 
-    def _read_detail(self, detail: Any) -> None:
-        if not isinstance(detail, dict):
-            return
-        detail = cast(JsonObject, detail)
+    def _read_detail(self, detail: JsonObject) -> None:
         if isinstance(reason := detail.get("reason"), str):
             self.codes.append(reason)
         if detail.get("@type") == _GOOGLE_RETRY and isinstance(delay := detail.get("retryDelay"), str):

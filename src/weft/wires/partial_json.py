@@ -253,7 +253,7 @@ class PartialJson:
         container: Any = self._container
         if container is None:
             self._root = value
-        elif isinstance(container, dict) or self._slot < len(container):
+        elif isinstance(container, dict) or cast(int, self._slot) < len(container):
             container[self._slot] = value
         else:
             container.append(value)

@@ -15,7 +15,7 @@ class ThinkTags:
         self._state: Literal["start", "thinking", "text"] = "start"
 
     def feed(self, text: str) -> list[tuple[Kind, str]]:
-        text = self._held + text
+        text = f"{self._held}{text}"
         self._held = ""
         if self._state == "start":
             rest = text.lstrip()
@@ -23,7 +23,8 @@ class ThinkTags:
                 self._held = text
                 return []
             self._state = "thinking" if rest.startswith(_OPEN) else "text"
-            text = rest.removeprefix(_OPEN) if self._state == "thinking" else text
+            if self._state == "thinking":
+                text = rest[len(_OPEN) :]
         if self._state == "text":
             return [("text", text)] if text else []
         thinking, tag, after = text.partition(_CLOSE)

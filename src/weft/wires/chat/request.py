@@ -127,7 +127,7 @@ def _part(block: Block) -> JsonObject:
 
 
 def _tool(tool: ToolDefinition, quirks: Quirks) -> JsonObject:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    function: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
     if tool.strict and quirks.strict_tools:
         function["strict"] = True
     return {"type": "function", "function": function}

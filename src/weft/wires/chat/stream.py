@@ -1,16 +1,17 @@
 """Chat Completions: the stream of an answer as events."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import msgspec
 
 from weft.core.errors import ServerFault
-from weft.core.json import JsonObject, encode_text
+from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.blocks import OpenBlock
 from weft.wires.chat.request import NAME, tool_call
+from weft.wires.counting import disjoint, first_known
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.think_tags import ThinkTags
@@ -98,7 +99,7 @@ class ChatDecoder(Decoder):
         if self.response_id is None:
             self.response_id, self.response_model = chunk.id, chunk.model
         if chunk.citations:
-            for url in chunk.citations:
+            for url in as_list(chunk.citations):
                 self._source(str(url), str(url))
         for choice in chunk.choices or ():
             if choice.index:  # n > 1: only the first answer is ours
@@ -143,10 +144,8 @@ class ChatDecoder(Decoder):
                 if not shown:
                     self._thinking(text)
                 shown = True
-        if isinstance(delta.reasoning_details, list):
-            for detail in cast("list[Any]", delta.reasoning_details):
-                if isinstance(detail, dict):
-                    self._detail(cast(JsonObject, detail), shown)
+        for detail in as_objects(delta.reasoning_details):
+            self._detail(detail, shown)
 
     def _detail(self, detail: JsonObject, shown: bool) -> None:
         text = detail.get("text") or detail.get("summary")
@@ -163,20 +162,15 @@ class ChatDecoder(Decoder):
                 last[name] = value
 
     def _list_content(self, content: Any) -> None:
-        if not isinstance(content, list):
-            return
-        for part in cast("list[Any]", content):
-            if not isinstance(part, dict):
-                continue
-            part = cast(JsonObject, part)
+        for part in as_objects(content):
             if part.get("type") == "text" and isinstance(part.get("text"), str):
                 self._text(part["text"])
                 self._append_part("text", part["text"])
-            elif part.get("type") == "thinking" and isinstance(part.get("thinking"), list):
-                for piece in part["thinking"]:
-                    if isinstance(piece, dict) and isinstance(piece.get("text"), str):  # pyright: ignore[reportUnknownMemberType]
-                        self._thinking(cast(JsonObject, piece)["text"])
-                        self._append_part("thinking", cast(JsonObject, piece)["text"])
+            elif part.get("type") == "thinking":
+                for piece in as_objects(part.get("thinking")):
+                    if isinstance(piece.get("text"), str):
+                        self._thinking(piece["text"])
+                        self._append_part("thinking", piece["text"])
             else:
                 self._parts.append(part)
 
@@ -198,8 +192,8 @@ class ChatDecoder(Decoder):
         function = delta.function or _Function()
         name = function.name if isinstance(function.name, str) else ""
         wire_id = str(delta.id) if delta.id else ""
-        arguments = function.arguments
-        if isinstance(arguments, dict | list):
+        arguments: Any = function.arguments
+        if arguments and not isinstance(arguments, str):
             arguments = encode_text(arguments)
         block = self._find(delta.index, wire_id, name, arguments)
         if block is None:
@@ -235,10 +229,9 @@ class ChatDecoder(Decoder):
         return block
 
     def _annotate(self, annotations: Any) -> None:
-        for note in cast("list[Any]", annotations) if isinstance(annotations, list) else []:
-            citation = cast(Any, note).get("url_citation") if isinstance(note, dict) else None  # pyright: ignore[reportUnknownMemberType]
-            if isinstance(citation, dict):
-                citation = cast(JsonObject, citation)
+        for note in as_objects(annotations):
+            citation = as_object(note.get("url_citation"))
+            if citation:
                 self._source(str(citation.get("title") or ""), citation.get("url"))
 
     def _stop_with(self, reason: str) -> None:
@@ -247,12 +240,9 @@ class ChatDecoder(Decoder):
         self.provider_stop_reason = reason
 
     def _count(self, chunk: _Chunk) -> None:
-        raw = chunk.usage
-        if not raw and isinstance(chunk.x_groq, dict):
-            raw = cast(JsonObject, chunk.x_groq).get("usage")
-        if not isinstance(raw, dict):
+        raw = as_object(chunk.usage) or as_object(as_object(chunk.x_groq).get("usage"))
+        if not raw:
             return
-        raw = cast(JsonObject, raw)
         if self.provider_usage and not any(isinstance(n, int) and n for n in raw.values()):
             return  # a last chunk of zeros does not undo what an earlier one said
         self.provider_usage = raw
@@ -280,18 +270,19 @@ class ChatDecoder(Decoder):
 
 
 def usage_of(raw: JsonObject) -> Usage:
-    prompt, completion, total = (_int(raw.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    inward = raw.get("prompt_tokens_details") or {}
-    outward = raw.get("completion_tokens_details") or {}
-    read = _first(inward.get("cached_tokens"), raw.get("cached_tokens"), raw.get("prompt_cache_hit_tokens"))
-    write = _first(inward.get("cache_write_tokens"), inward.get("cache_creation_tokens"))
-    reasoning = _first(outward.get("reasoning_tokens"), raw.get("reasoning_tokens"))
-    outside = total is not None and total == (prompt or 0) + (completion or 0) + (reasoning or 0)
-    if completion is not None and reasoning and not outside:  # xAI counts reasoning beside the completion
-        completion = max(completion - reasoning, 0)
-    if prompt is not None:
-        prompt = max(prompt - (read or 0) - (write or 0), 0)
-    return Usage(input=prompt, cache_read=read, cache_write=write, output=completion, reasoning=reasoning)
+    inward, outward = as_object(raw.get("prompt_tokens_details")), as_object(raw.get("completion_tokens_details"))
+    return disjoint(
+        prompt=as_int(raw.get("prompt_tokens")),
+        completion=as_int(raw.get("completion_tokens")),
+        total=as_int(raw.get("total_tokens")),
+        cache_read=first_known(
+            as_int(inward.get("cached_tokens")),
+            as_int(raw.get("cached_tokens")),
+            as_int(raw.get("prompt_cache_hit_tokens")),
+        ),
+        cache_write=first_known(as_int(inward.get("cache_write_tokens")), as_int(inward.get("cache_creation_tokens"))),
+        reasoning=first_known(as_int(outward.get("reasoning_tokens")), as_int(raw.get("reasoning_tokens"))),
+    )
 
 
 def _name(block: OpenBlock, name: str) -> None:
@@ -311,11 +302,3 @@ def _is_whole(text: str) -> bool:
 def _continues(last: JsonObject, detail: JsonObject) -> bool:
     same = ("index", "type", "id", "format")
     return all(detail.get(name) is None or detail.get(name) == last.get(name) for name in same)
-
-
-def _int(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _first(*values: Any) -> int | None:
-    return next((value for value in map(_int, values) if value is not None), None)

@@ -4,8 +4,8 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.errors import MalformedResponse
-from weft.core.json import JsonObject, encode_text
+from weft.core.errors import MalformedCall
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
@@ -86,8 +86,8 @@ class GeminiDecoder(Decoder):
             return
         self.response_id = self.response_id or chunk.responseId
         self.response_model = self.response_model or chunk.modelVersion
-        if isinstance(chunk.promptFeedback, dict) and not chunk.candidates:
-            blocked = cast(JsonObject, chunk.promptFeedback).get("blockReason")
+        if chunk.promptFeedback and not chunk.candidates:
+            blocked = as_object(chunk.promptFeedback).get("blockReason")
             if isinstance(blocked, str):
                 self.provider_stop_reason = blocked if blocked in self.stop_reasons else "PROHIBITED_CONTENT"
         for candidate in chunk.candidates or ():
@@ -102,14 +102,13 @@ class GeminiDecoder(Decoder):
             self.provider_stop_reason = str(candidate.finishReason)
             if self.provider_stop_reason in self.malformed:
                 why = candidate.finishMessage or self.provider_stop_reason
-                self._fail(MalformedResponse(f"The model wrote a call that its own API refused: {why}"))
+                self._fail(MalformedCall(f"The model wrote a call that its own API refused: {why}"))
         if candidate.groundingMetadata or candidate.citationMetadata:
             self._ground(candidate)
 
     def _take(self, part: JsonObject) -> None:
-        function = part.get("functionCall")
-        if isinstance(function, dict):
-            self._function(part, cast(JsonObject, function))
+        if isinstance(part.get("functionCall"), dict):
+            self._function(part, as_object(part["functionCall"]))
             return
         self._end_streamed()
         text = part.get("text")
@@ -118,9 +117,8 @@ class GeminiDecoder(Decoder):
             return
         self._break()
         self._parts.append(part)
-        inline = part.get("inlineData")
-        if isinstance(inline, dict):
-            inline = cast(JsonObject, inline)
+        inline = as_object(part.get("inlineData"))
+        if inline:
             self._image(str(inline.get("mimeType") or "image/png"), str(inline.get("data") or ""))
 
     def _text_part(self, part: JsonObject, text: str) -> None:
@@ -165,7 +163,7 @@ class GeminiDecoder(Decoder):
         if self._streamed is None or function.get("name"):
             self._open_streamed(part, function)
         place, arguments = cast("tuple[int, PathArguments]", self._streamed)
-        for piece in cast("list[JsonObject]", function.get("partialArgs") or []):
+        for piece in as_objects(function.get("partialArgs")):
             arguments.add(piece)
         if "thoughtSignature" in part:
             self._parts[place]["thoughtSignature"] = part["thoughtSignature"]
@@ -181,13 +179,12 @@ class GeminiDecoder(Decoder):
         self._call_text(self._calls[place], encode_text(arguments.value))
 
     def _ground(self, candidate: _Candidate) -> None:
-        metadata = cast(JsonObject, candidate.groundingMetadata or {})
-        for chunk in cast("list[JsonObject]", metadata.get("groundingChunks") or []):
-            web = cast(JsonObject, chunk.get("web") or chunk.get("retrievedContext") or {})
+        for chunk in as_objects(as_object(candidate.groundingMetadata).get("groundingChunks")):
+            web = as_object(chunk.get("web") or chunk.get("retrievedContext"))
             if web:
                 self._source(str(web.get("title") or ""), web.get("uri"))
-        citations = cast(JsonObject, candidate.citationMetadata or {})
-        for source in cast("list[JsonObject]", citations.get("citationSources") or citations.get("citations") or []):
+        citations = as_object(candidate.citationMetadata)
+        for source in as_objects(citations.get("citationSources") or citations.get("citations")):
             self._source(str(source.get("title") or ""), source.get("uri"))
 
     def _end(self) -> None:
@@ -203,7 +200,7 @@ class GeminiDecoder(Decoder):
                     parts.append(part | {"text": text})
             elif place in self._calls:
                 call = by_block[id(self._calls[place])]
-                function = cast(JsonObject, part["functionCall"])
+                function = as_object(part["functionCall"])
                 changed: JsonObject = {"name": legal_name(call.name), "args": wire_input(call)}
                 if function.get("id"):
                     changed["id"] = call.wire_id or call.id
@@ -214,12 +211,12 @@ class GeminiDecoder(Decoder):
 
 
 def usage_of(raw: JsonObject) -> Usage:
-    prompt, read = raw.get("promptTokenCount"), raw.get("cachedContentTokenCount")
+    prompt, read = as_int(raw.get("promptTokenCount")), as_int(raw.get("cachedContentTokenCount"))
     if prompt is not None:
-        prompt = max(prompt - (read or 0), 0) + (raw.get("toolUsePromptTokenCount") or 0)
+        prompt = max(prompt - (read or 0), 0) + (as_int(raw.get("toolUsePromptTokenCount")) or 0)
     return Usage(
         input=prompt,
         cache_read=read,
-        output=raw.get("candidatesTokenCount"),
-        reasoning=raw.get("thoughtsTokenCount"),
+        output=as_int(raw.get("candidatesTokenCount")),
+        reasoning=as_int(raw.get("thoughtsTokenCount")),
     )

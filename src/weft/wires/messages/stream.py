@@ -4,7 +4,7 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.json import JsonObject, encode_text, parse_strict
+from weft.core.json import JsonObject, as_int, as_object, encode_text, parse_strict
 from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
@@ -150,8 +150,8 @@ class MessagesDecoder(Decoder):
         self._stop(call)
 
     def _cite(self, citation: Any) -> None:
-        if isinstance(citation, dict):
-            cited = cast(JsonObject, citation)
+        cited = as_object(citation)
+        if cited:
             title = cited.get("title") or cited.get("document_title") or cited.get("source") or ""
             self._source(str(title), cited.get("url"), cited.get("cited_text"))
 
@@ -187,14 +187,14 @@ class MessagesDecoder(Decoder):
 
 
 def usage_of(raw: JsonObject) -> Usage:
-    output = raw.get("output_tokens")
-    reasoning = (raw.get("output_tokens_details") or {}).get("thinking_tokens")
+    output = as_int(raw.get("output_tokens"))
+    reasoning = as_int(as_object(raw.get("output_tokens_details")).get("thinking_tokens"))
     if output is not None and reasoning:
         output = max(output - reasoning, 0)
     return Usage(
-        input=raw.get("input_tokens"),
-        cache_read=raw.get("cache_read_input_tokens"),
-        cache_write=raw.get("cache_creation_input_tokens"),
+        input=as_int(raw.get("input_tokens")),
+        cache_read=as_int(raw.get("cache_read_input_tokens")),
+        cache_write=as_int(raw.get("cache_creation_input_tokens")),
         output=output,
         reasoning=reasoning,
     )

@@ -4,12 +4,13 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.json import JsonObject, encode_text
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
 from weft.wires.blocks import OpenBlock
+from weft.wires.counting import disjoint
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.request import legal_name
@@ -138,8 +139,8 @@ class ResponsesDecoder(Decoder):
         self._break()
 
     def _message_done(self, key: Any, item: JsonObject) -> None:
-        for part in cast("list[JsonObject]", item.get("content") or []):
-            for note in part.get("annotations") or ():
+        for part in as_objects(item.get("content")):
+            for note in as_objects(part.get("annotations")):
                 self._annotate(note)
             said = str(part.get("text") or part.get("refusal") or "")
             say = self._refusal if part.get("type") == "refusal" else self._text
@@ -150,8 +151,7 @@ class ResponsesDecoder(Decoder):
             self._break()
 
     def _reasoning_done(self, key: Any, item: JsonObject) -> None:
-        parts = item.get("summary") or item.get("content") or []
-        for number, part in enumerate(cast("list[JsonObject]", parts)):
+        for number, part in enumerate(as_objects(item.get("summary") or item.get("content"))):
             if part.get("text"):
                 self._think(key, _Event(delta=part["text"], summary_index=number))
 
@@ -176,22 +176,22 @@ class ResponsesDecoder(Decoder):
         self._call_text(self._calls[key], encode_text(text)[1:-1])
 
     def _annotate(self, note: Any) -> None:
-        if isinstance(note, dict) and cast(JsonObject, note).get("type") == "url_citation":
-            note = cast(JsonObject, note)
+        note = as_object(note)
+        if note.get("type") == "url_citation":
             self._source(str(note.get("title") or ""), note.get("url"))
 
     def _end_response(self, response: JsonObject) -> None:
         self.response_id = self.response_id or response.get("id")
         self.response_model = self.response_model or response.get("model")
-        if isinstance(response.get("usage"), dict):
-            self.provider_usage = cast(JsonObject, response["usage"])
+        if usage := as_object(response.get("usage")):
+            self.provider_usage = usage
             self.usage = usage_of(self.provider_usage)
         status = str(response.get("status") or "completed")
-        for index, item in enumerate(cast("list[JsonObject]", response.get("output") or [])):
+        for index, item in enumerate(as_objects(response.get("output"))):
             if index not in self._items and not any(i.get("id") == item.get("id") for i in self._items.values()):
                 self._item_done(index, item)
         if status == "incomplete":
-            reason = (response.get("incomplete_details") or {}).get("reason")
+            reason = as_object(response.get("incomplete_details")).get("reason")
             status = f"incomplete:{reason}" if reason else status
         self.provider_stop_reason = status
         self.done = True
@@ -215,16 +215,15 @@ class ResponsesDecoder(Decoder):
 
 
 def usage_of(raw: JsonObject) -> Usage:
-    prompt, output, total = raw.get("input_tokens"), raw.get("output_tokens"), raw.get("total_tokens")
-    inward = raw.get("input_tokens_details") or {}
-    read, write = inward.get("cached_tokens"), inward.get("cache_write_tokens")
-    reasoning = (raw.get("output_tokens_details") or {}).get("reasoning_tokens")
-    outside = total is not None and total == (prompt or 0) + (output or 0) + (reasoning or 0)
-    if output is not None and reasoning and not outside:
-        output = max(output - reasoning, 0)
-    if prompt is not None:
-        prompt = max(prompt - (read or 0) - (write or 0), 0)
-    return Usage(input=prompt, cache_read=read, cache_write=write, output=output, reasoning=reasoning)
+    inward = as_object(raw.get("input_tokens_details"))
+    return disjoint(
+        prompt=as_int(raw.get("input_tokens")),
+        completion=as_int(raw.get("output_tokens")),
+        total=as_int(raw.get("total_tokens")),
+        cache_read=as_int(inward.get("cached_tokens")),
+        cache_write=as_int(inward.get("cache_write_tokens")),
+        reasoning=as_int(as_object(raw.get("output_tokens_details")).get("reasoning_tokens")),
+    )
 
 
 def _key(read: _Event) -> Any:

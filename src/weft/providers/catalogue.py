@@ -1,0 +1,110 @@
+"""What is known of models: context size, abilities, prices. Prices come from `genai-prices`, offline."""
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from weft.core.usage import Cost, Usage
+from weft.providers.model import Model
+
+if TYPE_CHECKING:
+    from genai_prices.types import ModelInfo as PricedModel
+
+_VISION = re.compile(
+    r"gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision|llava"
+    r"|qwen.*-?vl|gemma-?[3-9]|llama-?4|llama-?3\.2-(?:11|90)b|mistral-(?:small-3|medium-3|large-3)|kimi-k2\.5|glm-4\.?\dv",
+    re.I,
+)
+_REASONING = re.compile(
+    r"^o[134]|gpt-[5-9]|gpt-oss|claude-(?:3-7|[a-z]+-[4-9])|gemini-(?:2\.5|[3-9])|deepseek-(?:r|v[4-9]|reasoner)|grok-[3-9]"
+    r"|qwen-?3|magistral|kimi-k2|glm-(?:4\.[5-9]|[5-9])|thinking|reason",
+    re.I,
+)
+_NO_TOOLS = re.compile(r"embed|whisper|tts|image|dall|moderation|davinci|babbage|rerank|sora|veo|imagen", re.I)
+
+
+class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a model can do and costs. None where nobody has said."""
+
+    name: str
+    provider: str
+    context_window: int | None = None
+    tools: bool = True
+    vision: bool = False
+    reasoning: bool = False
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+
+
+def describe(model: Model) -> ModelInfo:
+    """What is known of a model, from its name and the price list."""
+    bare = model.name.rpartition("/")[2]
+    priced = _find(model.name, _price_provider(model))
+    dollars = _per_million(priced) if priced is not None else (None, None)
+    return ModelInfo(
+        name=model.name,
+        provider=model.provider,
+        context_window=priced.context_window if priced is not None else None,
+        tools=_NO_TOOLS.search(bare) is None,
+        vision=_VISION.search(bare) is not None,
+        reasoning=_REASONING.search(bare) is not None,
+        input_usd_per_million=dollars[0],
+        output_usd_per_million=dollars[1],
+    )
+
+
+def price(model: Model, usage: Usage) -> Cost:
+    """The list price of a usage. Unknown where the model has no price, or nothing was counted."""
+    if usage.total is None:
+        return Cost()
+    import genai_prices
+
+    try:
+        calculated = genai_prices.calc_price(
+            genai_prices.Usage(
+                input_tokens=usage.total_input or 0,
+                cache_read_tokens=usage.cache_read or 0,
+                cache_write_tokens=usage.cache_write or 0,
+                output_tokens=usage.total_output or 0,
+            ),
+            model_ref=model.name,
+            provider_id=_price_provider(model),
+        )
+    except (LookupError, ValueError):
+        return Cost()
+    return Cost(usd=float(calculated.total_price), source="catalogue")
+
+
+def known_models(provider: str) -> list[str]:
+    """The names of a provider's models in the price list, as far as they can be asked for turns."""
+    from genai_prices.data import providers
+
+    names = [m.id for p in providers if p.id == provider for m in p.models]
+    return [name for name in names if _NO_TOOLS.search(name) is None]
+
+
+def _price_provider(model: Model) -> str:
+    return model.endpoint.price_provider or model.provider
+
+
+@lru_cache(maxsize=256)
+def _find(name: str, provider: str) -> "PricedModel | None":
+    from genai_prices import data_snapshot
+
+    try:
+        return data_snapshot.get_snapshot().find_provider_model(name, None, provider, None)[1]
+    except LookupError:
+        return None
+
+
+def _per_million(priced: "PricedModel") -> tuple[float | None, float | None]:
+    prices = priced.get_prices(datetime.now(UTC))
+    return _amount(getattr(prices, "input_mtok", None)), _amount(getattr(prices, "output_mtok", None))
+
+
+def _amount(value: object) -> float | None:
+    base = getattr(value, "base", value)
+    return float(str(base)) if base is not None else None

@@ -1,0 +1,88 @@
+"""Providers that people name themselves, in `weft.toml`:
+
+    [providers.mine]
+    wire = "chat"
+    base_url = "https://models.example.com/v1"
+    api_key_env = "MINE_API_KEY"
+
+A file in the working folder is read first, then the user's own. Keys never stand in it, only the name of the
+environment variable that holds one.
+"""
+
+import os
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from weft.core.errors import ConfigurationError
+from weft.providers.model import Auth, Endpoint
+from weft.wires.quirks import Quirks
+from weft.wires.registry import WIRES
+
+FILE = "weft.toml"
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    wire: str
+    base_url: str
+    api_key_env: str | None = None
+    auth: Auth | None = None
+    headers: dict[str, str] = {}
+    quirks: Quirks | None = None
+
+
+def config_files() -> list[Path]:
+    """The files that are read, in order of growing strength."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return [home / "weft" / FILE, Path(FILE)]
+
+
+def configured_providers(files: list[Path] | None = None) -> dict[str, Endpoint]:
+    """The providers of all files; a later file wins."""
+    found: dict[str, Endpoint] = {}
+    for path in config_files() if files is None else files:
+        for name, entry in _read(path).items():
+            found[name] = _endpoint(path, name, entry)
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}.") from None
+    providers = content.get("providers", {})
+    if not isinstance(providers, dict):
+        raise ConfigurationError(f"{path}: 'providers' must be tables such as [providers.mine].")
+    return cast("dict[str, Any]", providers)
+
+
+def _endpoint(path: Path, name: str, entry: Any) -> Endpoint:
+    where = f"{path}: [providers.{name}]"
+    if isinstance(entry, dict):
+        for key in cast("dict[str, Any]", entry):
+            if key not in _Entry.__struct_fields__:
+                near = get_close_matches(key, _Entry.__struct_fields__, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(_Entry.__struct_fields__)}."
+                raise ConfigurationError(f"{where} has an unknown key {key!r}{hint}")
+    try:
+        read = msgspec.convert(entry, _Entry)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"{where}: {error}.") from None
+    if read.wire not in WIRES:
+        raise ConfigurationError(f"{where}: there is no wire {read.wire!r}; choose one of {', '.join(WIRES)}.")
+    return Endpoint(
+        provider=name,
+        wire=read.wire,
+        base_url=read.base_url,
+        auth=read.auth,
+        key_envs=(read.api_key_env,) if read.api_key_env else (),
+        key_required=read.api_key_env is not None,
+        headers=read.headers,
+        quirks=read.quirks or Quirks(),
+    )

@@ -1,0 +1,30 @@
+"""An error of a provider, told so that a person knows whose it is and what to do."""
+
+from copy import copy
+
+from weft.core.errors import ErrorCode, ProviderError
+from weft.providers.model import Model
+
+_WHAT_TO_DO: dict[ErrorCode, str] = {
+    "authentication": "Check the key{key}.",
+    "permission": "Check what this key may use.",
+    "model_not_found": "Check the model's name and that this key may use it.",
+    "context_overflow": "Send less, or choose a model with a larger context.",
+    "quota_exhausted": "Add credit with the provider; waiting does not help.",
+    "rate_limited": "Wait, or send less at a time.",
+    "overloaded": "Try again later, or choose another model.",
+}
+
+
+def explain(error: ProviderError, model: Model) -> ProviderError:
+    """The same error with a message that stands alone."""
+    if getattr(error, "explained", False):
+        return error
+    said = str(error).strip().rstrip(".")
+    status = f" (HTTP {error.status})" if error.status and error.status != 200 else ""
+    key = f" in {' or '.join(model.endpoint.key_envs)}" if model.endpoint.key_envs else ""
+    hint = _WHAT_TO_DO.get(error.code, "").format(key=key)
+    told = copy(error)
+    told.args = (f"{model.provider}/{model.name}{status}: {said}. {hint}".strip(),)
+    told.explained = True  # pyright: ignore[reportAttributeAccessIssue]
+    return told

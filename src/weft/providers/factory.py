@@ -1,0 +1,103 @@
+"""From a name such as `anthropic/claude-sonnet-4-6` to a session that can be asked for turns."""
+
+import os
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any, Protocol
+
+from weft.core.errors import ConfigurationError, UnknownProvider
+from weft.core.messages import Message
+from weft.core.settings import Settings
+from weft.core.tools import ToolDefinition
+from weft.providers.base import ProviderSession
+from weft.providers.config import configured_providers
+from weft.providers.model import Endpoint, Model
+from weft.providers.presets import BASE_URL_ENVS, PRESETS
+
+_FAMILIES = {
+    "gpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "claude": "anthropic",
+    "gemini": "gemini",
+    "grok": "xai",
+    "deepseek": "deepseek",
+    "mistral": "mistral",
+}
+
+
+class Scripted(Protocol):
+    """Anything that opens sessions of its own, such as a `ScriptedModel`."""
+
+    def open_session(
+        self, *, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> ProviderSession: ...
+
+
+def resolve(name: str) -> Model:
+    """The model of that name; the provider stands before the first slash."""
+    provider, slash, model = name.partition("/")
+    if not slash or not model:
+        raise UnknownProvider(_no_provider_message(name))
+    return Model.at(endpoint_of(provider), model)
+
+
+def endpoint_of(provider: str) -> Endpoint:
+    """The endpoint of a provider, from `weft.toml` or from those Weft knows."""
+    configured = configured_providers()
+    endpoint = configured.get(provider) or PRESETS.get(provider)
+    if endpoint is None:
+        known = [*configured, *PRESETS]
+        near = get_close_matches(provider, known, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)};"
+        raise UnknownProvider(
+            f"There is no provider {provider!r}; {hint} "
+            "Any other endpoint can be named in weft.toml or given as weft.Model(name, wire=…, base_url=…)."
+        )
+    if provider in configured:
+        return endpoint
+    return replace(endpoint, base_url=_base_url(endpoint))
+
+
+def open_session(
+    model: str | Model | Scripted,
+    *,
+    messages: list[Message] | None = None,
+    tools: list[ToolDefinition] | None = None,
+    settings: Settings | None = None,
+    **options: Any,
+) -> ProviderSession:
+    """A session with a model: a name, a `Model`, or a `ScriptedModel`.
+
+    Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
+    """
+    if isinstance(model, str):
+        model = resolve(model)
+    if not isinstance(model, Model):
+        return model.open_session(messages=messages or [], tools=tools or [], settings=settings or Settings())
+    from weft.providers.recording import Player, current_tape
+    from weft.providers.session import WireSession
+
+    if not isinstance(current_tape(), Player):
+        model.require_key()
+    return WireSession(model, messages=messages, tools=tools, settings=settings, **options)
+
+
+def _base_url(endpoint: Endpoint) -> str:
+    variable = BASE_URL_ENVS.get(endpoint.provider)
+    given = os.environ.get(variable, "").strip().rstrip("/") if variable else ""
+    if endpoint.provider == "azure":
+        if not given:
+            raise ConfigurationError("Azure needs your address: set AZURE_OPENAI_ENDPOINT in the environment.")
+        return given if given.endswith("/v1") else f"{given}/openai/v1"
+    if endpoint.provider == "ollama" and given:
+        given = given if "://" in given else f"http://{given}"
+        return given.replace("://0.0.0.0", "://127.0.0.1")
+    return given or endpoint.base_url
+
+
+def _no_provider_message(name: str) -> str:
+    family = next((provider for start, provider in _FAMILIES.items() if name.startswith(start)), "openai")
+    example = f"{family}/{name.rstrip('/') or 'gpt-5'}"
+    return f"The model {name!r} names no provider; write it as {example!r}, or give weft.Model(name, base_url=…)."

@@ -1,0 +1,130 @@
+"""A model: a name, the wire it speaks, where it lives, and how to be let in."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey
+from weft.wires.quirks import NONE, Quirks
+from weft.wires.registry import WIRES, Wire
+
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
+
+_DEFAULT_AUTH: dict[str, Auth] = {"messages": "x-api-key", "gemini": "x-goog-api-key"}
+_DEFAULT_HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """Everything that stays the same from model to model of one provider."""
+
+    provider: str
+    wire: str
+    base_url: str
+    auth: Auth | None = None
+    key_envs: tuple[str, ...] = ()
+    """Environment variables that may hold the key, first found first used."""
+    key_required: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    quirks: Quirks = NONE
+    price_provider: str | None = None
+    """The provider's name in the price list, where it is another."""
+
+
+class Model:
+    """A model at any endpoint. The name is sent as it stands; the key is never shown."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        wire: str = "chat",
+        base_url: str,
+        api_key: str | None = None,
+        api_key_env: str | None = None,
+        provider: str | None = None,
+        auth: Auth | None = None,
+        headers: Mapping[str, str] | None = None,
+        quirks: Quirks = NONE,
+    ) -> None:
+        endpoint = Endpoint(
+            provider=provider or urlsplit(base_url).netloc or "custom",
+            wire=wire,
+            base_url=base_url,
+            auth=auth,
+            key_envs=(api_key_env,) if api_key_env else (),
+            key_required=api_key_env is not None and api_key is None,
+            headers=headers or {},
+            quirks=quirks,
+        )
+        self._set(name, endpoint, api_key)
+
+    @classmethod
+    def at(cls, endpoint: Endpoint, name: str, api_key: str | None = None) -> "Model":
+        """A model of a known provider. The key comes from the environment unless it is given."""
+        model = cls.__new__(cls)
+        model._set(name, endpoint, api_key)
+        return model
+
+    def _set(self, name: str, endpoint: Endpoint, api_key: str | None) -> None:
+        if endpoint.wire not in WIRES:
+            raise ConfigurationError(f"There is no wire {endpoint.wire!r}; choose one of {', '.join(WIRES)}.")
+        self.name = name
+        self.endpoint = endpoint
+        self.wire: Wire = WIRES[endpoint.wire]
+        self.base_url = check_base_url(endpoint.base_url, endpoint.provider)
+        found = (os.environ.get(variable, "").strip() for variable in endpoint.key_envs)
+        self._api_key = api_key or next((key for key in found if key), None)
+
+    def require_key(self) -> None:
+        """MissingKey says which variable to set, if the endpoint wants a key and there is none."""
+        if self._api_key is None and self.endpoint.key_required:
+            wanted = " or ".join(self.endpoint.key_envs)
+            raise MissingKey(f"There is no key for {self.provider}: set {wanted} in the environment.")
+
+    @property
+    def provider(self) -> str:
+        return self.endpoint.provider
+
+    @property
+    def api_key(self) -> str | None:
+        return self._api_key
+
+    @property
+    def url(self) -> str:
+        """Where a turn is posted. It never holds the key."""
+        return self.base_url + self.wire.path(self.name)
+
+    def request_headers(self) -> dict[str, str]:
+        headers = {"content-type": "application/json", "accept": "text/event-stream", "accept-encoding": "identity"}
+        headers |= _DEFAULT_HEADERS.get(self.wire.name, {})
+        headers |= self.endpoint.headers
+        auth = self.endpoint.auth or _DEFAULT_AUTH.get(self.wire.name, "bearer")
+        if self._api_key and auth != "none":
+            name, value = ("authorization", f"Bearer {self._api_key}") if auth == "bearer" else (auth, self._api_key)
+            headers[name] = value
+        return headers
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, wire={self.wire.name!r}, provider={self.provider!r}, base_url={self.base_url!r})"
+
+
+def check_base_url(base_url: str, provider: str) -> str:
+    """The address without its last slash; BadBaseUrl says what is wrong with it."""
+    try:
+        parts = urlsplit(base_url)
+        port_is_number = parts.port is None or parts.port > 0
+    except ValueError:
+        parts, port_is_number = urlsplit(""), False
+    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_number:
+        raise BadBaseUrl(
+            f"The base URL of {provider} is {base_url!r}; it must look like https://host/v1 or http://127.0.0.1:8080/v1."
+        )
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadBaseUrl(
+            f"The base URL of {provider} must hold no user, password, query or fragment; "
+            "give the key as api_key or in an environment variable."
+        )
+    return base_url.rstrip("/")

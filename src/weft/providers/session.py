@@ -1,0 +1,218 @@
+"""A conversation with a model behind a wire: builds the request, streams the answer, tries again where that helps."""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from weft.core.errors import IncompleteStream, InvalidRequest, ProviderError
+from weft.core.events import RetryScheduled
+from weft.core.json import encode
+from weft.core.messages import Message, tool_results
+from weft.core.payload import Payload
+from weft.core.settings import Settings
+from weft.core.tools import ToolDefinition, ToolResult
+from weft.core.usage import Cost, Usage
+from weft.providers.base import OnEvent, ProviderTurn
+from weft.providers.explain import explain
+from weft.providers.model import Model
+from weft.providers.recording import Player, Recorder, current_tape
+from weft.providers.retry import Retry, Timeouts
+from weft.providers.transport import Response, Transport, error_of, is_network_error
+from weft.providers.watchdog import Watchdog
+from weft.wires.decoder import Decoder
+from weft.wires.faults import error_from_response, unexpected_body
+from weft.wires.request import TurnRequest
+
+_STREAMS = ("text/event-stream", "application/x-ndjson", "application/json", "application/stream+json", "")
+
+
+class WireSession:
+    """A `ProviderSession` with a real endpoint."""
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        messages: list[Message] | None = None,
+        tools: list[ToolDefinition] | None = None,
+        settings: Settings | None = None,
+        retry: Retry | None = None,
+        timeouts: Timeouts | None = None,
+    ) -> None:
+        self.model = model
+        self.messages = list(messages or [])
+        self.tools = list(tools or [])
+        self.settings = settings or Settings()
+        self.retry = retry or Retry()
+        self.timeouts = timeouts or Timeouts()
+        self._transport: Transport | None = None
+
+    async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
+        body = encode(self.model.wire.build(self._request()))
+        taken = {call.id for message in self.messages for call in message.tool_calls}
+        discarded = Usage()
+        attempt = 0
+        while True:
+            attempt += 1
+            decoder = self._decoder(attempt, taken)
+            await self._attempt(decoder, body, on_event)
+            error = decoder.error
+            if error is None:
+                return _turn(decoder, attempt, discarded)
+            discarded += decoder.usage
+            if not error.retryable or attempt >= self.retry.limit(self.model.wire.name, error):
+                raise error
+            delay = self.retry.delay(attempt, error)
+            on_event(RetryScheduled(decoder.id, attempt + 1, round(delay, 3), error.info()))
+            await asyncio.sleep(delay)
+
+    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
+        self.messages.append(turn.message)
+        if results:
+            self.messages.append(tool_results(results))
+
+    def append(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def cost(self, usage: Usage) -> Cost:
+        from weft.providers.catalogue import price
+
+        return price(self.model, usage)
+
+    async def close(self) -> None:
+        if self._transport is not None:
+            transport, self._transport = self._transport, None
+            await transport.release()
+
+    async def __aenter__(self) -> "WireSession":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def _request(self) -> TurnRequest:
+        return TurnRequest(
+            model=self.model.name,
+            messages=self.messages,
+            tools=self.tools,
+            settings=self.settings,
+            provider=self.model.provider,
+            quirks=self.model.endpoint.quirks,
+        )
+
+    def _decoder(self, attempt: int, taken: set[str]) -> Decoder:
+        return self.model.wire.decoder(
+            provider=self.model.provider,
+            model=self.model.name,
+            attempt=attempt,
+            taken=taken,
+            max_output_tokens=self.settings.max_output_tokens,
+            quirks=self.model.endpoint.quirks,
+        )
+
+    async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
+        """One try. Whatever happens on the way, the decoder knows how it ended."""
+        _deliver(decoder.open(), on_event)
+        try:
+            await self._stream(decoder, body, on_event)
+        except ProviderError as error:
+            _deliver(decoder.abort(explain(error, self.model)), on_event)
+            return
+        if decoder.error is not None:
+            decoder.error = explain(decoder.error, self.model)
+        _deliver(decoder.close(), on_event)
+        if decoder.error is not None:
+            decoder.error = explain(decoder.error, self.model)
+
+    async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
+        model = self.model
+        async with self._post(
+            model.url, headers=model.request_headers(), body=body, connect_timeout=self.timeouts.connect
+        ) as response:
+            watchdog = Watchdog(self.timeouts, response.close)
+            try:
+                await self._check(response)
+                await _pump(response, decoder, watchdog, on_event)
+            except Exception as error:
+                if not is_network_error(error):
+                    raise
+                if watchdog.error is not None:
+                    raise watchdog.error from None
+                if not (watchdog.ended or decoder.finishing):
+                    raise _broken(decoder, error_of(error, model.url)) from None
+            finally:
+                watchdog.cancel()
+
+    def _post(self, url: str, **request: Any) -> AbstractAsyncContextManager[Response]:
+        """Over the network, or over the tape that is running."""
+        tape = current_tape()
+        if isinstance(tape, Player):
+            return tape.post(url, **request)
+        if self._transport is None:
+            self._transport = Transport.acquire()
+        if isinstance(tape, Recorder):
+            return tape.post(self._transport, url, secret=self.model.api_key, **request)
+        return self._transport.post(url, **request)
+
+    async def _check(self, response: Response) -> None:
+        """Only a stream goes on to the decoder."""
+        if 300 <= response.status < 400:
+            raise InvalidRequest(
+                f"The server redirects to {response.headers.get('location', 'another address')!r}; "
+                "a key does not follow a redirect. Set the base URL to where the API really is.",
+                status=response.status,
+            )
+        if response.status != 200:
+            raise error_from_response(response.status, response.headers, self._without_key(await response.read_error()))
+        if response.content_type not in _STREAMS:
+            raise unexpected_body(response.content_type, self._without_key(await response.read_error()))
+
+    def _without_key(self, body: bytes) -> bytes:
+        """Servers repeat what they were sent. The key goes no further than here."""
+        key = self.model.api_key
+        return body.replace(key.encode(), b"[key]") if key else body
+
+
+async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
+    read, feed, saw = response.read_chunk, decoder.feed, watchdog.saw
+    while not decoder.done:
+        chunk = await read()
+        if not chunk:
+            return
+        payloads = feed(chunk)
+        for payload in payloads:
+            on_event(payload)
+        saw(bool(payloads))
+        if decoder.finishing:
+            watchdog.finishing()
+
+
+def _broken(decoder: Decoder, error: ProviderError) -> ProviderError:
+    """A connection that breaks in the middle of an answer leaves half an answer."""
+    if not decoder.started:
+        return error
+    return IncompleteStream("The connection broke in the middle of the answer; nothing of it was run. Try again.")
+
+
+def _deliver(payloads: Iterable[Payload], on_event: OnEvent) -> None:
+    for payload in payloads:
+        on_event(payload)
+
+
+def _turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTurn:
+    message, stop_reason = decoder.message, decoder.stop_reason
+    assert message is not None
+    assert stop_reason is not None
+    billed = (decoder.provider_usage or {}).get("cost")
+    return ProviderTurn(
+        message=message,
+        stop_reason=stop_reason,
+        usage=decoder.usage,
+        attempts=attempts,
+        discarded=discarded,
+        provider_stop_reason=decoder.provider_stop_reason,
+        response_id=decoder.response_id,
+        response_model=decoder.response_model,
+        billed_usd=float(billed) if isinstance(billed, int | float) else None,
+    )
