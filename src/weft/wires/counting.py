@@ -13,12 +13,19 @@ def disjoint(
     reasoning: int | None,
 ) -> Usage:
     """The buckets of a prompt that includes its cached part and a completion that includes its reasoning."""
-    beside = total is not None and total == (prompt or 0) + (completion or 0) + (reasoning or 0)
-    if completion is not None and reasoning and not beside:  # xAI counts reasoning beside the completion
+    if completion is not None and reasoning and not _is_beside(prompt or 0, completion, reasoning, total):
         completion = max(completion - reasoning, 0)
     if prompt is not None:
         prompt = max(prompt - (cache_read or 0) - (cache_write or 0), 0)
     return Usage(input=prompt, cache_read=cache_read, cache_write=cache_write, output=completion, reasoning=reasoning)
+
+
+def _is_beside(prompt: int, completion: int, reasoning: int, total: int | None) -> bool:
+    """xAI and some gateways count reasoning beside the completion: the total, or sheer size, gives it away.
+
+    A small excess is no proof: servers that estimate reasoning overshoot by a fifth.
+    """
+    return total == prompt + completion + reasoning or reasoning > completion * 1.25
 
 
 def first_known(*figures: int | None) -> int | None:

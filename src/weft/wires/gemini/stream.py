@@ -201,7 +201,9 @@ class GeminiDecoder(Decoder):
             elif place in self._calls:
                 call = by_block[id(self._calls[place])]
                 function = as_object(part["functionCall"])
-                changed: JsonObject = {"name": legal_name(call.name), "args": wire_input(call)}
+                changed: JsonObject = {"name": legal_name(call.name)}
+                if "args" in function or wire_input(call):
+                    changed["args"] = wire_input(call)
                 if function.get("id"):
                     changed["id"] = call.wire_id or call.id
                 parts.append(part | {"functionCall": function | changed})

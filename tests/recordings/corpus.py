@@ -1,0 +1,64 @@
+"""The recorded streams beside the project, where they are. Everything here skips where they are not."""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weft.core.payload import Payload
+from weft.providers.presets import PRESETS
+from weft.wires.decoder import Decoder
+from weft.wires.quirks import NONE, Quirks
+from weft.wires.registry import WIRES
+
+ROOT = Path(os.environ.get("WEFT_RECORDINGS") or Path(__file__).resolve().parents[3] / "shared" / "recordings")
+present = pytest.mark.skipif(not (ROOT / "load.py").exists(), reason="the recorded streams are not here")
+
+
+def loader() -> Any:
+    """The corpus's own loader module, or None."""
+    if not (ROOT / "load.py").exists():
+        return None
+    spec = importlib.util.spec_from_file_location("recordings_loader", ROOT / "load.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["recordings_loader"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def recordings() -> list[Any]:
+    module = loader()
+    if module is None:
+        return []
+    return [r for r in module.recordings() if r.meta["fidelity"] != "handcrafted"]
+
+
+def body_of(recording: Any) -> bytes:
+    """The bytes as they came over the wire. Only streams stored without their framing are framed again."""
+    if recording.meta["framing"] == "json_array":
+        return recording.body
+    return loader().sse_bytes(recording)
+
+
+def quirks_of(provider: str, wire: str) -> Quirks:
+    preset = PRESETS.get(provider)
+    return preset.quirks if preset is not None and preset.wire == wire else NONE
+
+
+def decode(recording: Any, pieces: list[bytes]) -> tuple[Decoder, list[Payload]]:
+    wire = recording.meta["api"]
+    decoder = WIRES[wire].decoder(
+        "msg_test",
+        provider=recording.meta["provider"],
+        model="model",
+        quirks=quirks_of(recording.meta["provider"], wire),
+    )
+    payloads = decoder.open()
+    for piece in pieces:
+        payloads += decoder.feed(piece)
+    return decoder, payloads + decoder.close()
