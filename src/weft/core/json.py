@@ -48,10 +48,10 @@ def as_int(value: Any) -> int | None:
 def parse_strict(text: str) -> Any:
     """The value of a JSON text; ValueError says what is wrong and where."""
     try:
-        value = json.loads(text, object_pairs_hook=_unique_object, parse_constant=_no_constant)
+        value = _strict.decode(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if depth_of(value) > MAX_DEPTH:
+    if text.count("{") + text.count("[") > MAX_DEPTH and depth_of(value) > MAX_DEPTH:
         raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
     return value
 
@@ -82,3 +82,6 @@ def _unique_object(pairs: list[tuple[str, Any]]) -> JsonObject:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+_strict = json.JSONDecoder(object_pairs_hook=_unique_object, parse_constant=_no_constant)

@@ -3,9 +3,11 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 from urllib.parse import urlsplit
 
+from weft import __version__
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey
 from weft.wires.quirks import NONE, Quirks
 from weft.wires.registry import WIRES, Wire
@@ -92,13 +94,20 @@ class Model:
     def api_key(self) -> str | None:
         return self._api_key
 
-    @property
+    @cached_property
     def url(self) -> str:
         """Where a turn is posted. It never holds the key."""
         return self.base_url + self.wire.path(self.name)
 
+    @cached_property
     def request_headers(self) -> dict[str, str]:
-        headers = {"content-type": "application/json", "accept": "text/event-stream", "accept-encoding": "identity"}
+        """What goes with every request, the key included."""
+        headers = {
+            "content-type": "application/json",
+            "accept": "text/event-stream",
+            "accept-encoding": "identity",
+            "user-agent": f"weft/{__version__}",
+        }
         headers |= _DEFAULT_HEADERS.get(self.wire.name, {})
         headers |= self.endpoint.headers
         auth = self.endpoint.auth or _DEFAULT_AUTH.get(self.wire.name, "bearer")

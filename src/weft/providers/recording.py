@@ -12,8 +12,8 @@ and pieces with their times, and how it ended.
 import asyncio
 import base64
 import os
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, cast
@@ -23,7 +23,8 @@ import msgspec
 
 from weft.core.errors import ConfigurationError, ConnectionFailed
 from weft.core.json import JsonObject
-from weft.providers.transport import Response, Transport
+from weft.providers.model import Model
+from weft.providers.transport import Response
 
 _SECRET_HEADERS = (
     "authorization",
@@ -62,8 +63,8 @@ class RecordedExchange(msgspec.Struct, omit_defaults=True):
     status: int = 0
     headers: dict[str, str] = {}
     pieces: list[Piece] = []
-    ended: str = "eof"
-    """`eof`, `closed` (we stopped reading), or the network's error."""
+    ended: str = ""
+    """`eof` (all that was wanted was read), `closed` (we stopped reading), or the network's error."""
 
 
 class Recorder:
@@ -74,42 +75,46 @@ class Recorder:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
 
-    @asynccontextmanager
-    async def post(
-        self,
-        transport: Transport,
-        url: str,
-        *,
-        secret: str | None,
-        headers: Mapping[str, str],
-        body: bytes,
-        **options: Any,
-    ) -> AsyncGenerator[Response]:
+    async def post(self, request: Awaitable[Response], model: Model, body: bytes) -> Response:
+        """Wait for the answer, and keep all that is read of it."""
+        secret = (model.api_key or "").encode()
         loop = asyncio.get_running_loop()
         start = loop.time()
-        shown = body.replace(secret.encode(), b"[key]") if secret else body
-        exchange = RecordedExchange(url, _public(headers), msgspec.json.decode(shown), pieces=[])
+        exchange = RecordedExchange(
+            model.url, _public(model.request_headers), msgspec.json.decode(_hidden(body, secret)), pieces=[]
+        )
         try:
-            async with transport.post(url, headers=headers, body=body, **options) as response:
-                exchange.status, exchange.headers = response.status, _public(response.headers)
-                read = response.read_chunk
-                exchange.ended = "closed"
-
-                async def read_chunk() -> bytes:
-                    data = await read()
-                    if data:
-                        kept = data.replace(secret.encode(), b"[key]") if secret else data
-                        exchange.pieces.append(Piece.of(round((loop.time() - start) * 1000, 3), kept))
-                    else:
-                        exchange.ended = "eof"
-                    return data
-
-                yield Response(response.status, response.headers, read_chunk, response.close)
+            response = await request
         except BaseException as error:
-            if exchange.ended != "eof":
-                exchange.ended = f"{type(error).__name__}: {error}".replace(secret or "\0", "[key]")
+            self._end(exchange, f"{type(error).__name__}: {_hidden(str(error).encode(), secret).decode()}")
             raise
-        finally:
+        exchange.status, exchange.headers = response.status, _public(response.headers)
+        read = response.read_chunk
+
+        async def read_chunk() -> bytes:
+            try:
+                data = await read()
+            except Exception as error:
+                self._end(exchange, f"{type(error).__name__}: {error}")
+                raise
+            if data:
+                exchange.pieces.append(Piece.of(round((loop.time() - start) * 1000, 3), _hidden(data, secret)))
+            return data
+
+        def release() -> None:
+            self._end(exchange, "eof")
+            response.release()
+
+        def close() -> None:
+            self._end(exchange, "closed")
+            response.close()
+
+        return Response(response.status, response.headers, read_chunk, release=release, close=close)
+
+    def _end(self, exchange: RecordedExchange, how: str) -> None:
+        """Written once, however the answer ended."""
+        if not exchange.ended:
+            exchange.ended = how
             self._write(exchange)
 
     def _write(self, exchange: RecordedExchange) -> None:
@@ -128,9 +133,10 @@ class Player:
         self._exchanges = _load(path)
         self._next = 0
 
-    @asynccontextmanager
-    async def post(self, url: str, *, body: bytes, **_: Any) -> AsyncGenerator[Response]:
+    def post(self, url: str, body: bytes) -> Response:
         exchange = self._take(url, msgspec.json.decode(body))
+        if exchange.status == 0:
+            raise ConnectionFailed(f"The recorded request failed: {exchange.ended}", reached=False)
         pieces = iter(exchange.pieces)
         start = asyncio.get_running_loop().time()
 
@@ -143,9 +149,7 @@ class Player:
                 raise ConnectionResetError(exchange.ended)
             return b""
 
-        if exchange.status == 0:
-            raise ConnectionFailed(f"The recorded request failed: {exchange.ended}", reached=False)
-        yield Response(exchange.status, exchange.headers, read_chunk, lambda: None)
+        return Response(exchange.status, exchange.headers, read_chunk, release=_nothing, close=_nothing)
 
     def _take(self, url: str, request: Any) -> RecordedExchange:
         place = f"{self._path}, line {self._next + 1}"
@@ -209,6 +213,14 @@ def _load(path: Path) -> list[RecordedExchange]:
         except msgspec.DecodeError as error:
             raise ConfigurationError(f"{path}, line {number} is not a recorded exchange: {error}.") from None
     return exchanges
+
+
+def _hidden(data: bytes, secret: bytes) -> bytes:
+    return data.replace(secret, b"[key]") if secret else data
+
+
+def _nothing() -> None:
+    pass
 
 
 def _public(headers: Mapping[str, str]) -> dict[str, str]:

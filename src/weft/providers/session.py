@@ -1,9 +1,7 @@
 """A conversation with a model behind a wire: builds the request, streams the answer, tries again where that helps."""
 
 import asyncio
-from collections.abc import Iterable
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from collections.abc import Container, Iterable
 
 from weft.core.errors import IncompleteStream, InvalidRequest, ProviderError
 from weft.core.events import RetryScheduled
@@ -22,6 +20,7 @@ from weft.providers.transport import Response, Transport, error_of, is_network_e
 from weft.providers.watchdog import Watchdog
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_response, unexpected_body
+from weft.wires.history import RenderCache
 from weft.wires.request import TurnRequest
 
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/json", "application/stream+json", "")
@@ -46,11 +45,11 @@ class WireSession:
         self.settings = settings or Settings()
         self.retry = retry or Retry()
         self.timeouts = timeouts or Timeouts()
-        self._transport: Transport | None = None
+        self._rendered = RenderCache()
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         body = encode(self.model.wire.build(self._request()))
-        taken = {call.id for message in self.messages for call in message.tool_calls}
+        taken = self._rendered.history.ids if self._rendered.history is not None else {}
         discarded = Usage()
         attempt = 0
         while True:
@@ -81,9 +80,7 @@ class WireSession:
         return price(self.model, usage)
 
     async def close(self) -> None:
-        if self._transport is not None:
-            transport, self._transport = self._transport, None
-            await transport.release()
+        """Nothing is held between turns: connections belong to the loop."""
 
     async def __aenter__(self) -> "WireSession":
         return self
@@ -99,9 +96,10 @@ class WireSession:
             settings=self.settings,
             provider=self.model.provider,
             quirks=self.model.endpoint.quirks,
+            cache=self._rendered,
         )
 
-    def _decoder(self, attempt: int, taken: set[str]) -> Decoder:
+    def _decoder(self, attempt: int, taken: Container[str]) -> Decoder:
         return self.model.wire.decoder(
             provider=self.model.provider,
             model=self.model.name,
@@ -126,34 +124,34 @@ class WireSession:
             decoder.error = explain(decoder.error, self.model)
 
     async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
-        model = self.model
-        async with self._post(
-            model.url, headers=model.request_headers(), body=body, connect_timeout=self.timeouts.connect
-        ) as response:
-            watchdog = Watchdog(self.timeouts, response.close)
-            try:
-                await self._check(response)
-                await _pump(response, decoder, watchdog, on_event)
-            except Exception as error:
-                if not is_network_error(error):
-                    raise
-                if watchdog.error is not None:
-                    raise watchdog.error from None
-                if not (watchdog.ended or decoder.finishing):
-                    raise _broken(decoder, error_of(error, model.url)) from None
-            finally:
-                watchdog.cancel()
+        response = await self._post(body)
+        watchdog = Watchdog(self.timeouts, response.close)
+        finished = False
+        try:
+            await self._check(response)
+            await _pump(response, decoder, watchdog, on_event)
+            finished = True
+        except Exception as error:
+            if not is_network_error(error):
+                raise
+            if watchdog.error is not None:
+                raise watchdog.error from None
+            if not (watchdog.ended or decoder.finishing):
+                raise _broken(decoder, error_of(error, self.model.url)) from None
+        finally:
+            watchdog.cancel()
+            (response.release if finished else response.close)()
 
-    def _post(self, url: str, **request: Any) -> AbstractAsyncContextManager[Response]:
+    async def _post(self, body: bytes) -> Response:
         """Over the network, or over the tape that is running."""
-        tape = current_tape()
+        model, tape = self.model, current_tape()
         if isinstance(tape, Player):
-            return tape.post(url, **request)
-        if self._transport is None:
-            self._transport = Transport.acquire()
-        if isinstance(tape, Recorder):
-            return tape.post(self._transport, url, secret=self.model.api_key, **request)
-        return self._transport.post(url, **request)
+            return tape.post(model.url, body)
+        transport = await Transport.of_this_loop()
+        request = transport.post(
+            model.url, headers=model.request_headers, body=body, connect_timeout=self.timeouts.connect
+        )
+        return await tape.post(request, model, body) if isinstance(tape, Recorder) else await request
 
     async def _check(self, response: Response) -> None:
         """Only a stream goes on to the decoder."""
@@ -184,7 +182,7 @@ async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_eve
         for payload in payloads:
             on_event(payload)
         saw(bool(payloads))
-        if decoder.finishing:
+        if decoder.finishing and not decoder.done:
             watchdog.finishing()
 
 

@@ -1,6 +1,6 @@
 """HTTP over aiohttp: pooled, streaming, no redirects, proxies and certificates from the environment.
 
-One pool serves all sessions of an event loop. It opens with the first session and closes with the last one.
+One pool serves all sessions of an event loop, so that a conversation does not pay for a handshake with every turn.
 """
 
 import asyncio
@@ -8,31 +8,40 @@ import os
 import ssl
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 from weft.core.errors import ConnectionFailed, ProviderError, ProviderTimeout
 
+if TYPE_CHECKING:
+    import aiohttp
+
 MAX_ERROR_BODY = 256 * 1024
+_DRAIN_SECONDS = 1.0
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Response:
-    """An answer while it is being read."""
+    """An answer while it is being read. Whoever opened it ends it, with `release` or `close`."""
 
     def __init__(
         self,
         status: int,
         headers: Mapping[str, str],
         read_chunk: Callable[[], Awaitable[bytes]],
+        *,
+        release: Callable[[], None],
         close: Callable[[], None],
     ) -> None:
         self.status = status
         self.headers = headers
         self.read_chunk = read_chunk
         """The next bytes; empty at the end."""
+        self.release = release
+        """The turn is over: the connection may serve another one."""
         self.close = close
         """Drop the connection at once."""
 
@@ -49,7 +58,7 @@ class Response:
 
 
 class Transport:
-    """The connection pool of one event loop."""
+    """The connection pool of one event loop. It lives as long as the loop does."""
 
     _of_loop: "WeakKeyDictionary[asyncio.AbstractEventLoop, Transport]" = WeakKeyDictionary()
 
@@ -57,54 +66,64 @@ class Transport:
         import aiohttp
 
         self._aiohttp = aiohttp
-        connector = aiohttp.TCPConnector(limit=0, ssl=_ssl_context(), keepalive_timeout=60)
+        self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
-            connector=connector,
-            auto_decompress=True,
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers=("User-Agent",),
         )
-        self._users = 0
+        self._keeper = self._keep()
 
     @classmethod
-    def acquire(cls) -> "Transport":
+    async def of_this_loop(cls) -> "Transport":
         loop = asyncio.get_running_loop()
         transport = cls._of_loop.get(loop)
         if transport is None:
             transport = cls._of_loop[loop] = cls()
-        transport._users += 1
+            await anext(transport._keeper)
         return transport
 
-    async def release(self) -> None:
-        self._users -= 1
-        if self._users:
-            return
-        for loop, transport in list(self._of_loop.items()):
-            if transport is self:
-                del self._of_loop[loop]
-        await self._session.close()
+    async def _keep(self) -> AsyncGenerator[None]:
+        """Closes the pool when the loop ends: `asyncio.run` finishes every generator that is still open."""
+        try:
+            yield
+        finally:
+            await self._session.close()
 
-    @asynccontextmanager
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, connect_timeout: float
-    ) -> AsyncGenerator[Response]:
-        """Send a request and hand out the answer. Leaving early drops the connection."""
-        timeout = self._aiohttp.ClientTimeout(total=None, sock_connect=connect_timeout, sock_read=None)
+    async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, connect_timeout: float) -> Response:
+        """Send a request and hand out the answer as it begins."""
         try:
             response = await self._session.post(
-                url, data=body, headers=headers, timeout=timeout, allow_redirects=False, proxy=_proxy_for(url)
+                url,
+                data=body,
+                headers=headers,
+                timeout=_timeout(connect_timeout),
+                allow_redirects=False,
+                proxy=_proxy_for(url),
+                ssl=_ssl_context() if url.startswith("https:") else True,
             )
         except (self._aiohttp.ClientError, OSError, TimeoutError) as error:
             raise error_of(error, url) from None
-        finished = False
-        try:
-            yield Response(response.status, response.headers, response.content.readany, response.close)
-            finished = True
-        finally:
-            if finished and response.content.at_eof():
-                response.release()
-            else:
-                response.close()
+
+        def release() -> None:
+            # The last bytes may still be under way. When they are here the pool takes the connection back by itself.
+            if not response.content.at_eof():
+                self._loop.call_later(_DRAIN_SECONDS, _close_unless_read, response)
+
+        return Response(
+            response.status, response.headers, response.content.readany, release=release, close=response.close
+        )
+
+
+def _close_unless_read(response: "aiohttp.ClientResponse") -> None:
+    if not response.content.is_eof():
+        response.close()
+
+
+@cache
+def _timeout(connect: float) -> "aiohttp.ClientTimeout":
+    import aiohttp
+
+    return aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=None)
 
 
 def is_network_error(error: BaseException) -> bool:
@@ -155,6 +174,7 @@ def _proxy_for(url: str) -> str | None:
     return proxy
 
 
+@cache
 def _ssl_context() -> ssl.SSLContext:
     """The system's authorities; SSL_CERT_FILE, SSL_CERT_DIR and REQUESTS_CA_BUNDLE are honoured."""
     context = ssl.create_default_context()

@@ -1,9 +1,12 @@
-"""Arguments that Gemini streams as values at JSON paths (`$.items[0].name`), put together."""
+"""Arguments that Gemini streams as values at JSON paths (`$.items[0].name`), written as JSON while they arrive."""
 
 import re
+from json.encoder import encode_basestring
 from typing import Any, cast
 
-from weft.core.json import JsonObject
+import msgspec
+
+from weft.core.json import JsonObject, encode_text
 
 Step = str | int
 
@@ -11,23 +14,100 @@ _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[['\"](.*?)['\"]\]")
 _MAX_INDEX = 100_000
 
 
+class _Container(msgspec.Struct):
+    """An object or array that is being written."""
+
+    is_list: bool
+    keys: set[Step]
+
+
 class PathArguments:
-    """Collects partial arguments into one object."""
+    """Collects partial arguments into one object, and into its text.
+
+    The text is written in the order of arrival. Paths that come back to a part already closed cannot be written so:
+    `in_order` is then False, and only `value` counts.
+    """
 
     def __init__(self) -> None:
         self.value: JsonObject = {}
-        self._continued: str | None = None  # the path whose string goes on
+        self.in_order = True
+        self._open: list[_Container] = []
+        self._path: list[Step] = []  # of the innermost open container
+        self._string: str | None = None  # the path of the string that goes on
+        self._pieces: list[str] = []  # of that string
 
-    def add(self, part: JsonObject) -> None:
+    def add(self, part: JsonObject) -> str:
+        """Take one partial argument; give out the text it adds."""
         path = part.get("jsonPath")
+        if path is not None and path == self._string:
+            return self._go_on(part)
         steps = parse_path(path) if isinstance(path, str) else []
-        if not steps or isinstance(steps[0], int):
-            return
+        if not steps or any(isinstance(step, int) and step > _MAX_INDEX for step in steps):
+            return ""
         value = _value_of(part)
-        if isinstance(value, str) and self._continued == path:
-            value = (_get(self.value, steps) or "") + value
-        _set(self.value, steps, value)
-        self._continued = path if part.get("willContinue") else None
+        text = self._end_string() + self._descend(steps)
+        if part.get("willContinue") and isinstance(value, str):
+            self._string, self._pieces = path, [value]
+            text += '"' + _escaped(value)
+        else:
+            _set(self.value, steps, value)
+            text += encode_text(value)
+        return text if self.in_order else ""
+
+    def close(self) -> str:
+        """The text that is still missing."""
+        text = self._end_string() + self._ascend(0)
+        if not self._open:
+            return "{}"
+        return text + "}"
+
+    def _go_on(self, part: JsonObject) -> str:
+        piece = part.get("stringValue")
+        text = ""
+        if isinstance(piece, str):
+            self._pieces.append(piece)
+            text = _escaped(piece)
+        if not part.get("willContinue"):
+            text += self._end_string()
+        return text if self.in_order else ""
+
+    def _end_string(self) -> str:
+        if self._string is None:
+            return ""
+        _set(self.value, parse_path(self._string), "".join(self._pieces))
+        self._string = None
+        return '"'
+
+    def _descend(self, steps: list[Step]) -> str:
+        """Close and open containers until the value at the path can be written."""
+        text = ""
+        if not self._open:
+            self._open.append(_Container(False, set()))
+            text = "{"
+        shared = 0
+        while shared < min(len(self._path), len(steps) - 1) and self._path[shared] == steps[shared]:
+            shared += 1
+        text += self._ascend(shared)
+        for level in range(shared, len(steps)):
+            container, step = self._open[level], steps[level]
+            if step in container.keys or (container.is_list and step != len(container.keys)):
+                self.in_order = False
+            text += "," if container.keys else ""
+            text += "" if container.is_list else encode_text(str(step)) + ":"
+            container.keys.add(step)
+            if level + 1 < len(steps):
+                is_list = isinstance(steps[level + 1], int)
+                self._open.append(_Container(is_list, set()))
+                self._path.append(step)
+                text += "[" if is_list else "{"
+        return text
+
+    def _ascend(self, depth: int) -> str:
+        text = ""
+        while len(self._path) > depth:
+            text += "]" if self._open.pop().is_list else "}"
+            self._path.pop()
+        return text
 
 
 def parse_path(path: str) -> list[Step]:
@@ -35,21 +115,15 @@ def parse_path(path: str) -> list[Step]:
 
 
 def _value_of(part: JsonObject) -> Any:
-    for field in ("stringValue", "numberValue", "boolValue"):
+    for field in ("stringValue", "numberValue", "boolValue", "structValue"):
         if field in part:
             return part[field]
-    if "structValue" in part:
-        return part["structValue"]
     return "" if part.get("willContinue") and "nullValue" not in part else None
 
 
-def _get(root: Any, steps: list[Step]) -> Any:
-    for step in steps:
-        try:
-            root = root[step]
-        except (KeyError, IndexError, TypeError):
-            return None
-    return root
+def _escaped(text: str) -> str:
+    """The text as it stands between the quotes of a JSON string."""
+    return encode_basestring(text)[1:-1]
 
 
 def _set(root: Any, steps: list[Step], value: Any) -> None:
@@ -57,14 +131,16 @@ def _set(root: Any, steps: list[Step], value: Any) -> None:
         fresh: Any = value if following is None else [] if isinstance(following, int) else {}
         if isinstance(root, list):
             items = cast("list[Any]", root)
-            if not isinstance(step, int) or step > _MAX_INDEX:
+            if not isinstance(step, int):
                 return
             while len(items) <= step:
                 items.append(None)
             if following is None or items[step] is None:
                 items[step] = fresh
-        elif isinstance(root, dict) and (following is None or root.get(step) is None):  # pyright: ignore[reportUnknownMemberType]
-            root[step] = fresh
-        elif not isinstance(root, dict):
+        elif isinstance(root, dict):
+            entries = cast("dict[Step, Any]", root)
+            if following is None or entries.get(step) is None:
+                entries[step] = fresh
+        else:
             return
         root = cast(Any, root)[step]

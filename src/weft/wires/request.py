@@ -33,6 +33,8 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings = Settings()
     provider: str = ""
     quirks: Quirks = NONE
+    cache: Any = None
+    """A `RenderCache` of the conversation, where turns follow each other."""
 
 
 def legal_name(name: str) -> str:

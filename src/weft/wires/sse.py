@@ -91,8 +91,11 @@ class SSEParser:
         blocks = lines.split(b"\n\n")
         rest = blocks.pop()
         for block in blocks:
-            if block.startswith(b"data: ") and b"\n" not in block:
-                events.append(ServerSentEvent(block[6:], "message", self._id))
+            first, _, second = block.partition(b"\n")
+            if not second and first.startswith(b"data: "):
+                events.append(ServerSentEvent(first[6:], "message", self._id))
+            elif second.startswith(b"data: ") and first.startswith(b"event: ") and b"\n" not in second:
+                events.append(ServerSentEvent(second[6:], first[7:].decode("utf-8", "replace"), self._id))
             else:
                 self._lines(block + b"\n\n", events)
         if rest:

@@ -8,7 +8,7 @@ from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, prepare, split_images
+from weft.wires.history import History, echo_of, render, split_images
 from weft.wires.quirks import Quirks
 from weft.wires.request import TurnRequest, budget_of, data_url, effort_of, legal_id, legal_name, without_none
 
@@ -40,24 +40,21 @@ def build(request: TurnRequest) -> JsonObject:
 
 
 def _messages(request: TurnRequest) -> list[JsonObject]:
-    history = prepare(
-        request.messages,
-        wire=NAME,
-        provider=request.provider,
-        model=request.model,
-        make_legal=_mistral_id if request.quirks.id_pattern == "mistral" else legal_id,
-    )
-    messages: list[JsonObject] = []
-    if request.settings.system:
-        messages.append({"role": request.quirks.system_role, "content": request.settings.system})
-    for message in history.messages:
+    make_legal = _mistral_id if request.quirks.id_pattern == "mistral" else legal_id
+    history = History(NAME, request.provider, request.model, make_legal)
+
+    def write(message: Message, history: History, messages: list[JsonObject]) -> None:
         if message.role == "tool":
             messages += _results(message, history, request.quirks)
         elif message.role == "user":
             messages.append({"role": "user", "content": _user_content(message)})
         else:
             messages.append(_assistant(message, history, request))
-    return messages
+
+    messages = render(request.messages, history, write, cache=request.cache)
+    if not request.settings.system:
+        return messages
+    return [{"role": request.quirks.system_role, "content": request.settings.system}, *messages]
 
 
 def _assistant(message: Message, history: History, request: TurnRequest) -> JsonObject:

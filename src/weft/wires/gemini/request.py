@@ -4,11 +4,11 @@ import re
 from typing import cast
 
 from weft.core.content import File, Image, Text
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, as_object, as_objects
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, prepare, split_images
+from weft.wires.history import History, echo_of, render, split_images
 from weft.wires.request import TurnRequest, budget_of, effort_of, legal_name, without_none
 
 NAME = "gemini"
@@ -51,29 +51,31 @@ def build(request: TurnRequest) -> JsonObject:
 
 
 def _contents(request: TurnRequest) -> list[JsonObject]:
-    history = prepare(request.messages, wire=NAME, provider=request.provider, model=request.model, user_first=True)
-    contents: list[JsonObject] = []
-    with_ids: set[str] = set()  # calls whose id the API itself gave: only these go back with one
-    for message in history.messages:
+    def write(message: Message, history: History, contents: list[JsonObject]) -> None:
         if message.role == "assistant":
-            role, parts = "model", _assistant(message, history, request, with_ids)
+            role, parts = "model", _assistant(message, history, request)
         elif message.role == "tool":
-            role, parts = "user", _results(message, history, request, with_ids)
+            role, parts = "user", _results(message, history, contents, request)
         else:
             role, parts = "user", [_part(block) for block in message.content]
-        if not parts:
-            continue
-        if contents and contents[-1]["role"] == role:
+        if parts and contents and contents[-1]["role"] == role:
             contents[-1] = {"role": role, "parts": [*contents[-1]["parts"], *parts]}
-        else:
+        elif parts:
             contents.append({"role": role, "parts": parts})
-    return contents
+
+    return render(
+        request.messages,
+        History(NAME, request.provider, request.model),
+        write,
+        cache=request.cache,
+        user_first=True,
+    )
 
 
-def _assistant(message: Message, history: History, request: TurnRequest, with_ids: set[str]) -> list[JsonObject]:
+def _assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:
     native = echo_of(message, NAME, request.provider, request.model)
     if native is not None:
-        return _echo(cast("list[JsonObject]", native), message, history, with_ids)
+        return _echo(cast("list[JsonObject]", native), message, history)
     parts: list[JsonObject] = []
     for block in message.content:
         if isinstance(block, Text):
@@ -84,23 +86,23 @@ def _assistant(message: Message, history: History, request: TurnRequest, with_id
     return parts
 
 
-def _echo(native: list[JsonObject], message: Message, history: History, with_ids: set[str]) -> list[JsonObject]:
-    """The parts as they came, each with the signature it carries."""
+def _echo(native: list[JsonObject], message: Message, history: History) -> list[JsonObject]:
+    """The parts as they came, each with the signature it carries. Only ids that would clash change."""
     calls = iter(message.tool_calls)
     parts: list[JsonObject] = []
     for part in native:
-        function = cast("JsonObject | None", part.get("functionCall"))
-        if function is not None:
-            call = next(calls)
-            if function.get("id"):
-                with_ids.add(call.id)
-                part = part | {"functionCall": function | {"id": history.ids[call.id]}}
+        function = as_object(part.get("functionCall"))
+        if function:
+            wire_id = history.ids[next(calls).id]
+            if function.get("id") and function["id"] != wire_id:
+                part = part | {"functionCall": function | {"id": wire_id}}
         parts.append(part)
     return parts
 
 
-def _results(message: Message, history: History, request: TurnRequest, with_ids: set[str]) -> list[JsonObject]:
+def _results(message: Message, history: History, contents: list[JsonObject], request: TurnRequest) -> list[JsonObject]:
     """One response a call. Pictures go inside where the model takes them there, else behind."""
+    given_ids = _ids_of_calls(contents)
     parts: list[JsonObject] = []
     pictures: list[JsonObject] = []
     for result in cast("list[ToolResult]", message.content):
@@ -109,7 +111,7 @@ def _results(message: Message, history: History, request: TurnRequest, with_ids:
             "name": legal_name(result.name),
             "response": {"error" if result.is_error else "output": text},
         }
-        if result.id in with_ids:
+        if history.ids[result.id] in given_ids:
             response["id"] = history.ids[result.id]
         shown = [_part(image) for image in images]
         if shown and _THIRD.search(request.model):
@@ -118,6 +120,12 @@ def _results(message: Message, history: History, request: TurnRequest, with_ids:
             pictures += [{"text": f"Images of the result of {result.name}:"}, *shown]
         parts.append({"functionResponse": response})
     return [*parts, *pictures]
+
+
+def _ids_of_calls(contents: list[JsonObject]) -> set[str]:
+    """Ids in the message before: only a call that came with an id is answered with one."""
+    parts = as_objects(contents[-1]["parts"]) if contents else []
+    return {as_object(part.get("functionCall")).get("id", "") for part in parts}
 
 
 def _part(block: Block) -> JsonObject:

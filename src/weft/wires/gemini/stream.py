@@ -164,7 +164,8 @@ class GeminiDecoder(Decoder):
             self._open_streamed(part, function)
         place, arguments = cast("tuple[int, PathArguments]", self._streamed)
         for piece in as_objects(function.get("partialArgs")):
-            arguments.add(piece)
+            if text := arguments.add(piece):
+                self._call_text(self._calls[place], text)
         if "thoughtSignature" in part:
             self._parts[place]["thoughtSignature"] = part["thoughtSignature"]
         if not function.get("willContinue") and not function.get("partialArgs"):
@@ -176,7 +177,11 @@ class GeminiDecoder(Decoder):
             return
         place, arguments = self._streamed
         self._streamed = None
-        self._call_text(self._calls[place], encode_text(arguments.value))
+        call = self._calls[place]
+        if arguments.in_order:
+            self._call_text(call, arguments.close())
+        else:
+            self._call_replace(call, encode_text(arguments.value))
 
     def _ground(self, candidate: _Candidate) -> None:
         for chunk in as_objects(as_object(candidate.groundingMetadata).get("groundingChunks")):

@@ -8,7 +8,7 @@ from weft.core.json import JsonObject
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, parts_of, prepare
+from weft.wires.history import History, echo_of, parts_of, render
 from weft.wires.request import TurnRequest, budget_of, effort_of, legal_name, without_none
 
 NAME = "messages"
@@ -46,21 +46,23 @@ def _system(system: str, cache: bool) -> list[JsonObject]:
 
 
 def _messages(request: TurnRequest) -> list[JsonObject]:
-    history = prepare(request.messages, wire=NAME, provider=request.provider, model=request.model, user_first=True)
-    messages: list[JsonObject] = []
-    for message in history.messages:
+    def write(message: Message, history: History, messages: list[JsonObject]) -> None:
         if message.role == "assistant":
-            content = _assistant(message, history, request)
-            role = "assistant"
+            role, content = "assistant", _assistant(message, history, request)
         else:
-            content = [_part(block, history) for block in message.content]
-            role = "user"
-        if not content:
-            continue
-        if messages and messages[-1]["role"] == role:  # results and the next question are one user message
-            messages[-1]["content"] = [*messages[-1]["content"], *content]
-        else:
+            role, content = "user", [_part(block, history) for block in message.content]
+        if content and messages and messages[-1]["role"] == role:  # results and the next question are one message
+            messages[-1] = {"role": role, "content": [*messages[-1]["content"], *content]}
+        elif content:
             messages.append({"role": role, "content": content})
+
+    messages = render(
+        request.messages,
+        History(NAME, request.provider, request.model),
+        write,
+        cache=request.cache,
+        user_first=True,
+    )
     if request.settings.cache and messages and messages[-1]["role"] == "user":
         *rest, last = messages[-1]["content"]
         messages[-1] = {"role": "user", "content": [*rest, last | _CACHE]}

@@ -7,7 +7,7 @@ from weft.core.json import JsonObject
 from weft.core.messages import Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import echo_of, prepare, split_images
+from weft.wires.history import History, echo_of, render, split_images
 from weft.wires.request import TurnRequest, effort_of, legal_name, without_none
 
 NAME = "ollama"
@@ -38,11 +38,7 @@ def build(request: TurnRequest) -> JsonObject:
 
 
 def _messages(request: TurnRequest) -> list[JsonObject]:
-    history = prepare(request.messages, wire=NAME, provider=request.provider, model=request.model)
-    messages: list[JsonObject] = []
-    if request.settings.system:
-        messages.append({"role": "system", "content": request.settings.system})
-    for message in history.messages:
+    def write(message: Message, _: History, messages: list[JsonObject]) -> None:
         if message.role == "tool":
             messages += [_result(cast(ToolResult, block)) for block in message.content]
         elif message.role == "user":
@@ -50,7 +46,11 @@ def _messages(request: TurnRequest) -> list[JsonObject]:
         else:
             native = echo_of(message, NAME, request.provider, request.model)
             messages.append(native if native is not None else _assistant(message))
-    return messages
+
+    messages = render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
+    if not request.settings.system:
+        return messages
+    return [{"role": "system", "content": request.settings.system}, *messages]
 
 
 def _assistant(message: Message) -> JsonObject:

@@ -8,7 +8,7 @@ from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, parts_of, prepare
+from weft.wires.history import History, echo_of, parts_of, render
 from weft.wires.request import TurnRequest, data_url, effort_of, legal_name, without_none
 
 NAME = "responses"
@@ -45,16 +45,15 @@ def build(request: TurnRequest) -> JsonObject:
 
 
 def _input(request: TurnRequest) -> list[JsonObject]:
-    history = prepare(request.messages, wire=NAME, provider=request.provider, model=request.model)
-    items: list[JsonObject] = []
-    for message in history.messages:
+    def write(message: Message, history: History, items: list[JsonObject]) -> None:
         if message.role == "tool":
             items += [_output(cast(ToolResult, block), history, items) for block in message.content]
         elif message.role == "user":
             items.append({"role": "user", "content": [_part(block) for block in message.content]})
         else:
             items += _assistant(message, history, request)
-    return items
+
+    return render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
 
 
 def _assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:

@@ -1,0 +1,183 @@
+"""A loopback HTTP/1.1 server that speaks the four wires in streaming form and costs little.
+
+The model's name chooses the scenario (see `scenarios`). Every response is built once and kept as bytes, one
+HTTP chunk for each event; `paced` scenarios send their deltas at 50 a second, all others go out in one write.
+
+    python -m benchmarks.mock_server [--port 8000]
+
+It prints one line of JSON, `{"ready": true, "port": 8000}`, when it listens.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from functools import cache
+from typing import Protocol, cast
+
+from benchmarks.scenarios import Call, Wire, scenario
+from benchmarks.streams import chat, gemini, messages, responses
+from benchmarks.streams.stream import Stream
+
+DELTAS_A_SECOND = 50
+
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
+_MODEL = re.compile(rb'"model":\s*"([^"]+)"')
+_GEMINI = re.compile(r"/v1(?:beta)?/models/([^/:]+):streamGenerateContent\?alt=sse")
+_PATHS: dict[str, Wire] = {
+    "/v1/chat/completions": "chat",
+    "/v1/responses": "responses",
+    "/v1/messages": "messages",
+}
+_HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
+    b"Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+_END = b"0\r\n\r\n"
+
+
+class WireStreams(Protocol):
+    """What a module of `streams` offers."""
+
+    def text(self, model: str, deltas: tuple[str, ...]) -> Stream: ...
+    def call(self, model: str, call: Call) -> Stream: ...
+    def results(self, body: bytes) -> int: ...
+
+
+_STREAMS = cast(
+    dict[Wire, WireStreams],
+    {"chat": chat, "responses": responses, "messages": messages, "gemini": gemini},
+)
+
+
+class BadRequestError(Exception):
+    """The request names no wire, no model or no scenario."""
+
+
+class Connection(asyncio.Protocol):
+    """One keep-alive connection: requests with a Content-Length in, chunked event streams out."""
+
+    def __init__(self) -> None:
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        while (request := self._next_request()) is not None:
+            self._answer(*request)
+
+    def _next_request(self) -> tuple[str, bytes] | None:
+        """The target and body of the next whole request, or None while some of it is missing."""
+        head_end = self._received.find(b"\r\n\r\n")
+        if head_end < 0:
+            return None
+        length = _LENGTH.search(self._received, 0, head_end)
+        body_start = head_end + 4
+        body_end = body_start + (int(length[1]) if length else 0)
+        if len(self._received) < body_end:
+            return None
+        target = self._received[: self._received.find(b"\r\n")].split(b" ")[1].decode()
+        body = bytes(self._received[body_start:body_end])
+        del self._received[:body_end]
+        return target, body
+
+    def _answer(self, target: str, body: bytes) -> None:
+        try:
+            wire, model = _route(target, body)
+            results = _STREAMS[wire].results(body)
+            if scenario(model).kind == "paced":
+                self._pace(_stream(wire, model, results))
+                return
+            self._write(_burst(wire, model, results))
+        except (BadRequestError, ValueError) as error:
+            self._write(_refusal(str(error)))
+
+    def _pace(self, stream: Stream) -> None:
+        """Sends each delta on its own tick of a clock that does not drift."""
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        self._write(_HEAD + _chunked(stream.opening))
+
+        def tick(index: int) -> None:
+            if index == len(stream.deltas):
+                self._write(_chunked(stream.closing) + _END)
+                return
+            self._write(_chunked(stream.deltas[index : index + 1]))
+            self._timer = loop.call_at(start + (index + 1) / DELTAS_A_SECOND, tick, index + 1)
+
+        tick(0)
+
+    def _write(self, content: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(content)
+
+
+def _route(target: str, body: bytes) -> tuple[Wire, str]:
+    gemini_model = _GEMINI.fullmatch(target)
+    if gemini_model is not None:
+        return "gemini", gemini_model[1]
+    wire = _PATHS.get(target)
+    if wire is None:
+        raise BadRequestError(f"no wire at {target}")
+    model = _MODEL.search(body)
+    if model is None:
+        raise BadRequestError("the request names no model")
+    return wire, model[1].decode()
+
+
+@cache
+def _stream(wire: Wire, model: str, results: int) -> Stream:
+    answer = scenario(model).answer(results)
+    if isinstance(answer, Call):
+        return _STREAMS[wire].call(model, answer)
+    return _STREAMS[wire].text(model, tuple(answer))
+
+
+@cache
+def _burst(wire: Wire, model: str, results: int) -> bytes:
+    return _HEAD + _chunked(_stream(wire, model, results).events) + _END
+
+
+def _chunked(events: tuple[bytes, ...]) -> bytes:
+    return b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
+
+
+def _refusal(message: str) -> bytes:
+    body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode()
+    return b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
+        len(body),
+        body,
+    )
+
+
+async def serve(port: int, *, until_eof: bool) -> None:
+    """Listens until cancelled, or until standard input ends: no server outlives a killed benchmark."""
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(Connection, "127.0.0.1", port)
+    print(json.dumps({"ready": True, "port": server.sockets[0].getsockname()[1]}), flush=True)
+    if until_eof:
+        await loop.run_in_executor(None, sys.stdin.read)
+        return
+    await server.serve_forever()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A loopback server that speaks the four wires.")
+    parser.add_argument("--port", type=int, default=0, help="the port to listen on (default: any free one)")
+    parser.add_argument("--until-eof", action="store_true", help="end when standard input ends")
+    options = parser.parse_args()
+    asyncio.run(serve(options.port, until_eof=options.until_eof))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The bare loop: aiohttp and orjson without a framework, written as a competent developer would.
+
+One session is reused. Each wire module has the same parts: `body` builds the request of a conversation, and a
+`Turn` takes one decoded event after the other and knows at the end what to append to the conversation.
+"""
+
+from functools import cache
+from typing import Any, Protocol, cast
+
+import aiohttp
+import orjson
+
+from benchmarks.row import Row, Seen
+from benchmarks.rows.bare import chat, gemini, messages, responses
+from benchmarks.scenarios import WIRES, Wire
+
+
+class Turn(Protocol):
+    """One streamed answer."""
+
+    deltas: int
+    text: list[str]
+
+    def feed(self, event: dict[str, Any]) -> None: ...
+    async def continuation(self) -> list[dict[str, Any]]:
+        """The assistant's message and the results of its calls, executed; empty when it made none."""
+        ...
+
+
+class BareWire(Protocol):
+    """What each wire module offers."""
+
+    Turn: type[Turn]
+
+    def url(self, base_url: str, model: str, /) -> str: ...
+    def body(self, model: str, history: list[dict[str, Any]], /) -> dict[str, Any]: ...
+    def opening(self) -> list[dict[str, Any]]: ...
+
+
+_WIRES = cast(
+    dict[Wire, BareWire],
+    {"chat": chat, "responses": responses, "messages": messages, "gemini": gemini},
+)
+
+
+@cache
+def _http() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(headers={"Authorization": "Bearer sk-bench", "Content-Type": "application/json"})
+
+
+async def converse(base_url: str, wire: Wire, model: str) -> Seen:
+    http = _http()
+    codec = _WIRES[wire]
+    url = codec.url(base_url, model)
+    history = codec.opening()
+    deltas = 0
+    while True:
+        turn = codec.Turn()
+        feed = turn.feed
+        async with http.post(url, data=orjson.dumps(codec.body(model, history))) as response:
+            response.raise_for_status()
+            async for line in response.content:
+                if line.startswith(b"data: {"):
+                    feed(orjson.loads(line[6:]))
+        deltas += turn.deltas
+        added = await turn.continuation()
+        if not added:
+            return Seen("".join(turn.text), deltas)
+        history += added
+
+
+ROW = Row("aiohttp", "import aiohttp, orjson", WIRES, converse)

@@ -1,0 +1,48 @@
+"""openai-agents: a streamed `Runner` run over Chat Completions or Responses."""
+
+from functools import cache
+from typing import Any
+
+from agents import (
+    Agent,
+    Model,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    Runner,
+    function_tool,
+    set_tracing_disabled,
+)
+from openai import AsyncOpenAI
+
+from benchmarks.row import API_KEY, Row, Seen
+from benchmarks.scenarios import PROMPT, Wire
+from benchmarks.tools import add, create_file
+
+_MAX_TURNS = 1000
+
+set_tracing_disabled(True)
+
+
+@cache
+def _agent(base_url: str, wire: Wire, model: str) -> Agent[Any]:
+    client = AsyncOpenAI(base_url=f"{base_url}/v1", api_key=API_KEY, max_retries=0)
+    spoken: Model = OpenAIChatCompletionsModel(model, client) if wire == "chat" else OpenAIResponsesModel(model, client)
+    return Agent(name="bench", model=spoken, tools=[function_tool(add), function_tool(create_file)])
+
+
+async def converse(base_url: str, wire: Wire, model: str) -> Seen:
+    run = Runner.run_streamed(_agent(base_url, wire, model), PROMPT, max_turns=_MAX_TURNS)
+    deltas = 0
+    text: list[str] = []
+    async for event in run.stream_events():
+        if event.type != "raw_response_event":
+            continue
+        if event.data.type == "response.output_text.delta":
+            deltas += 1
+            text.append(event.data.delta)
+        elif event.data.type == "response.function_call_arguments.delta":
+            deltas += 1
+    return Seen("".join(text), deltas)
+
+
+ROW = Row("openai-agents", "import agents", ("chat", "responses"), converse)

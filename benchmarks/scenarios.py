@@ -1,0 +1,86 @@
+"""The scenarios: the model name that asks for each, what the server answers, and what a row must have seen.
+
+A scenario travels as the model name of the request, so every client can ask for one without a special header.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, get_args
+
+from benchmarks.content import cut, html, text_deltas, to_json
+
+Kind = Literal["text", "turns", "args", "paced"]
+Wire = Literal["chat", "responses", "messages", "gemini"]
+
+WIRES: tuple[Wire, ...] = get_args(Wire)
+DEFAULT: tuple[str, ...] = ("text-1000", "turns-20", "args-20k", "args-200k")
+FINAL_TEXT = "All done."
+PROMPT = "Go."
+
+_NAME = re.compile(r"(?:bench-)?(text|turns|args|paced)-(\d+)(k?)")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool call that the server asks for; `number` makes its id unique in the conversation."""
+
+    number: int
+    name: str
+    arguments: Mapping[str, str | int]
+
+    @property
+    def deltas(self) -> Sequence[str]:
+        """The arguments as JSON text, as it is streamed."""
+        return cut(to_json(self.arguments))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a row that did all the work has seen at the end of a scenario."""
+
+    text: str
+    deltas: int
+    calls: int
+    characters: int
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A kind of load and its size: deltas, turns, or bytes of arguments."""
+
+    name: str
+    kind: Kind
+    size: int
+
+    def answer(self, results: int) -> Call | Sequence[str]:
+        """The next answer in a conversation that holds this many tool results: a call, or a text's deltas."""
+        if self.kind == "turns" and results < self.size:
+            return Call(results, "add", {"a": results, "b": 1000})
+        if self.kind == "args" and results == 0:
+            return Call(0, "create_file", {"path": "src/pages/dashboard.html", "content": html(self.size)})
+        if self.kind in ("text", "paced"):
+            return text_deltas(self.size)
+        return (FINAL_TEXT,)
+
+    @property
+    def expected(self) -> Expected:
+        """The deltas are a lower bound: a client may fold the first fragments of a call into its start."""
+        if self.kind == "turns":
+            return Expected(FINAL_TEXT, deltas=1, calls=self.size, characters=0)
+        if self.kind == "args":
+            content = html(self.size)
+            return Expected(FINAL_TEXT, deltas=len(content) // 8, calls=1, characters=len(content))
+        deltas = text_deltas(self.size)
+        return Expected("".join(deltas), deltas=len(deltas), calls=0, characters=0)
+
+
+@cache
+def scenario(name: str) -> Scenario:
+    """The scenario of a name such as `text-1000` or `args-200k`, with or without `bench-` before it."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f"no scenario named {name!r}; examples are {', '.join(DEFAULT)}, paced-200")
+    kind: Kind = match[1]  # pyright: ignore[reportAssignmentType]
+    return Scenario(name.removeprefix("bench-"), kind, int(match[2]) * (1000 if match[3] else 1))

@@ -1,0 +1,4 @@
+"""The four wires as a server sends them: one module each, all with the same three functions.
+
+`text(model, deltas)` and `call(model, call)` give a `Stream`; `results(body)` counts the tool results.
+"""

@@ -1,0 +1,176 @@
+"""G01-G06: every call answered once, in order, whatever a crash, a cancel or a trimmed window left behind."""
+
+from weft.core.content import Image, Reasoning, Text
+from weft.core.messages import Block, Message, Native, user
+from weft.core.tools import ToolCall, ToolResult
+from weft.wires.history import NO_OUTPUT, UNANSWERED, History, parts_of, split_images
+
+
+def call(call_id: str, name: str = "f", wire_id: str | None = None) -> ToolCall:
+    return ToolCall(id=call_id, name=name, input={}, wire_id=wire_id)
+
+
+def result(call_id: str, text: str, name: str = "f") -> ToolResult:
+    return ToolResult(id=call_id, name=name, status="ok", content=text)
+
+
+def says(*blocks: Block) -> Message:
+    return Message(role="assistant", content=[*blocks])
+
+
+def tool(*results: ToolResult) -> Message:
+    return Message(role="tool", content=[*results])
+
+
+def repair(messages: list[Message]) -> list[Message]:
+    return History("w", "p", "m").extend(messages)
+
+
+def ids_of(messages: list[Message], model: str = "m") -> dict[str, str]:
+    history = History("w", "p", model)
+    history.extend(messages)
+    return history.ids
+
+
+def answers(messages: list[Message]) -> list[list[str]]:
+    """The texts of each tool message, after checking that it answers the calls right before it."""
+    found: list[list[str]] = []
+    for before, message in zip([None, *messages], messages, strict=False):
+        if message.role != "tool":
+            continue
+        results = [block for block in message.content if isinstance(block, ToolResult)]
+        assert before is not None
+        assert [one.id for one in results] == [one.id for one in before.tool_calls]
+        found.append([one.text for one in results])
+    return found
+
+
+def test_a_whole_history_stays_as_it_is() -> None:
+    whole = [user("hi"), says(Text("ok"), call("a"), call("b")), tool(result("a", "1"), result("b", "2")), says()]
+    assert repair(whole[:3]) == whole[:3]
+    assert repair(whole) == whole[:3]
+
+
+def test_a_dangling_call_gets_a_result_that_says_so() -> None:
+    repaired = repair([user("go"), says(call("a", "write"))])
+    assert repaired[2] == tool(ToolResult(id="a", name="write", status="interrupted", content=UNANSWERED))
+    assert repair(repaired) == repaired
+
+
+def test_only_the_missing_results_are_made_up_and_the_order_is_that_of_the_calls() -> None:
+    repaired = repair([says(call("a"), call("b"), call("c")), tool(result("c", "3")), tool(result("a", "1"))])
+    assert answers(repaired) == [["1", UNANSWERED, "3"]]
+
+
+def test_orphans_and_duplicates_go() -> None:
+    history = [tool(result("gone", "?")), says(call("a")), tool(result("a", "1"), result("a", "again")), user("next")]
+    repaired = repair(history)
+    assert answers(repaired) == [["1"]]
+    assert [message.role for message in repaired] == ["assistant", "tool", "user"]
+
+
+def test_a_result_before_its_call_is_moved_behind_it() -> None:
+    repaired = repair([user("go"), tool(result("a", "1")), says(call("a"))])
+    assert answers(repaired) == [["1"]]
+    assert [message.role for message in repaired] == ["user", "assistant", "tool"]
+
+
+def test_a_result_behind_the_next_question_is_moved_to_its_call() -> None:
+    repaired = repair([says(call("a")), user("still there?"), tool(result("a", "1"))])
+    assert [message.role for message in repaired] == ["assistant", "tool", "user"]
+
+
+def test_ids_repeated_in_a_later_turn_stay_two_calls() -> None:
+    history = [says(call("0")), tool(result("0", "first")), says(call("0")), tool(result("0", "second"))]
+    repaired = repair(history)
+    assert answers(repaired) == [["first"], ["second"]]
+    ids = [one.id for message in repaired for one in message.tool_calls]
+    assert len(set(ids)) == 2
+
+
+def test_a_dangling_call_does_not_take_the_result_of_a_later_call_with_its_id() -> None:
+    history = [says(call("0")), user("again"), says(call("0")), tool(result("0", "second"))]
+    assert answers(repair(history)) == [[UNANSWERED], ["second"]]
+
+
+def test_a_duplicate_result_does_not_answer_a_later_call_with_its_id() -> None:
+    history = [
+        says(call("0")),
+        tool(result("0", "first"), result("0", "first again")),
+        says(call("0")),
+        tool(result("0", "second")),
+    ]
+    assert answers(repair(history)) == [["first"], ["second"]]
+
+
+def test_an_id_made_up_for_a_repeated_call_takes_no_result_of_its_namesake() -> None:
+    history = [
+        says(call("a")),
+        tool(result("a", "1")),
+        says(call("a")),
+        tool(result("a", "2")),
+        says(call("a_2")),
+        tool(result("a_2", "3")),
+    ]
+    assert answers(repair(history)) == [["1"], ["2"], ["3"]]
+
+
+def test_one_id_twice_in_one_message_stays_two_calls() -> None:
+    repaired = repair([says(call("a", "f"), call("a", "g")), tool(result("a", "1"), result("a", "2"))])
+    calls = repaired[0].tool_calls
+    assert len({one.id for one in calls}) == 2
+    assert answers(repaired) == [["1", "2"]]
+
+
+def test_a_result_takes_the_name_of_its_call() -> None:
+    repaired = repair([says(call("a", "write")), tool(result("a", "1", name=""))])
+    assert repaired[1] == tool(result("a", "1", name="write"))
+
+
+def test_blank_texts_and_what_they_leave_empty_go() -> None:
+    blank = says(Text(" \n"))
+    assert repair([user("a", "", "  "), blank, user("")]) == [user("a")]
+    assert repair([says(Text(""), call("a")), tool(result("a", "1"))])[0] == says(call("a"))
+    assert repair([says(Reasoning("hm"), Text(""))]) == [says(Reasoning("hm"))]
+
+
+def test_native_content_keeps_a_message_that_shows_nothing() -> None:
+    native = Native(wire="messages", provider="p", model="m", content=[{"type": "thinking"}])
+    message = Message(role="assistant", content=[], native=native)
+    assert repair([message]) == [message]
+
+
+def test_ids_are_made_legal_and_told_apart() -> None:
+    history = [says(call("a:1"), call("a;1"), call("x" * 70 + "1"), call("x" * 70 + "2"), call(""))]
+    ids = ids_of(history)
+    assert ids["a:1"] == "a_1"
+    assert len(set(ids.values())) == 5
+    assert all(0 < len(one) <= 64 and ":" not in one and ";" not in one for one in ids.values())
+
+
+def test_the_providers_own_ids_go_back_to_it_as_they_came() -> None:
+    native = Native(wire="w", provider="p", model="m", content={})
+    message = Message(role="assistant", content=[call("call_x", wire_id="functions.f:0")], native=native)
+    assert ids_of([message]) == {"call_x": "functions.f:0"}
+    assert ids_of([message], "other") == {"call_x": "call_x"}
+
+
+def test_the_same_native_id_twice_is_told_apart() -> None:
+    native = Native(wire="w", provider="p", model="m", content={})
+    one = Message(role="assistant", content=[call("0")], native=native)
+    two = Message(role="assistant", content=[call("call_2", wire_id="0")], native=native)
+    ids = ids_of([one, two])
+    assert ids["0"] == "0"
+    assert ids["call_2"] != "0"
+
+
+def test_results_are_never_empty() -> None:
+    picture = Image(data="AAAA")
+    assert split_images(result("a", "")) == (NO_OUTPUT, [])
+    assert split_images(ToolResult(id="a", status="ok", content=[])) == (NO_OUTPUT, [])
+    assert split_images(ToolResult(id="a", status="ok", content=[Text("x"), picture])) == ("x", [picture])
+    text, images = split_images(ToolResult(id="a", status="ok", content=[picture]))
+    assert (images, "1 image" in text) == ([picture], True)
+    assert parts_of(result("a", "")) == [Text(NO_OUTPUT)]
+    assert parts_of(ToolResult(id="a", status="ok", content=[Text(" ")])) == [Text(NO_OUTPUT)]
+    assert parts_of(ToolResult(id="a", status="ok", content=[Text(""), picture])) == [picture]

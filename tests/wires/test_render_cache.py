@@ -1,0 +1,84 @@
+"""What was written once is kept from turn to turn, and never differs from what a fresh start would write."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weft.core.content import Text
+from weft.core.json import JsonObject
+from weft.core.messages import Block, Message, Native, tool_results, user
+from weft.core.tools import ToolCall, ToolResult
+from weft.wires.history import RenderCache
+from weft.wires.registry import WIRES
+from weft.wires.request import TurnRequest
+
+EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
+
+ids = st.sampled_from(["a", "b", "a_2", "call:1"])
+
+
+@st.composite
+def grown(draw: st.DrawFn) -> list[Message]:
+    """A conversation as an agent grows it: results directly behind their calls, if they come at all."""
+    history: list[Message] = []
+    for number in range(draw(st.integers(1, 4))):
+        if draw(st.booleans()):
+            history.append(user(draw(st.sampled_from(["hi", " ", "and now?"]))))
+        calls = [ToolCall(id=one, name="f", input={}) for one in draw(st.lists(ids, max_size=2, unique=True))]
+        content: list[Block] = [Text(draw(st.sampled_from(["", "ok"]))), *calls]
+        history.append(Message(role="assistant", content=content))
+        answered = [call for call in calls if draw(st.booleans())]
+        if draw(st.booleans()):
+            history += [tool_results([_result(call, number)]) for call in answered]
+        elif answered:
+            history.append(tool_results([_result(call, number) for call in answered]))
+    return history
+
+
+def _result(call: ToolCall, number: int) -> ToolResult:
+    return ToolResult(id=call.id, status="ok", content=f"result {number}")
+
+
+def build(wire: str, history: list[Message], cache: RenderCache | None = None, model: str = "m") -> JsonObject:
+    return WIRES[wire].build(TurnRequest(model=model, messages=history, provider="p", cache=cache))
+
+
+@EVERY_WIRE
+@settings(max_examples=80)
+@given(history=grown())
+def test_turn_by_turn_is_as_good_as_from_scratch(wire: str, history: list[Message]) -> None:
+    cache = RenderCache()
+    for size in range(len(history) + 1):
+        assert build(wire, history[:size], cache) == build(wire, history[:size]), size
+
+
+@EVERY_WIRE
+@settings(max_examples=40)
+@given(one=grown(), two=grown())
+def test_a_conversation_that_was_changed_is_written_anew(wire: str, one: list[Message], two: list[Message]) -> None:
+    cache = RenderCache()
+    build(wire, one, cache)
+    assert build(wire, two, cache) == build(wire, two)
+    assert build(wire, one[:1], cache) == build(wire, one[:1])
+    assert build(wire, [*one[:1], *two], cache) == build(wire, [*one[:1], *two])
+
+
+@EVERY_WIRE
+def test_a_request_does_not_change_what_is_kept(wire: str) -> None:
+    cache = RenderCache()
+    history = [user("hi")]
+    field = next(name for name in ("messages", "contents", "input") if name in build(wire, history, cache))
+    build(wire, history, cache)[field].append({"role": "user", "content": "mine"})
+    assert build(wire, history, cache) == build(wire, history)
+
+
+@EVERY_WIRE
+def test_another_model_gets_nothing_of_what_was_written_for_the_first(wire: str) -> None:
+    """R13: the native content of one model must not reach another through the cache."""
+    content = {"chat": {"role": "assistant", "content": "opaque"}, "ollama": {"role": "assistant", "content": "opaque"}}
+    parts = {"responses": [{"type": "message", "content": "opaque"}], "messages": [{"type": "text", "text": "opaque"}]}
+    native = Native(wire=wire, provider="p", model="m", content=(content | parts).get(wire, [{"text": "opaque"}]))
+    history = [user("hi"), Message(role="assistant", content=[Text("open")], native=native)]
+    cache = RenderCache()
+    assert "opaque" in str(build(wire, history, cache))
+    assert "opaque" not in str(build(wire, history, cache, model="other"))

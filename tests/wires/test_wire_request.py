@@ -1,0 +1,64 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.core.settings import Reason
+from weft.wires.registry import WIRES
+from weft.wires.request import budget_of, data_url, effort_of, legal_id, legal_name, without_none
+
+
+@given(st.text(max_size=100))
+def test_names_and_ids_become_legal(text: str) -> None:
+    for legal in (legal_name(text), legal_id(text)):
+        assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", legal)
+    assert legal_name(legal_name(text)) == legal_name(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"),
+    [("read_file", "read_file"), ("a.b/c d", "a_b_c_d"), ("", "_"), ("é", "_"), ("x" * 70, "x" * 64), ("a\n", "a_")],
+)
+def test_a_legal_name_stays_and_an_invented_one_is_mended(name: str, legal: str) -> None:
+    assert legal_name(name) == legal
+
+
+@pytest.mark.parametrize(
+    ("reason", "effort", "budget"),
+    [
+        (Reason(), None, None),
+        (Reason(effort="none"), "none", 0),
+        (Reason(effort="low"), "low", 2048),
+        (Reason(effort="xhigh"), "xhigh", 32768),
+        (Reason(budget=0), "none", 0),
+        (Reason(budget=900), "minimal", 900),
+        (Reason(budget=9000), "medium", 9000),
+        (Reason(budget=10**6), "xhigh", 10**6),
+        (Reason(effort="high", budget=10), "high", 10),
+    ],
+)
+def test_an_effort_and_a_budget_stand_for_each_other(reason: Reason, effort: str | None, budget: int | None) -> None:
+    assert effort_of(reason) == effort
+    assert budget_of(reason) == budget
+
+
+def test_small_words() -> None:
+    assert data_url("image/png", "AAAA") == "data:image/png;base64,AAAA"
+    assert without_none(a=None, b=0, c="", d=False) == {"b": 0, "c": "", "d": False}
+
+
+@pytest.mark.parametrize(
+    ("wire", "path"),
+    [
+        ("chat", "/chat/completions"),
+        ("responses", "/responses"),
+        ("messages", "/messages"),
+        ("gemini", "/models/some-model:streamGenerateContent?alt=sse"),
+        ("ollama", "/api/chat"),
+    ],
+)
+def test_every_wire_knows_its_path_and_its_decoder(wire: str, path: str) -> None:
+    assert WIRES[wire].path("some-model") == path
+    assert WIRES[wire].decoder.wire == WIRES[wire].name == wire
+    assert len(WIRES) == 5
