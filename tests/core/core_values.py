@@ -90,6 +90,8 @@ def _field(kind: Any) -> st.SearchStrategy[Any]:
         return texts
     if kind is float:
         return st.floats(0, 1e6, width=32)
+    if kind == float | None:
+        return st.none() | st.floats(0, 1e6, width=32)
     if kind is int:
         return st.integers(-(2**53), 2**53)
     if "JsonObject" in str(kind) or "dict[str, typing.Any]" in str(kind):

@@ -20,7 +20,7 @@ RETRYABLE = {
     "Stalled",
     "ConnectionFailed",
     "IncompleteStream",
-    "MalformedCall",
+    "GarbledStream",
 }
 
 

@@ -1,7 +1,6 @@
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from core_values import event, payload_kinds, payloads_of, texts
 from hypothesis import HealthCheck, given, settings
@@ -135,7 +134,7 @@ def test_unknown_is_no_type_of_its_own() -> None:
     ],
 )
 def test_what_is_no_event_is_refused(line: bytes) -> None:
-    with pytest.raises(msgspec.DecodeError):
+    with pytest.raises(ValueError, match=""):
         decode_event(line)
 
 

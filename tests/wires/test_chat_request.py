@@ -186,7 +186,7 @@ def test_pictures_of_a_result_follow_in_a_user_message() -> None:
         {
             "role": "user",
             "content": [
-                {"type": "text", "text": "Images of the result of weather:"},
+                {"type": "text", "text": "Attached to the result of weather:"},
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
             ],
         },

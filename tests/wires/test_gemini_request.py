@@ -142,7 +142,7 @@ def test_pictures_of_a_result_go_inside_or_behind() -> None:
     result = ToolResult(id="c1", status="ok", content=[Text("done"), Image(data="AAAA")])
     history = [user("go"), Message(role="assistant", content=[CALL]), tool_results([result])]
     shown: JsonObject = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
-    assert body(*history)["contents"][2]["parts"][1:] == [{"text": "Images of the result of weather:"}, shown]
+    assert body(*history)["contents"][2]["parts"][1:] == [{"text": "Attached to the result of weather:"}, shown]
     assert body(*history, model=NEW)["contents"][2]["parts"][0]["functionResponse"]["parts"] == [shown]
 
 

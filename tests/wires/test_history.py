@@ -3,7 +3,7 @@
 from weft.core.content import Image, Reasoning, Text
 from weft.core.messages import Block, Message, Native, user
 from weft.core.tools import ToolCall, ToolResult
-from weft.wires.history import NO_OUTPUT, UNANSWERED, History, parts_of, split_images
+from weft.wires.history import NO_OUTPUT, UNANSWERED, History, parts_of, split_result
 
 
 def call(call_id: str, name: str = "f", wire_id: str | None = None) -> ToolCall:
@@ -166,11 +166,11 @@ def test_the_same_native_id_twice_is_told_apart() -> None:
 
 def test_results_are_never_empty() -> None:
     picture = Image(data="AAAA")
-    assert split_images(result("a", "")) == (NO_OUTPUT, [])
-    assert split_images(ToolResult(id="a", status="ok", content=[])) == (NO_OUTPUT, [])
-    assert split_images(ToolResult(id="a", status="ok", content=[Text("x"), picture])) == ("x", [picture])
-    text, images = split_images(ToolResult(id="a", status="ok", content=[picture]))
-    assert (images, "1 image" in text) == ([picture], True)
+    assert split_result(result("a", "")) == (NO_OUTPUT, [])
+    assert split_result(ToolResult(id="a", status="ok", content=[])) == (NO_OUTPUT, [])
+    assert split_result(ToolResult(id="a", status="ok", content=[Text("x"), picture])) == ("x", [picture])
+    text, images = split_result(ToolResult(id="a", status="ok", content=[picture]))
+    assert (images, "attached" in text) == ([picture], True)
     assert parts_of(result("a", "")) == [Text(NO_OUTPUT)]
     assert parts_of(ToolResult(id="a", status="ok", content=[Text(" ")])) == [Text(NO_OUTPUT)]
     assert parts_of(ToolResult(id="a", status="ok", content=[Text(""), picture])) == [picture]

@@ -47,6 +47,7 @@ def test_no_text_raises_and_only_json_is_complete(text: str, step: int) -> None:
 
 @settings(max_examples=200)
 @given(st.lists(st.sampled_from(TOKENS), max_size=9).map("".join))
+@example('"ab\\q"')
 def test_errors_do_not_depend_on_the_cut(text: str) -> None:
     whole, single = parse(text, max(len(text), 1)), parse(text)
     assert (whole.error, whole.value, whole.complete) == (single.error, single.value, single.complete)

@@ -3,7 +3,7 @@
 import msgspec
 
 import weft.core.events as _events  # every payload class is defined once this is imported
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, as_object, loads
 from weft.core.payload import Layer, Payload
 
 
@@ -34,7 +34,7 @@ PAYLOADS: dict[str, type[Payload]] = {k: v for k, v in _payload_types(Payload).i
 """Every payload class by its event type."""
 
 
-class _Envelope(msgspec.Struct):
+class _Head(msgspec.Struct):
     seq: int
     id: str
     session: str
@@ -43,6 +43,9 @@ class _Envelope(msgspec.Struct):
     layer: Layer
     time: float
     epoch: int
+
+
+class _Envelope(_Head):
     data: msgspec.Raw
 
 
@@ -52,9 +55,24 @@ _payloads = {name: msgspec.json.Decoder(kind) for name, kind in PAYLOADS.items()
 
 def decode_event(line: bytes | str) -> Event:
     """An event from its JSON. _events.Unknown fields are ignored, unknown types become `Unknown`."""
-    envelope = _envelopes.decode(line)
+    try:
+        envelope = _envelopes.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _decode_slowly(line)
     decoder = _payloads.get(envelope.type)
     data = decoder.decode(envelope.data) if decoder else _events.Unknown(msgspec.json.decode(envelope.data))
+    return _event(envelope, data)
+
+
+def _decode_slowly(line: bytes | str) -> Event:
+    """Half a surrogate pair stands in it: msgspec alone does not read what `encode` escaped."""
+    raw = as_object(loads(line))
+    kind = PAYLOADS.get(str(raw.get("type")))
+    data = msgspec.convert(raw.get("data"), kind) if kind is not None else _events.Unknown(raw.get("data"))
+    return _event(msgspec.convert(raw | {"data": None}, _Head), data)
+
+
+def _event(envelope: "_Head", data: Payload) -> Event:
     return Event(
         seq=envelope.seq,
         id=envelope.id,

@@ -179,8 +179,11 @@ class MalformedResponse(ProviderError):
     code = "malformed_response"
 
 
-class MalformedCall(ProviderError):
-    """The model wrote a call that its own API could not read. Another attempt mostly succeeds."""
+class GarbledStream(ProviderError):
+    """Something in the stream could not be read: an event, or a call that the API itself refused to pass on.
+
+    What was lost cannot be known, so nothing of the message counts. Another attempt mostly succeeds.
+    """
 
     code = "malformed_response"
     retryable = True

@@ -5,11 +5,14 @@
 """
 
 import json
-from typing import Any, NoReturn, cast
+from math import isinf
+from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
 
 JsonObject = dict[str, Any]
+
+T = TypeVar("T")
 
 MAX_DEPTH = 200
 
@@ -20,11 +23,48 @@ def encode(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value), separators=(",", ":"), allow_nan=False).encode()
+        return json.dumps(_finite_only(msgspec.to_builtins(value)), separators=(",", ":")).encode()
 
 
 def encode_text(value: object) -> str:
     return encode(value).decode()
+
+
+def _finite_only(value: Any) -> Any:
+    """The value with null for numbers that JSON lacks, as msgspec writes them."""
+    match value:
+        case float() if value != value or isinf(value):
+            return None
+        case dict():
+            return {key: _finite_only(item) for key, item in cast(JsonObject, value).items()}
+        case list():
+            return [_finite_only(item) for item in cast("list[Any]", value)]
+        case _:
+            return value
+
+
+def loads(data: bytes | str) -> Any:
+    """Any JSON, half a surrogate pair included, which msgspec refuses though `encode` writes it. ValueError if none."""
+    try:
+        return _lenient.decode(data.decode() if isinstance(data, bytes) else data)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def decode(decoder: "msgspec.json.Decoder[T]", data: bytes | str) -> T:
+    """A typed value from its JSON. ValueError says why not: no JSON, or another shape."""
+    try:
+        return decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return convert(loads(data), decoder.type)
+
+
+def convert(value: Any, kind: type[T]) -> T:
+    """A typed value from plain ones. ValueError if they have another shape."""
+    try:
+        return msgspec.convert(value, kind)
+    except UnicodeEncodeError:
+        raise ValueError("half a surrogate pair where another value belongs") from None
 
 
 def as_object(value: Any) -> JsonObject:
@@ -84,4 +124,12 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-_strict = json.JSONDecoder(object_pairs_hook=_unique_object, parse_constant=_no_constant)
+def _finite(text: str) -> float:
+    number = float(text)
+    if isinf(number):
+        raise ValueError(f"the number {text[:40]} is too large")
+    return number
+
+
+_strict = json.JSONDecoder(object_pairs_hook=_unique_object, parse_constant=_no_constant, parse_float=_finite)
+_lenient = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from weft.core.content import File, Grounding, Image, Reasoning, Text
+from weft.core.json import decode
 from weft.core.tools import ToolCall, ToolResult
 
 Role = Literal["user", "assistant", "tool"]
@@ -56,4 +57,4 @@ _decoder = msgspec.json.Decoder(list[Message])
 
 
 def decode_messages(data: bytes) -> list[Message]:
-    return _decoder.decode(data)
+    return decode(_decoder, data)

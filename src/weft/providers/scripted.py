@@ -20,10 +20,10 @@ from weft.core.messages import Message, tool_results
 from weft.core.payload import Payload
 from weft.core.settings import Settings
 from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
+from weft.core.tools import ToolDefinition, ToolResult
 from weft.core.usage import Cost, Usage
 from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
-from weft.wires.blocks import OpenBlock
+from weft.wires.blocks import Calls
 from weft.wires.decoder import Decoder
 
 
@@ -195,7 +195,7 @@ class ScriptDecoder(Decoder):
             case Fail(error=error):
                 self._fail(error)
 
-    def _pieces(self, say: Callable[[str], None], text: str, size: int) -> Iterator[list[Payload]]:
+    def _pieces(self, say: Callable[[str], object], text: str, size: int) -> Iterator[list[Payload]]:
         for start in range(0, len(text), size):
             out = self._out = []
             say(text[start : start + size])
@@ -206,5 +206,5 @@ class ScriptDecoder(Decoder):
             self.usage = Usage(input=0, output=sum(len(block.text) for block in self._blocks) // 4)
         self.provider_stop_reason = self.provider_stop_reason or "end_turn"
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> None:
+    def _native(self, calls: Calls) -> None:
         return None

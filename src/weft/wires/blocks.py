@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from weft.core.tools import ToolCall
+
 Kind = Literal["text", "refusal", "thinking", "tool"]
 
 
@@ -28,6 +30,22 @@ class OpenBlock:
     @property
     def text(self) -> str:
         return "".join(self.parts)
+
+
+class Calls:
+    """The finished calls of a message, by the block they came in. A legacy wrapper holds several."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, list[ToolCall]] = {}
+
+    def add(self, block: OpenBlock, calls: list[ToolCall]) -> None:
+        self._of[id(block)] = calls
+
+    def of(self, block: OpenBlock) -> list[ToolCall]:
+        return self._of[id(block)]
+
+    def all(self) -> list[ToolCall]:
+        return [call for calls in self._of.values() for call in calls]
 
 
 def mend(block: OpenBlock, text: str) -> str:

@@ -6,13 +6,12 @@ the provider's terminal event was seen, and with `message_discarded` otherwise. 
 """
 
 from collections.abc import Callable, Container
-from json import loads
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
 from weft.core.content import Grounding, Image, Reasoning, Source, Text
-from weft.core.errors import IncompleteStream, MalformedResponse, ProviderError
+from weft.core.errors import GarbledStream, IncompleteStream, MalformedResponse, ProviderError
 from weft.core.events import (
     InputJsonDelta,
     MessageDelta,
@@ -29,14 +28,14 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.ids import new_id
-from weft.core.json import JsonObject, encode_text
+from weft.core.json import JsonObject, convert, encode_text, loads
 from weft.core.messages import Block, Message, Native
 from weft.core.payload import Payload
 from weft.core.stop import EXECUTABLE, StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import expand_parallel, finish_call
-from weft.wires.blocks import Kind, OpenBlock, mend
+from weft.wires.blocks import Calls, Kind, OpenBlock, mend
 from weft.wires.faults import error_from_body
 from weft.wires.framing import Framing
 from weft.wires.quirks import NONE, Quirks
@@ -94,6 +93,7 @@ class Decoder:
         self._call_ids: set[str] = set()
         self._sources: dict[tuple[str, str | None], Source] = {}
         self._images: list[Image] = []
+        self._closing = False
         self._surrogates = False  # a text with half a surrogate pair was seen: mend each from now on
 
     # --- the interface ---------------------------------------------------------------------------------------
@@ -113,6 +113,7 @@ class Decoder:
     def close(self) -> list[Payload]:
         """The response is over. Gives out how the message ended, whatever came."""
         out = self._out = []
+        self._closing = True
         try:
             for event in self._framing.close():
                 self._read(event.data, event.event)
@@ -149,7 +150,7 @@ class Decoder:
         """Take one event of the stream."""
         raise NotImplementedError
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> Any:
+    def _native(self, calls: Calls) -> Any:
         """The message as the provider wants it back."""
         raise NotImplementedError
 
@@ -158,6 +159,10 @@ class Decoder:
 
     def _end(self) -> None:
         """The stream is over; settle what was held back."""
+
+    def _stop_reason(self, raw: str) -> StopReason:
+        """The provider's word for why it stopped, in ours. An unknown one is a normal end."""
+        return self.stop_reasons.get(raw, "end_turn")
 
     def _complete(self) -> bool:
         """The provider has said that the message is finished."""
@@ -169,15 +174,18 @@ class Decoder:
         """An event's JSON in the wire's own shape, or None (and counted) where it has no such shape."""
         try:
             return decoder.decode(data)
-        except msgspec.DecodeError:  # msgspec refuses half a surrogate pair, Python's parser keeps it
-            try:
-                return msgspec.convert(loads(data), decoder.type)
-            except (ValueError, msgspec.ValidationError, RecursionError):
-                self._ignore(data)
-                return None
-            finally:
-                self._surrogates = True
-        except UnicodeDecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self._surrogates = True
+        try:
+            value = loads(data)
+        except ValueError:
+            self._ignore(data)
+            if data.lstrip()[:1] in (b"{", b"[") and not self._closing:
+                raise GarbledStream("An event of the stream is not JSON; try again.") from None
+            return None
+        try:
+            return convert(value, decoder.type)
+        except ValueError:
             self._ignore(data)
             return None
 
@@ -186,7 +194,8 @@ class Decoder:
         if len(self.ignored) < MAX_IGNORED:
             self.ignored.append(data)
 
-    def _text(self, text: str) -> None:
+    def _text(self, text: str) -> str:
+        """Say a piece of text; gives back what was said of it."""
         block = self._current
         if block is None or block.kind != "text":
             block = self._begin("text")
@@ -194,6 +203,7 @@ class Decoder:
             text = mend(block, text)
         block.parts.append(text)
         self._out.append(TextDelta(block.index, block.id, text))
+        return text
 
     def _refusal(self, text: str) -> None:
         block = self._current
@@ -204,7 +214,7 @@ class Decoder:
         block.parts.append(text)
         self._out.append(TextDelta(block.index, block.id, text))
 
-    def _thinking(self, text: str) -> None:
+    def _thinking(self, text: str) -> str:
         block = self._current
         if block is None or block.kind != "thinking":
             block = self._begin("thinking")
@@ -212,6 +222,7 @@ class Decoder:
             text = mend(block, text)
         block.parts.append(text)
         self._out.append(ThinkingDelta(block.index, block.id, text))
+        return text
 
     def _begin(self, kind: Kind) -> OpenBlock:
         """Open a text or thinking block, closing the one before it."""
@@ -238,7 +249,9 @@ class Decoder:
         return block
 
     def _call_text(self, block: OpenBlock, text: str) -> None:
-        if not block.started and block.name and block.name != PARALLEL:
+        if block.closed:
+            return
+        if not block.started and _is_named(block):
             self._start(block)
         if self._surrogates:
             text = mend(block, text)
@@ -255,7 +268,8 @@ class Decoder:
             return
         block.parts = [text]
 
-    def _source(self, title: str, url: str | None, quote: str | None = None) -> None:
+    def _source(self, title: str, url: Any, quote: Any = None) -> None:
+        url, quote = (value if isinstance(value, str) else None for value in (url, quote))
         self._sources.setdefault((url or title, quote), Source(title or url or "", url, quote))
 
     def _image(self, media_type: str, data: str) -> None:
@@ -273,23 +287,24 @@ class Decoder:
         self._break()
         raw = self.provider_stop_reason or ""
         blocks = [block for block in self._blocks if block.kind == "tool"]
-        stop = self.stop_reasons.get(raw, "end_turn")
+        stop = self._stop_reason(raw)
+        if stop in EXECUTABLE and any(block.kind == "refusal" for block in self._blocks):
+            stop = "refusal"
         if blocks and self._hit_limit():
             stop = "max_tokens"
-        calls: dict[int, list[ToolCall]] = {}
+        calls = Calls()
         for block in blocks:
-            calls[id(block)] = self._finish_call(block, stop)
-        if blocks and stop in EXECUTABLE:
+            calls.add(block, self._finish_call(block, stop))
+        has_calls = bool(calls.all())
+        if has_calls and stop in EXECUTABLE:
             stop = "tool_use"
-        elif not blocks and stop == "tool_use":
+        elif not has_calls and stop == "tool_use":
             stop = "end_turn"
-        if stop == "end_turn" and any(block.kind == "refusal" for block in self._blocks):
-            stop = "refusal"
         self.stop_reason = stop
         content: list[Block] = []
         for block in self._blocks:
             if block.kind == "tool":
-                content += calls[id(block)]
+                content += calls.of(block)
             elif block.kind == "thinking":
                 content.append(Reasoning(block.text))
             else:
@@ -301,7 +316,7 @@ class Decoder:
             wire=self.wire,
             provider=self._provider,
             model=self._model,
-            content=self._native([(block, call) for block in blocks for call in calls[id(block)]]),
+            content=self._native(calls),
         )
         self.message = Message(role="assistant", content=content, id=self.id, native=native)
         self._out.append(
@@ -325,7 +340,6 @@ class Decoder:
             self._call_text(block, "{}")
         if not block.started:
             self._start(block)
-            self._out.append(InputJsonDelta(block.index, block.id, block.text))
         self._stop(block)
         wire_id = block.wire_id if block.wire_id and block.wire_id != block.call_id else None
         return [finish_call(block.call_id, wire_id, block.name, block.text, stop)]
@@ -345,11 +359,11 @@ class Decoder:
         return self._max_output_tokens is not None and used is not None and used >= self._max_output_tokens
 
     def _unfinished(self) -> ProviderError:
-        body = b"\n".join(self._framing.stray).strip()
-        if not self._blocks and self.ignored:
-            body = body or self.ignored[0]
-        if body:
-            return error_from_body(body) or MalformedResponse(
+        body = b"\n".join(self._framing.stray).strip() or b"".join(self.ignored[:1]).strip()
+        if error := error_from_body(body):
+            return error
+        if body and not self._blocks and self.response_id is None and not _is_cut(body):
+            return MalformedResponse(
                 "The server answered with something that is not a model's stream: "
                 f"{body[:200].decode('utf-8', 'replace')!r}; check the base URL and the wire."
             )
@@ -368,11 +382,18 @@ class Decoder:
     def _start(self, block: OpenBlock) -> None:
         if block.kind == "tool":
             self._break()
+        for earlier in self._blocks:  # a call that waits for its arguments keeps its place
+            if earlier is block:
+                break
+            if earlier.kind == "tool" and not earlier.started and _is_named(earlier):
+                self._start(earlier)
         block.index = self._started
         block.id = f"{self.id}.{block.index}"
         self._started += 1
         if block.kind == "tool":
             self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name))
+            if block.parts:  # they came before the name
+                self._out.append(InputJsonDelta(block.index, block.id, block.text))
         elif block.kind == "thinking":
             self._out.append(ThinkingContentBlockStart(block.index, block.id))
         else:
@@ -404,3 +425,12 @@ class Decoder:
             call_id = new_id("call")
         self._call_ids.add(call_id)
         return call_id
+
+
+def _is_named(block: OpenBlock) -> bool:
+    return bool(block.name) and block.name != PARALLEL
+
+
+def _is_cut(body: bytes) -> bool:
+    """The beginning of an event, not something else altogether."""
+    return body[:1] in (b"{", b"[") or any(field.startswith(body) for field in (b"data:", b"event:", b"id:"))

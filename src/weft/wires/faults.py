@@ -27,7 +27,7 @@ from weft.core.errors import (
     RateLimited,
     ServerFault,
 )
-from weft.core.json import JsonObject, as_list, as_object, as_objects
+from weft.core.json import JsonObject, as_list, as_object, as_objects, encode, loads
 
 MAX_RETRY_AFTER = 120.0
 _MAX_MESSAGE = 600
@@ -101,7 +101,9 @@ _OVERFLOW = re.compile(
     r"|too many (?:input |prompt )?tokens|tokens? (?:count )?\(?\d*\)? ?exceeds?|input token count.{0,40}exceeds"
     r"|exceeds? (?:the )?(?:maximum|max|model's|available) (?:number of tokens|context|input)|reduce the length"
     r"|request (?:entity )?too large|total length of all messages is too long|longer than the model"
-    r"|exceeded max context|larger than the context|n_ctx|kv cache",
+    r"|exceeded max context|larger than the context|n_ctx|kv cache|prompt exceeds|longer than the maximum model length"
+    r"|token count.{0,40}(?:exceeds the limit|only supports up to)|exceeded model token limit"
+    r"|tokens.{0,40}max_new_tokens.{0,10}must be",
     re.I,
 )
 _MONEY = re.compile(
@@ -122,7 +124,7 @@ _BLOCKED = re.compile(
     re.I,
 )
 _BUSY = re.compile(r"overloaded|over capacity|at capacity|temporarily unavailable|try again later", re.I)
-_SECRET = re.compile(r"\b(?:sk|pk|rk|gsk|xai|key|AIza|nvapi|pplx|hf)[-_]?[A-Za-z0-9_*-]{12,}")
+_SECRET = re.compile(r"\b(?:[a-z]?sk|pk|rk|xai|key|AIza|nvapi|pplx|hf)[-_]?[A-Za-z0-9_*-]{12,}")
 
 _GOOGLE_RETRY = "type.googleapis.com/google.rpc.RetryInfo"
 
@@ -141,7 +143,7 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes) ->
 
 def error_from_object(value: Any, status: int | None = None) -> ProviderError:
     """The error for an error object inside a stream: of the class of the HTTP status it stands for."""
-    fault = _Fault.of(value, msgspec.json.encode(value))
+    fault = _Fault.of(value, encode(value))
     return fault.error(status if status is not None else fault.status)
 
 
@@ -225,7 +227,7 @@ class _Fault(msgspec.Struct):
         if isinstance(reason := detail.get("reason"), str):
             self.codes.append(reason)
         if detail.get("@type") == _GOOGLE_RETRY and isinstance(delay := detail.get("retryDelay"), str):
-            self.retry_after = min(_number(delay.removesuffix("s")) or 0.0, MAX_RETRY_AFTER)
+            self.retry_after = min(max(_number(delay.removesuffix("s")) or 0.0, 0.0), MAX_RETRY_AFTER)
 
     def error(
         self,
@@ -301,8 +303,8 @@ def unexpected_body(content_type: str, body: bytes) -> ProviderError:
 
 def _parse(body: bytes) -> Any:
     try:
-        return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return loads(body)
+    except ValueError:
         return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from weft.core.content import Image, Text
+from weft.core.content import File, Image, Text
 from weft.core.json import JsonObject
 from weft.core.messages import Block, Message, user
 from weft.core.tools import ResultPart, ToolCall, ToolResult
@@ -20,6 +20,8 @@ from weft.wires.request import legal_id
 UNANSWERED = "No result: the call was interrupted before it finished. Its effects are unknown."
 NO_OUTPUT = "(no output)"
 _OPENING = user("Continue.")
+
+Results = dict[str, deque[ToolResult]]
 
 
 class History:
@@ -34,12 +36,12 @@ class History:
         self._make_legal = make_legal
         self._used: set[str] = set()
         self._seen: set[str] = set()
-        self._answers: dict[str, deque[ToolResult]] = {}
+        self._early: dict[str, ToolResult] = {}  # results that came before their call
 
     def copy(self) -> "History":
         twin = History(*self.origin, self._make_legal)
-        twin.ids, twin._used, twin._seen = dict(self.ids), set(self._used), set(self._seen)
-        twin._answers = {name: deque(answers) for name, answers in self._answers.items()}
+        twin.ids, twin._early = dict(self.ids), dict(self._early)
+        twin._used, twin._seen = set(self._used), set(self._seen)
         return twin
 
     def extend(self, messages: Sequence[Message]) -> list[Message]:
@@ -47,42 +49,38 @@ class History:
 
         Every call is directly followed by its one result; orphans, duplicates and empty messages are gone.
         """
-        for message in messages:
-            if message.role == "tool":
-                for block in message.content:
-                    if isinstance(block, ToolResult):
-                        self._answers.setdefault(block.id, deque()).append(block)
         repaired: list[Message] = []
-        for message in messages:
-            if message.role != "tool":
-                self._take(message, repaired)
+        for place, message in enumerate(messages):
+            if message.role == "tool":
+                self._keep_early(message)
+            elif message.tool_calls:
+                self._take_calls(message, _results_after(messages, place), repaired)
+            else:
+                _take_plain(message, repaired)
         return repaired
 
-    def is_answered(self, message: Message, later: Sequence[Message]) -> bool:
-        """Every call of a message has its result, or gets it from what follows."""
-        known = {block.id for m in later for block in m.content if isinstance(block, ToolResult)}
-        return all(call.id in known or self._answers.get(call.id) for call in message.tool_calls)
+    def _keep_early(self, message: Message) -> None:
+        for block in message.content:
+            if isinstance(block, ToolResult) and block.id not in self._seen:
+                self._early.setdefault(block.id, block)
 
-    def _take(self, message: Message, repaired: list[Message]) -> None:
-        content = [block for block in message.content if not _blank(block)]
-        if not content and message.native is None:
-            return
-        if len(content) < len(message.content):
-            message = replace(message, content=content)
-        calls = message.tool_calls
-        if not calls:
-            repaired.append(message)
-            return
-        if any(call.id in self._seen for call in calls):
-            message = _renumber(message, self._seen, self._answers)
-            calls = message.tool_calls
+    def _take_calls(self, message: Message, results: Results, repaired: list[Message]) -> None:
+        answers = [self._answer(call, results) for call in message.tool_calls]
+        message = _renumber(_without_blanks(message), self._seen)
         own = echo_of(message, *self.origin) is not None
-        for call in calls:
+        paired: list[Block] = []
+        for call, answer in zip(message.tool_calls, answers, strict=True):
             wanted = (call.wire_id or call.id) if own else self._make_legal(call.id)
             self.ids[call.id] = _unused(wanted, call.id, self._used, self._make_legal)
-        self._seen.update(call.id for call in calls)
+            paired.append(replace(answer, id=call.id, name=call.name))
         repaired.append(message)
-        repaired.append(Message(role="tool", content=[_answer(call, self._answers) for call in calls]))
+        repaired.append(Message(role="tool", content=paired))
+
+    def _answer(self, call: ToolCall, results: Results) -> ToolResult:
+        if results.get(call.id):
+            return results[call.id].popleft()
+        early = self._early.pop(call.id, None)
+        return early or ToolResult(id=call.id, name=call.name, status="interrupted", content=UNANSWERED)
 
 
 class RenderCache:
@@ -107,34 +105,19 @@ def render(
     user_first: bool = False,
 ) -> list[JsonObject]:
     """A whole conversation in a wire's words. Only what the cache does not hold is worked on."""
-    if user_first and messages and messages[0].role != "user":
-        messages = [_OPENING, *messages]
     cache = cache or RenderCache()
     done = len(cache.source)
-    if cache.history is None or done > len(messages) or not all(map(is_, cache.source, messages)):
-        cache.history, cache.source, cache.items, done = history, [], [], 0
-    settled = _settled(messages, done, cache.history)
-    _write_all(messages[done:settled], cache.history, cache.items, write)
+    known = cache.history
+    if known is None or known.origin != history.origin or not all(map(is_, cache.source, messages[:done])):
+        cache.history, cache.source, cache.items = history, [], []
+        known, done = history, 0
+    settled = _settled(messages, done)
+    _write_all(messages[done:settled], known, cache.items, write, user_first)
     cache.source = messages[:settled]
-    if settled == len(messages):
-        return list(cache.items)
     items = list(cache.items)
-    _write_all(messages[settled:], cache.history.copy(), items, write)
+    if settled < len(messages):
+        _write_all(messages[settled:], known.copy(), items, write, user_first)
     return items
-
-
-def _write_all(messages: list[Message], history: History, items: list[JsonObject], write: Write) -> None:
-    for message in history.extend(messages):
-        write(message, history, items)
-
-
-def _settled(messages: list[Message], done: int, history: History) -> int:
-    """Up to where nothing that follows can change what was written: the last open calls are left out."""
-    for place in range(len(messages) - 1, done - 1, -1):
-        message = messages[place]
-        if message.role == "assistant" and message.tool_calls:
-            return len(messages) if history.is_answered(message, messages[place + 1 :]) else place
-    return len(messages)
 
 
 def echo_of(message: Message, wire: str, provider: str, model: str) -> Any:
@@ -145,44 +128,83 @@ def echo_of(message: Message, wire: str, provider: str, model: str) -> Any:
     return native.content
 
 
-def split_images(result: ToolResult) -> tuple[str, list[Image]]:
-    """A result as text and pictures, for wires whose results are text only."""
+def split_result(result: ToolResult) -> tuple[str, list[Image | File]]:
+    """A result as text and what is not text, for wires whose results are text only."""
     if isinstance(result.content, str):
-        return result.content or NO_OUTPUT, []
-    images = [part for part in result.content if isinstance(part, Image)]
-    return result.text or (f"({len(images)} image(s), attached below)" if images else NO_OUTPUT), images
+        return _some(result.content), []
+    media = [part for part in result.content if not isinstance(part, Text)]
+    attached = f"({len(media)} attached below)" if media else NO_OUTPUT
+    return _some(result.text, attached), media
 
 
 def parts_of(result: ToolResult) -> list[ResultPart]:
     """A result as parts, never empty."""
     if isinstance(result.content, str):
-        return [Text(result.content or NO_OUTPUT)]
-    parts = [part for part in result.content if not _blank(part)]
-    return parts or [Text(NO_OUTPUT)]
+        return [Text(_some(result.content))]
+    return [part for part in result.content if not _blank(part)] or [Text(NO_OUTPUT)]
 
 
-def _answer(call: ToolCall, answers: dict[str, deque[ToolResult]]) -> ToolResult:
-    known = answers.get(call.id)
-    if known:
-        return replace(known.popleft(), name=call.name)
-    return ToolResult(id=call.id, name=call.name, status="interrupted", content=UNANSWERED)
+def _write_all(
+    messages: list[Message], history: History, items: list[JsonObject], write: Write, user_first: bool
+) -> None:
+    for message in history.extend(messages):
+        if user_first and not items and message.role != "user":
+            write(_OPENING, history, items)
+        write(message, history, items)
 
 
-def _renumber(message: Message, seen: set[str], answers: dict[str, deque[ToolResult]]) -> Message:
+def _settled(messages: list[Message], done: int) -> int:
+    """Up to where nothing that follows can change what was written: calls still open are left out."""
+    for place in range(len(messages) - 1, done - 1, -1):
+        if messages[place].role == "assistant":
+            results = _results_after(messages, place)
+            answered = all(call.id in results for call in messages[place].tool_calls)
+            return len(messages) if answered else place
+    return len(messages)
+
+
+def _results_after(messages: Sequence[Message], place: int) -> Results:
+    """The results that belong to a message: those up to the next answer of the model."""
+    found: Results = {}
+    for message in messages[place + 1 :]:
+        if message.role == "assistant":
+            break
+        for block in message.content:
+            if isinstance(block, ToolResult):
+                found.setdefault(block.id, deque()).append(block)
+    return found
+
+
+def _take_plain(message: Message, repaired: list[Message]) -> None:
+    message = _without_blanks(message)
+    if message.content or message.native is not None:
+        repaired.append(message)
+
+
+def _without_blanks(message: Message) -> Message:
+    content = [block for block in message.content if not _blank(block)]
+    return replace(message, content=content) if len(content) < len(message.content) else message
+
+
+def _renumber(message: Message, seen: set[str]) -> Message:
     """Give calls whose id was used before a new one. Their native content goes: it holds the old one."""
     content: list[Block] = []
+    changed = False
     for block in message.content:
-        if isinstance(block, ToolCall) and block.id in seen:
-            number = 2
-            while (fresh := f"{block.id}_{number}") in seen:
-                number += 1
-            known = answers.get(block.id)
-            if known:
-                answers.setdefault(fresh, deque()).append(replace(known.popleft(), id=fresh))
-            seen.add(fresh)
-            block = replace(block, id=fresh, wire_id=None)
+        if isinstance(block, ToolCall):
+            if block.id in seen:
+                block = replace(block, id=_fresh(block.id, seen), wire_id=None)
+                changed = True
+            seen.add(block.id)
         content.append(block)
-    return replace(message, content=content, native=None)
+    return replace(message, content=content, native=None) if changed else message
+
+
+def _fresh(call_id: str, seen: set[str]) -> str:
+    number = 2
+    while f"{call_id}_{number}" in seen:
+        number += 1
+    return f"{call_id}_{number}"
 
 
 def _unused(wanted: str, call_id: str, used: set[str], make_legal: Callable[[str], str]) -> str:
@@ -192,6 +214,10 @@ def _unused(wanted: str, call_id: str, used: set[str], make_legal: Callable[[str
         candidate = make_legal(f"{number}_{call_id}")
     used.add(candidate)
     return candidate
+
+
+def _some(text: str, otherwise: str = NO_OUTPUT) -> str:
+    return text if text.strip() else otherwise
 
 
 def _blank(block: Block) -> bool:

@@ -10,8 +10,8 @@ from weft.core.json import JsonObject, encode_text
 
 Step = str | int
 
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[['\"](.*?)['\"]\]")
-_MAX_INDEX = 100_000
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\[['\"](.*?)['\"]\]")
+_MAX_GAP = 1000
 
 
 class _Container(msgspec.Struct):
@@ -42,7 +42,7 @@ class PathArguments:
         if path is not None and path == self._string:
             return self._go_on(part)
         steps = parse_path(path) if isinstance(path, str) else []
-        if not steps or any(isinstance(step, int) and step > _MAX_INDEX for step in steps):
+        if not steps or isinstance(steps[0], int):
             return ""
         value = _value_of(part)
         text = self._end_string() + self._descend(steps)
@@ -90,7 +90,8 @@ class PathArguments:
         text += self._ascend(shared)
         for level in range(shared, len(steps)):
             container, step = self._open[level], steps[level]
-            if step in container.keys or (container.is_list and step != len(container.keys)):
+            misplaced = step != len(container.keys) if container.is_list else isinstance(step, int)
+            if misplaced or step in container.keys:
                 self.in_order = False
             text += "," if container.keys else ""
             text += "" if container.is_list else encode_text(str(step)) + ":"
@@ -131,14 +132,14 @@ def _set(root: Any, steps: list[Step], value: Any) -> None:
         fresh: Any = value if following is None else [] if isinstance(following, int) else {}
         if isinstance(root, list):
             items = cast("list[Any]", root)
-            if not isinstance(step, int):
+            if not isinstance(step, int) or step > len(items) + _MAX_GAP:
                 return
             while len(items) <= step:
                 items.append(None)
             if following is None or items[step] is None:
                 items[step] = fresh
-        elif isinstance(root, dict):
-            entries = cast("dict[Step, Any]", root)
+        elif isinstance(root, dict) and isinstance(step, str):
+            entries = cast(JsonObject, root)
             if following is None or entries.get(step) is None:
                 entries[step] = fresh
         else:

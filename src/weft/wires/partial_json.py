@@ -10,6 +10,7 @@ or surrogate pair is cut, a key that was seen stays. Malformed input sets `error
 import re
 from collections.abc import Sequence
 from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
+from math import isinf
 from typing import Any, cast
 
 from weft.core.json import MAX_DEPTH
@@ -28,6 +29,15 @@ _MAX_SCALAR = 1000
 
 _VALUE, _FIRST_KEY, _KEY, _COLON, _FIRST_ITEM, _AFTER, _TEXT, _KEY_TEXT, _END = range(9)
 _OPEN = object()
+
+
+def _unescaped(text: str) -> str | None:
+    """What stands inside a string, with its escapes read; None if the string ends in it or an escape is wrong."""
+    try:
+        body, end = cast("tuple[str, int]", scanstring(text + '"', 0, False))
+    except ValueError:
+        return None
+    return body if end > len(text) else None
 
 
 class PartialJson:
@@ -73,11 +83,18 @@ class PartialJson:
             return self._take()
         text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
         self._pieces.clear()
-        if self._plain and '"' not in text and "\\" not in text:
-            self._chunks.append(text)
-            self._growths.append((self._path, text))
-        else:
-            self._parse(text)
+        if self._plain and text and not self._growths:
+            if '"' not in text and "\\" not in text:
+                self._chunks.append(text)
+                self._position += len(text)
+                return ((self._path, text),)
+            if "\\u" not in text and text[-1] != "\\":
+                body = _unescaped(text)
+                if body is not None:
+                    self._chunks.append(body)
+                    self._position += len(text)
+                    return ((self._path, body),)
+        self._parse(text)
         return self._take()
 
     def close(self) -> Any:
@@ -136,26 +153,27 @@ class PartialJson:
             if self._error is not None:
                 break
         self._position += length
-        self._plain = self._state == _TEXT and not self._held
+        self._plain = self._state == _TEXT and not self._held and self._error is None
 
     def _string(self, text: str, at: int) -> int:
         end = cast("re.Match[str]", _BODY.match(text, at)).end()
         closed = end < len(text) and text[end] == '"'
-        if not closed and end < len(text) and _CUT_ESCAPE.match(text, end) is None:
-            return self._fail("invalid escape in a string", end)
+        wrong = not closed and end < len(text) and _CUT_ESCAPE.match(text, end) is None
         body = text[at:end]
         if "\\" in body:
             body = cast(str, scanstring(body + '"', 0, False)[0])
-        if not closed:
+        if not closed and not wrong:
             if body and "\ud800" <= body[-1] <= "\udbff":  # its other half may follow
+                end -= 1 if text[end - 1] == body[-1] else 6
                 body = body[:-1]
-                end -= 6
             self._held = text[end:]
         if self._state == _TEXT:
             if body:
                 self._chunks.append(body)
                 self._growths.append((self._path, body))
-            if closed:
+            if wrong:
+                self._store("".join(self._chunks))
+            elif closed:
                 self._store("".join(self._chunks))
                 self._chunks = []
                 self._state = _AFTER if self._stack else _END
@@ -163,6 +181,8 @@ class PartialJson:
             self._chunks.append(body)
             if closed:
                 self._end_key(end)
+        if wrong:
+            return self._fail("invalid escape in a string", end)
         return end + 1 if closed else len(text)
 
     def _end_key(self, at: int) -> None:
@@ -220,10 +240,14 @@ class PartialJson:
     def _scalar(self, token: str, at: int, end: int) -> int:
         if token in _LITERALS:
             self._store(_LITERALS[token])
-        elif _NUMBER.match(token):
-            self._store(int(token) if token.lstrip("-").isdigit() else float(token))
-        else:
+        elif not _NUMBER.match(token):
             return self._fail("expected a value", at)
+        elif token.lstrip("-").isdigit():
+            self._store(int(token))
+        elif isinf(number := float(token)):
+            return self._fail("a number is too large", at)
+        else:
+            self._store(number)
         self._state = _AFTER if self._stack else _END
         return end
 

@@ -27,7 +27,8 @@ class SSEParser:
         self.stray: list[bytes] = []
         self._max = max_event_bytes
         self._pieces: list[bytes] = []  # of the line that is still open
-        self._size = 0  # of the event that is still open
+        self._size = 0  # of the data of the event that is still open
+        self._line = 0  # of the line that is still open
         self._data: list[bytes] = []
         self._event = ""
         self._id = ""
@@ -41,9 +42,9 @@ class SSEParser:
         if b"\r" in chunk or self._skip_lf:
             chunk = self._to_lf(chunk)
         end = chunk.rfind(b"\n") + 1
-        self._size += len(chunk)
-        if self._size > self._max:
-            self._check_size(chunk)
+        self._line = len(chunk) - end + (0 if end else self._line)
+        if self._size + self._line > self._max:
+            raise self._too_large()
         if not end:
             self._pieces.append(chunk)
             return []
@@ -57,8 +58,6 @@ class SSEParser:
             self._lines(lines, events)
         else:
             self._blocks(lines, events)
-        if events:
-            self._size = len(chunk) - end
         return events
 
     def close(self) -> list[ServerSentEvent]:
@@ -115,13 +114,16 @@ class SSEParser:
         match name:
             case b"data":
                 self._data.append(value)
+                self._size += len(value)
+                if self._size > self._max:
+                    raise self._too_large()
             case b"event":
                 self._event = value.decode("utf-8", "replace")
             case b"id":
                 if b"\0" not in value:
                     self._id = value.decode("utf-8", "replace")
             case b"retry":
-                if value.isdigit():
+                if value.isdigit() and len(value) < 10:
                     self.retry_ms = int(value)
             case b"":
                 pass  # a comment
@@ -133,13 +135,11 @@ class SSEParser:
         if self._data:
             events.append(ServerSentEvent(b"\n".join(self._data), self._event or "message", self._id))
         self._data = []
+        self._size = 0
         self._event = ""
         self._dirty = False
 
-    def _check_size(self, chunk: bytes) -> None:
-        open_bytes = sum(map(len, self._pieces)) + sum(map(len, self._data)) + len(chunk)
-        if open_bytes > self._max:
-            raise MalformedResponse(
-                f"The server sent one event of more than {self._max} bytes; raise max_event_bytes if it is meant to."
-            )
-        self._size = open_bytes
+    def _too_large(self) -> MalformedResponse:
+        return MalformedResponse(
+            f"The server sent one event of more than {self._max} bytes; raise max_event_bytes if it is meant to."
+        )

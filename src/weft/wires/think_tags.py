@@ -12,7 +12,7 @@ class ThinkTags:
 
     def __init__(self) -> None:
         self._held = ""
-        self._state: Literal["start", "thinking", "text"] = "start"
+        self._state: Literal["start", "thinking", "gap", "text"] = "start"
 
     def feed(self, text: str) -> list[tuple[Kind, str]]:
         text = f"{self._held}{text}"
@@ -25,13 +25,15 @@ class ThinkTags:
             self._state = "thinking" if rest.startswith(_OPEN) else "text"
             if self._state == "thinking":
                 text = rest[len(_OPEN) :]
-        if self._state == "text":
-            return [("text", text)] if text else []
+        if self._state == "gap":  # the blank lines between thinking and text belong to neither
+            text = text.lstrip("\n")
+            self._state = "text" if text else "gap"
+        if self._state != "thinking":
+            return _some("text", text)
         thinking, tag, after = text.partition(_CLOSE)
         if tag:
-            self._state = "text"
-            after = after.lstrip("\n")
-            return [*_some("thinking", thinking), *_some("text", after)]
+            self._state = "gap"
+            return [*_some("thinking", thinking), *self.feed(after)]
         keep = _overlap(thinking, _CLOSE)
         self._held = thinking[len(thinking) - keep :]
         return _some("thinking", thinking[: len(thinking) - keep])

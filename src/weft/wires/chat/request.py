@@ -8,11 +8,13 @@ from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, render, split_images
+from weft.wires.history import History, echo_of, render, split_result
 from weft.wires.quirks import Quirks
 from weft.wires.request import TurnRequest, budget_of, data_url, effort_of, legal_id, legal_name, without_none
 
 NAME = "chat"
+
+_CONTENT = ("content", "tool_calls", "refusal")
 
 
 def path(model: str) -> str:  # noqa: ARG001
@@ -48,8 +50,8 @@ def _messages(request: TurnRequest) -> list[JsonObject]:
             messages += _results(message, history, request.quirks)
         elif message.role == "user":
             messages.append({"role": "user", "content": _user_content(message)})
-        else:
-            messages.append(_assistant(message, history, request))
+        elif any((said := _assistant(message, history, request)).get(field) for field in _CONTENT):
+            messages.append(said)
 
     messages = render(request.messages, history, write, cache=request.cache)
     if not request.settings.system:
@@ -87,20 +89,20 @@ def tool_call(call: ToolCall, wire_id: str) -> JsonObject:
 
 
 def _results(message: Message, history: History, quirks: Quirks) -> list[JsonObject]:
-    """One message a result. Pictures follow in a user message where the API takes text only."""
+    """One message a result. Pictures and files follow in a user message where the API takes text only."""
     answers: list[JsonObject] = []
-    pictures: list[JsonObject] = []
+    attached: list[JsonObject] = []
     for result in cast("list[ToolResult]", message.content):
-        text, images = split_images(result)
+        text, media = split_result(result)
         content: Any = text
-        if images and quirks.images_in_results:
-            content = [{"type": "text", "text": text}, *(_part(image) for image in images)]
-        elif images:
-            pictures.append({"type": "text", "text": f"Images of the result of {result.name}:"})
-            pictures += [_part(image) for image in images]
+        if media and quirks.images_in_results:
+            content = [{"type": "text", "text": text}, *(_part(part) for part in media)]
+        elif media:
+            attached.append({"type": "text", "text": f"Attached to the result of {result.name}:"})
+            attached += [_part(part) for part in media]
         answers.append({"role": "tool", "tool_call_id": history.ids[result.id], "content": content})
-    if pictures:
-        answers.append({"role": "user", "content": pictures})
+    if attached:
+        answers.append({"role": "user", "content": attached})
     return answers
 
 
@@ -116,6 +118,8 @@ def _part(block: Block) -> JsonObject:
             return {"type": "image_url", "image_url": {"url": url}}
         case Image(media_type=media_type, data=data):
             return {"type": "image_url", "image_url": {"url": data_url(media_type, data or "")}}
+        case File(url=str(url), name=name):
+            return {"type": "text", "text": f"File {name or ''}: {url}"}
         case File(media_type=media_type, data=data, name=name):
             content = data_url(media_type, data or "")
             return {"type": "file", "file": {"filename": name or "file", "file_data": content}}

@@ -7,9 +7,8 @@ import msgspec
 from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.stop import StopReason
-from weft.core.tools import ToolCall
 from weft.core.usage import Usage
-from weft.wires.blocks import OpenBlock
+from weft.wires.blocks import Calls, OpenBlock
 from weft.wires.chat.request import NAME, tool_call
 from weft.wires.counting import disjoint, first_known
 from weft.wires.decoder import Decoder
@@ -133,6 +132,8 @@ class ChatDecoder(Decoder):
             self._call_delta(_CallDelta(index=0, function=delta.function_call))
         if delta.annotations:
             self._annotate(delta.annotations)
+        for image in as_objects(delta.images):
+            self._picture(as_object(image.get("image_url")).get("url"))
 
     def _think(self, delta: _Delta) -> None:
         """Servers send thinking in one of three fields, some in two at once: the first that has text counts."""
@@ -151,15 +152,15 @@ class ChatDecoder(Decoder):
         text = detail.get("text") or detail.get("summary")
         if not shown and isinstance(text, str) and text:
             self._thinking(text)
-        last = self._details[-1] if self._details else None
-        if last is None or not _continues(last, detail):
+        begun = next((known for known in reversed(self._details) if _continues(known, detail)), None)
+        if begun is None:
             self._details.append(dict(detail))
             return
         for name, value in detail.items():
             if name in ("text", "summary", "data") and isinstance(value, str):
-                last[name] = (last.get(name) or "") + value
+                begun[name] = (begun.get(name) or "") + value
             elif value is not None:
-                last[name] = value
+                begun[name] = value
 
     def _list_content(self, content: Any) -> None:
         for part in as_objects(content):
@@ -224,7 +225,7 @@ class ChatDecoder(Decoder):
             block.call_id = self._unique(wire_id)
         if name and not wire_id and arguments and _is_whole(block.text):
             return None  # a second call that carries nothing but its name and whole arguments
-        if name and block.parts and name != block.name and not wire_id:
+        if name and block.name and block.parts and name != block.name and not (wire_id and isinstance(index, int)):
             return None
         return block
 
@@ -233,6 +234,11 @@ class ChatDecoder(Decoder):
             citation = as_object(note.get("url_citation"))
             if citation:
                 self._source(str(citation.get("title") or ""), citation.get("url"))
+
+    def _picture(self, url: Any) -> None:
+        head, _, data = str(url).partition(";base64,")
+        if data and head.startswith("data:"):
+            self._image(head.removeprefix("data:"), data)
 
     def _stop_with(self, reason: str) -> None:
         if reason == "error":
@@ -254,18 +260,18 @@ class ChatDecoder(Decoder):
         if self.done and self.provider_stop_reason is None and self.quirks.finish_optional:
             self.provider_stop_reason = ""
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> JsonObject:
+    def _native(self, calls: Calls) -> JsonObject:
         text = "".join(block.text for block in self._blocks if block.kind == "text")
         refusal = "".join(block.text for block in self._blocks if block.kind == "refusal")
-        message: JsonObject = {"role": "assistant", "content": self._parts or text or (None if calls else "")}
+        message: JsonObject = {"role": "assistant", "content": self._parts or text or (None if calls.all() else "")}
         for field, pieces in self._reasoning.items():
             message[field] = "".join(pieces)
         if self._details:
             message["reasoning_details"] = self._details
         if refusal:
             message["refusal"] = refusal
-        if calls:
-            message["tool_calls"] = [tool_call(call, call.wire_id or call.id) for _, call in calls]
+        if calls.all():
+            message["tool_calls"] = [tool_call(call, call.wire_id or call.id) for call in calls.all()]
         return message
 
 
@@ -299,6 +305,6 @@ def _is_whole(text: str) -> bool:
         return False
 
 
-def _continues(last: JsonObject, detail: JsonObject) -> bool:
+def _continues(known: JsonObject, detail: JsonObject) -> bool:
     same = ("index", "type", "id", "format")
-    return all(detail.get(name) is None or detail.get(name) == last.get(name) for name in same)
+    return all(detail.get(name) is None or detail.get(name) == known.get(name) for name in same)

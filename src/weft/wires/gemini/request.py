@@ -8,7 +8,7 @@ from weft.core.json import JsonObject, as_object, as_objects
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, render, split_images
+from weft.wires.history import History, echo_of, render, split_result
 from weft.wires.request import TurnRequest, budget_of, effort_of, legal_name, without_none
 
 NAME = "gemini"
@@ -101,25 +101,25 @@ def _echo(native: list[JsonObject], message: Message, history: History) -> list[
 
 
 def _results(message: Message, history: History, contents: list[JsonObject], request: TurnRequest) -> list[JsonObject]:
-    """One response a call. Pictures go inside where the model takes them there, else behind."""
+    """One response a call. Pictures and files go inside where the model takes them there, else behind."""
     given_ids = _ids_of_calls(contents)
     parts: list[JsonObject] = []
-    pictures: list[JsonObject] = []
+    attached: list[JsonObject] = []
     for result in cast("list[ToolResult]", message.content):
-        text, images = split_images(result)
+        text, media = split_result(result)
         response: JsonObject = {
             "name": legal_name(result.name),
             "response": {"error" if result.is_error else "output": text},
         }
         if history.ids[result.id] in given_ids:
             response["id"] = history.ids[result.id]
-        shown = [_part(image) for image in images]
+        shown = [_part(part) for part in media]
         if shown and _THIRD.search(request.model):
             response["parts"] = shown
         elif shown:
-            pictures += [{"text": f"Images of the result of {result.name}:"}, *shown]
+            attached += [{"text": f"Attached to the result of {result.name}:"}, *shown]
         parts.append({"functionResponse": response})
-    return [*parts, *pictures]
+    return [*parts, *attached]
 
 
 def _ids_of_calls(contents: list[JsonObject]) -> set[str]:

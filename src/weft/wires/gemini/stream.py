@@ -4,13 +4,13 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.errors import MalformedCall
+from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
-from weft.wires.blocks import OpenBlock
+from weft.wires.blocks import Calls, OpenBlock
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.framing import EventsOrArray, Framing
@@ -102,7 +102,7 @@ class GeminiDecoder(Decoder):
             self.provider_stop_reason = str(candidate.finishReason)
             if self.provider_stop_reason in self.malformed:
                 why = candidate.finishMessage or self.provider_stop_reason
-                self._fail(MalformedCall(f"The model wrote a call that its own API refused: {why}"))
+                self._fail(GarbledStream(f"The model wrote a call that its own API refused: {why}"))
         if candidate.groundingMetadata or candidate.citationMetadata:
             self._ground(candidate)
 
@@ -124,7 +124,7 @@ class GeminiDecoder(Decoder):
     def _text_part(self, part: JsonObject, text: str) -> None:
         """Pieces of one text are joined; a signature ends the piece it stands on."""
         if text:
-            (self._thinking if part.get("thought") else self._text)(text)
+            text = (self._thinking if part.get("thought") else self._text)(text)
         place = len(self._parts) - 1
         last = self._parts[place] if self._parts else {}
         mergeable = place in self._texts and "thoughtSignature" not in last
@@ -195,8 +195,7 @@ class GeminiDecoder(Decoder):
     def _end(self) -> None:
         self._end_streamed()
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> list[JsonObject]:
-        by_block = {id(block): call for block, call in calls}
+    def _native(self, calls: Calls) -> list[JsonObject]:
         parts: list[JsonObject] = []
         for place, part in enumerate(self._parts):
             if place in self._texts:
@@ -204,17 +203,20 @@ class GeminiDecoder(Decoder):
                 if text or "thoughtSignature" in part:
                     parts.append(part | {"text": text})
             elif place in self._calls:
-                call = by_block[id(self._calls[place])]
-                function = as_object(part["functionCall"])
-                changed: JsonObject = {"name": legal_name(call.name)}
-                if "args" in function or wire_input(call):
-                    changed["args"] = wire_input(call)
-                if function.get("id"):
-                    changed["id"] = call.wire_id or call.id
-                parts.append(part | {"functionCall": function | changed})
+                parts += [_with_call(part, call) for call in calls.of(self._calls[place])]
             else:
                 parts.append(part)
         return parts
+
+
+def _with_call(part: JsonObject, call: ToolCall) -> JsonObject:
+    function = as_object(part["functionCall"])
+    changed: JsonObject = {"name": legal_name(call.name)}
+    if "args" in function or wire_input(call):
+        changed["args"] = wire_input(call)
+    if function.get("id"):
+        changed["id"] = call.wire_id or call.id
+    return part | {"functionCall": function | changed}
 
 
 def usage_of(raw: JsonObject) -> Usage:

@@ -26,14 +26,15 @@ def path(model: str) -> str:  # noqa: ARG001
 def build(request: TurnRequest) -> JsonObject:
     settings = request.settings
     thinking = _thinking(request)
+    thinks = bool(thinking) and thinking["thinking"]["type"] != "disabled"
     body = without_none(
         model=request.model,
         system=_system(settings.system, settings.cache) if settings.system else None,
         messages=_messages(request),
         max_tokens=settings.max_output_tokens or _default_max_tokens(request.model),
         stream=True,
-        temperature=None if thinking else settings.temperature,
-        top_p=None if thinking else settings.top_p,
+        temperature=None if thinks else settings.temperature,
+        top_p=None if thinks else settings.top_p,
         stop_sequences=settings.stop_sequences or None,
         tools=_tools(request) or None,
         tool_choice=_tool_choice(request) if request.tools else None,
@@ -154,6 +155,8 @@ def _thinking(request: TurnRequest) -> JsonObject:
     if reason.budget is None and _is_adaptive(request.model):
         return {"thinking": {"type": "adaptive"} | display}
     limit = request.settings.max_output_tokens or _default_max_tokens(request.model)
+    if limit <= _MIN_BUDGET:  # the API wants the budget under the limit, and no budget is that small
+        return {"thinking": {"type": "disabled"}}
     budget = max(min(budget_of(reason) or _MIN_BUDGET, limit - 1), _MIN_BUDGET)
     return {"thinking": {"type": "enabled", "budget_tokens": budget}}
 

@@ -1,6 +1,6 @@
 """Messages: the stream of an answer as events."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -9,8 +9,8 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
-from weft.wires.blocks import OpenBlock
-from weft.wires.decoder import Decoder
+from weft.wires.blocks import Calls, OpenBlock
+from weft.wires.decoder import PARALLEL, Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.messages.request import NAME
 from weft.wires.request import legal_name
@@ -58,9 +58,8 @@ class MessagesDecoder(Decoder):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._content: dict[int, JsonObject] = {}
-        self._written: dict[int, OpenBlock] = {}  # our block of the text or thinking at an index
+        self._pieces: dict[int, list[str]] = {}  # of the text, thinking or server-side arguments at an index
         self._calls: dict[int, OpenBlock] = {}
-        self._inputs: dict[int, list[str]] = {}  # arguments of calls that the server runs itself
 
     def _read(self, data: bytes, event: str) -> None:
         read = self._decode(_events, data)
@@ -76,7 +75,7 @@ class MessagesDecoder(Decoder):
             self._block_stop(read.index)
         elif kind == "message_start" and read.message is not None:
             self.response_id, self.response_model = read.message.get("id"), read.message.get("model")
-            self._count(read.message.get("usage"))
+            self._count(as_object(read.message.get("usage")))
         elif kind == "message_delta":
             self._count(read.usage)
             if read.delta is not None and read.delta.stop_reason:
@@ -96,12 +95,12 @@ class MessagesDecoder(Decoder):
             case "tool_use":
                 call = self._call(str(block.get("id") or ""), str(block.get("name") or ""))
                 self._calls[index] = call
-                if call.name:
+                if call.name and call.name != PARALLEL:
                     self._start(call)
-            case "text" if block.get("text"):
-                self._text(block["text"])
-            case "thinking" if block.get("thinking"):
-                self._thinking(block["thinking"])
+            case "text" if isinstance(block.get("text"), str) and block["text"]:
+                self._keep(index, self._text(block["text"]))
+            case "thinking" if isinstance(block.get("thinking"), str) and block["thinking"]:
+                self._keep(index, self._thinking(block["thinking"]))
             case _:
                 pass
 
@@ -112,21 +111,17 @@ class MessagesDecoder(Decoder):
         match delta.type:
             case "text_delta":
                 if delta.text:
-                    self._text(delta.text)
-                    if index not in self._written:
-                        self._written[index] = cast(OpenBlock, self._current)
+                    self._keep(index, self._text(delta.text))
             case "input_json_delta":
                 if not delta.partial_json:
                     return
                 if index in self._calls:
                     self._call_text(self._calls[index], delta.partial_json)
                 else:
-                    self._inputs.setdefault(index, []).append(delta.partial_json)
+                    self._keep(index, delta.partial_json)
             case "thinking_delta":
                 if delta.thinking:
-                    self._thinking(delta.thinking)
-                    if index not in self._written:
-                        self._written[index] = cast(OpenBlock, self._current)
+                    self._keep(index, self._thinking(delta.thinking))
             case "signature_delta":
                 block["signature"] = delta.signature
             case "citations_delta":
@@ -137,7 +132,14 @@ class MessagesDecoder(Decoder):
                 if delta.encrypted_content is not None:
                     block["encrypted_content"] = delta.encrypted_content
             case _:
-                self._ignore(delta.type.encode())
+                self._ignore(delta.type.encode("utf-8", "replace"))
+
+    def _keep(self, index: int, piece: str) -> None:
+        pieces = self._pieces.get(index)
+        if pieces is None:
+            self._pieces[index] = [piece]
+        else:
+            pieces.append(piece)
 
     def _block_stop(self, index: int) -> None:
         call = self._calls.get(index)
@@ -147,7 +149,8 @@ class MessagesDecoder(Decoder):
         if not call.text.strip():
             given = self._content[index].get("input")
             self._call_text(call, encode_text(given) if given else "{}")
-        self._stop(call)
+        if call.started:
+            self._stop(call)
 
     def _cite(self, citation: Any) -> None:
         cited = as_object(citation)
@@ -165,25 +168,24 @@ class MessagesDecoder(Decoder):
     def _complete(self) -> bool:
         return self.done and self.provider_stop_reason is not None
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> list[JsonObject]:
-        by_block = {id(block): call for block, call in calls}
+    def _native(self, calls: Calls) -> list[JsonObject]:
         content: list[JsonObject] = []
         for index, block in sorted(self._content.items()):
-            if index in self._written:
-                written = self._written[index]
-                block[written.kind] = written.text
-            elif index in self._calls:
-                call = by_block[id(self._calls[index])]
-                block |= {
-                    "id": call.wire_id or call.id,
-                    "name": legal_name(call.name),
-                    "input": wire_input(call),
-                }
-            elif index in self._inputs:
-                block["input"] = _server_input("".join(self._inputs[index]))
+            written = "".join(self._pieces.get(index, ()))
+            if index in self._calls:
+                content += [block | _call_fields(call) for call in calls.of(self._calls[index])]
+                continue
+            if written and block.get("type") in ("text", "thinking"):
+                block[block["type"]] = written
+            elif written:
+                block["input"] = _server_input(written)
             if not _is_unsendable(block):
                 content.append(block)
         return content
+
+
+def _call_fields(call: ToolCall) -> JsonObject:
+    return {"id": call.wire_id or call.id, "name": legal_name(call.name), "input": wire_input(call)}
 
 
 def usage_of(raw: JsonObject) -> Usage:
@@ -213,6 +215,6 @@ def _is_unsendable(block: JsonObject) -> bool:
         case "thinking":
             return not block.get("signature")
         case "text":
-            return not block.get("text")
+            return not str(block.get("text") or "").strip()
         case _:
             return False

@@ -1,13 +1,14 @@
 """Ollama's chat: a turn as a request body."""
 
+from collections.abc import Sequence
 from typing import cast
 
-from weft.core.content import Image, Text
+from weft.core.content import File, Image, Text
 from weft.core.json import JsonObject
 from weft.core.messages import Message
 from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.wires.arguments import wire_input
-from weft.wires.history import History, echo_of, render, split_images
+from weft.wires.history import History, echo_of, render, split_result
 from weft.wires.request import TurnRequest, effort_of, legal_name, without_none
 
 NAME = "ollama"
@@ -45,7 +46,9 @@ def _messages(request: TurnRequest) -> list[JsonObject]:
             messages.append(_user(message))
         else:
             native = echo_of(message, NAME, request.provider, request.model)
-            messages.append(native if native is not None else _assistant(message))
+            said = cast(JsonObject, native) if native is not None else _assistant(message)
+            if said.get("content") or said.get("tool_calls"):
+                messages.append(said)
 
     messages = render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
     if not request.settings.system:
@@ -63,18 +66,23 @@ def tool_call(call: ToolCall) -> JsonObject:
 
 
 def _result(result: ToolResult) -> JsonObject:
-    text, images = split_images(result)
-    return without_none(role="tool", tool_name=legal_name(result.name), content=text, images=_images(images))
+    text, media = split_result(result)
+    return _with_media({"role": "tool", "tool_name": legal_name(result.name)}, text, media)
 
 
 def _user(message: Message) -> JsonObject:
     text = "\n\n".join(block.text for block in message.content if isinstance(block, Text))
-    images = [block for block in message.content if isinstance(block, Image)]
-    return without_none(role="user", content=text, images=_images(images))
+    return _with_media({"role": "user"}, text, [b for b in message.content if isinstance(b, Image | File)])
 
 
-def _images(images: list[Image]) -> list[str] | None:
-    return [image.data for image in images if image.data] or None
+def _with_media(message: JsonObject, text: str, media: Sequence[Image | File]) -> JsonObject:
+    """The API takes pictures as data and nothing else; what it cannot take is at least mentioned."""
+    images = [part.data for part in media if isinstance(part, Image) and part.data]
+    for part in media:
+        if part.url or isinstance(part, File):
+            name = part.name if isinstance(part, File) else None
+            text += f"\n\n[not shown: {part.media_type} {part.url or name or ''}]"
+    return message | {"content": text} | ({"images": images} if images else {})
 
 
 def _tool(tool: ToolDefinition) -> JsonObject:

@@ -6,9 +6,8 @@ import msgspec
 
 from weft.core.json import JsonObject, encode_text
 from weft.core.stop import StopReason
-from weft.core.tools import ToolCall
 from weft.core.usage import Usage
-from weft.wires.blocks import OpenBlock
+from weft.wires.blocks import Calls
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.framing import Framing, Lines
@@ -66,7 +65,7 @@ class OllamaDecoder(Decoder):
             self._fail(error_from_object({"error": line.error}))
             return
         self.response_model = self.response_model or line.model
-        if line.message is not None:
+        if line.message is not None and not self.done:
             self._take(line.message)
         if line.done:
             self.done = True
@@ -87,7 +86,7 @@ class OllamaDecoder(Decoder):
     def _complete(self) -> bool:
         return self.done and self.provider_stop_reason is not None
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> JsonObject:
+    def _native(self, calls: Calls) -> JsonObject:
         text, thinking = (
             "".join(block.text for block in self._blocks if block.kind == kind) for kind in ("text", "thinking")
         )
@@ -95,7 +94,7 @@ class OllamaDecoder(Decoder):
             role="assistant",
             content=text,
             thinking=thinking or None,
-            tool_calls=[tool_call(call) for _, call in calls] or None,
+            tool_calls=[tool_call(call) for call in calls.all()] or None,
         )
 
 

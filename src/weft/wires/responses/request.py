@@ -65,7 +65,7 @@ def _assistant(message: Message, history: History, request: TurnRequest) -> list
         if isinstance(block, Text):
             items.append({"role": "assistant", "content": [{"type": "output_text", "text": block.text}]})
         elif isinstance(block, ToolCall):
-            items.append(_function_call(block, history.ids[block.id]))
+            items.append(function_call(block, history.ids[block.id]))
     return items
 
 
@@ -92,7 +92,7 @@ def _without_id(item: JsonObject) -> JsonObject:
     return {name: value for name, value in item.items() if name != "id"}
 
 
-def _function_call(call: ToolCall, wire_id: str) -> JsonObject:
+def function_call(call: ToolCall, wire_id: str) -> JsonObject:
     arguments = encode_text(wire_input(call))
     return {
         "type": "function_call",

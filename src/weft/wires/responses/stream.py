@@ -9,12 +9,12 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
-from weft.wires.blocks import OpenBlock
+from weft.wires.blocks import Calls, OpenBlock
 from weft.wires.counting import disjoint
-from weft.wires.decoder import Decoder
+from weft.wires.decoder import PARALLEL, Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.request import legal_name
-from weft.wires.responses.request import NAME
+from weft.wires.responses.request import NAME, function_call
 
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
@@ -39,22 +39,27 @@ class _Event(msgspec.Struct):
 _events = msgspec.json.Decoder(_Event)
 
 
+class _Item:
+    """An output item while it arrives: the provider's last word on it, and what we made of it."""
+
+    def __init__(self, content: JsonObject) -> None:
+        self.content = content
+        self.call: OpenBlock | None = None
+        self.said: list[str] = []  # of its text, thinking, or free-text input
+        self.done = False
+
+
 class ResponsesDecoder(Decoder):
     wire = NAME
     stop_reasons: ClassVar[dict[str, StopReason]] = {
         "completed": "end_turn",
-        "incomplete:max_output_tokens": "max_tokens",
-        "incomplete:max_tokens": "max_tokens",
         "incomplete:content_filter": "content_filter",
-        "incomplete": "max_tokens",
     }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._items: dict[Any, JsonObject] = {}  # by output index, or by item id where there is none
-        self._calls: dict[Any, OpenBlock] = {}
-        self._written: dict[Any, OpenBlock] = {}  # our block of an item's text or thinking
-        self._raw_inputs: dict[Any, list[str]] = {}  # of calls to tools that take free text
+        self._items: list[_Item] = []
+        self._at: dict[Any, _Item] = {}  # the latest item at an output index, or of an id where there is no index
         self._part: Any = None  # the summary or content part that thinking comes from now
 
     def _read(self, data: bytes, event: str) -> None:
@@ -67,27 +72,29 @@ class ResponsesDecoder(Decoder):
         key = read.item_id if read.output_index is None else read.output_index
         match kind:
             case "response.output_text.delta":
-                if read.delta:
-                    self._text(read.delta)
-                    self._written.setdefault(key, cast(OpenBlock, self._current))
+                if isinstance(read.delta, str) and read.delta:
+                    self._at_key(key).said.append(self._text(read.delta))
             case "response.function_call_arguments.delta":
-                if read.delta and key in self._calls:
-                    self._call_text(self._calls[key], read.delta)
-            case "response.custom_tool_call_input.delta":
-                if read.delta and key in self._calls:
-                    self._raw_input(key, read.delta)
+                call = self._at_key(key).call
+                if call is not None and isinstance(read.delta, str) and read.delta:
+                    self._call_text(call, read.delta)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                if read.delta:
-                    self._think(key, read)
+                if isinstance(read.delta, str) and read.delta:
+                    self._think(self._at_key(key), key, read)
             case "response.refusal.delta":
-                if read.delta:
+                if isinstance(read.delta, str) and read.delta:
                     self._refusal(read.delta)
-                    self._written.setdefault(key, cast(OpenBlock, self._current))
+                    self._at_key(key).said.append(read.delta)
+            case "response.custom_tool_call_input.delta":
+                if isinstance(read.delta, str) and read.delta:
+                    self._free_input(self._at_key(key), read.delta)
             case "response.output_item.added" if read.item is not None:
-                self._item_added(_key(read), read.item)
+                self._break()
+                self._add(_key(read), read.item)
             case "response.function_call_arguments.done":
-                if key in self._calls and isinstance(read.arguments, str):
-                    self._call_replace(self._calls[key], read.arguments)
+                call = self._at_key(key).call
+                if call is not None and read.arguments is not None:
+                    self._call_replace(call, _argument_text(read.arguments))
             case "response.output_item.done" if read.item is not None:
                 self._item_done(_key(read), read.item)
             case "response.output_text.annotation.added":
@@ -102,78 +109,85 @@ class ResponsesDecoder(Decoder):
                 if not kind.startswith("response.") and kind not in ("keepalive", "ping"):
                     self._ignore(data)
 
-    def _item_added(self, key: Any, item: JsonObject) -> None:
-        self._items[key] = item
-        self._break()
-        if item.get("type") in ("function_call", "custom_tool_call"):
-            self._call_item(key, item)
+    def _at_key(self, key: Any) -> _Item:
+        """The item that an event speaks of. One that was never announced begins here."""
+        item = self._at.get(_hashable(key))
+        return item if item is not None else self._add(key, {})
 
-    def _call_item(self, key: Any, item: JsonObject) -> OpenBlock:
-        call = self._calls.get(key)
-        if call is None:
-            call = self._call(str(item.get("call_id") or item.get("id") or ""), str(item.get("name") or ""))
-            self._calls[key] = call
-            if call.name:
-                self._start(call)
-        return call
+    def _add(self, key: Any, content: JsonObject) -> _Item:
+        item = _Item(content)
+        self._items.append(item)
+        self._at[_hashable(key)] = item
+        self._open_call(item)
+        return item
 
-    def _item_done(self, key: Any, item: JsonObject) -> None:
+    def _open_call(self, item: _Item) -> OpenBlock | None:
+        """The call of an item that is one. It is announced as soon as it has a name."""
+        content = item.content
+        if content.get("type") not in ("function_call", "custom_tool_call"):
+            return None
+        name = str(content.get("name") or "")
+        if item.call is None:
+            item.call = self._call(str(content.get("call_id") or content.get("id") or ""), name)
+        if not item.call.started:
+            item.call.name = item.call.name or name
+            if item.call.name and item.call.name != PARALLEL:
+                self._call_text(item.call, "")
+        return item.call
+
+    def _item_done(self, key: Any, content: JsonObject) -> None:
         """The item as the provider stands by it: what the deltas left out is made up, what they said stays."""
-        self._items[key] = item
-        match item.get("type"):
+        item = self._at.get(_hashable(key))
+        if item is None or (item.done and _name_of(item.content) != _name_of(content)):
+            item = self._add(key, content)
+        item.content, item.done = content, True
+        match content.get("type"):
             case "function_call":
-                self._call_replace(self._call_item(key, item), str(item.get("arguments") or ""))
+                self._call_replace(cast(OpenBlock, self._open_call(item)), _argument_text(content.get("arguments")))
             case "custom_tool_call":
-                call = self._call_item(key, item)
-                self._raw_input(key, str(item.get("input") or "")[len("".join(self._raw_inputs.get(key, ()))) :])
-                self._call_text(call, '"}')
+                self._open_call(item)
+                self._free_input(item, str(content.get("input") or "")[len("".join(item.said)) :])
+                self._call_text(cast(OpenBlock, item.call), '"}')
             case "message":
-                self._message_done(key, item)
-            case "reasoning":
-                if key not in self._written:
-                    self._reasoning_done(key, item)
-            case "image_generation_call" if isinstance(item.get("result"), str):
-                self._image(f"image/{item.get('output_format') or 'png'}", item["result"])
+                self._message_done(item)
+            case "reasoning" if not item.said:
+                for number, part in enumerate(as_objects(content.get("summary") or content.get("content"))):
+                    if isinstance(part.get("text"), str) and part["text"]:
+                        self._think(item, key, _Event(delta=part["text"], summary_index=number))
+            case "image_generation_call" if isinstance(content.get("result"), str):
+                self._image(f"image/{content.get('output_format') or 'png'}", content["result"])
             case _:
                 pass
         self._break()
 
-    def _message_done(self, key: Any, item: JsonObject) -> None:
-        for part in as_objects(item.get("content")):
+    def _message_done(self, item: _Item) -> None:
+        shown = "".join(item.said)
+        for part in as_objects(item.content.get("content")):
             for note in as_objects(part.get("annotations")):
                 self._annotate(note)
-            said = str(part.get("text") or part.get("refusal") or "")
-            say = self._refusal if part.get("type") == "refusal" else self._text
-            written = self._written.get(key)
-            shown = written.text if written is not None else ""
-            if said.startswith(shown) and len(said) > len(shown):
-                say(said[len(shown) :])
-            self._break()
+            whole = str(part.get("text") or part.get("refusal") or "")
+            if shown.startswith(whole):
+                shown = shown[len(whole) :]
+            elif whole.startswith(shown):
+                (self._refusal if part.get("type") == "refusal" else self._text)(whole[len(shown) :])
+                shown = ""
 
-    def _reasoning_done(self, key: Any, item: JsonObject) -> None:
-        for number, part in enumerate(as_objects(item.get("summary") or item.get("content"))):
-            if part.get("text"):
-                self._think(key, _Event(delta=part["text"], summary_index=number))
-
-    def _think(self, key: Any, read: _Event) -> None:
+    def _think(self, item: _Item, key: Any, read: _Event) -> None:
         """Summary parts are paragraphs: a blank line stands between two."""
         part = (key, read.summary_index, read.content_index)
-        if self._part is not None and self._part != part and self._thought():
+        if self._part is not None and self._part != part:
             self._thinking("\n\n")
         self._part = part
-        self._thinking(read.delta)
-        self._written.setdefault(key, cast(OpenBlock, self._current))
+        item.said.append(self._thinking(read.delta))
 
-    def _thought(self) -> bool:
-        return any(block.kind == "thinking" for block in self._blocks)
-
-    def _raw_input(self, key: Any, text: str) -> None:
+    def _free_input(self, item: _Item, text: str) -> None:
         """Free text as JSON arguments, `{"input": …}`, while it arrives."""
-        if key not in self._raw_inputs:
-            self._raw_inputs[key] = []
-            self._call_text(self._calls[key], '{"input":"')
-        self._raw_inputs[key].append(text)
-        self._call_text(self._calls[key], encode_text(text)[1:-1])
+        if item.call is None:
+            return
+        if not item.said:
+            self._call_text(item.call, '{"input":"')
+        item.said.append(text)
+        self._call_text(item.call, encode_text(text)[1:-1])
 
     def _annotate(self, note: Any) -> None:
         note = as_object(note)
@@ -185,11 +199,11 @@ class ResponsesDecoder(Decoder):
         self.response_model = self.response_model or response.get("model")
         if usage := as_object(response.get("usage")):
             self.provider_usage = usage
-            self.usage = usage_of(self.provider_usage)
+            self.usage = usage_of(usage)
         status = str(response.get("status") or "completed")
-        for index, item in enumerate(as_objects(response.get("output"))):
-            if index not in self._items and not any(i.get("id") == item.get("id") for i in self._items.values()):
-                self._item_done(index, item)
+        for index, content in enumerate(as_objects(response.get("output"))):
+            if index not in self._at and not any(i.content.get("id") == content.get("id") for i in self._items):
+                self._item_done(index, content)
         if status == "incomplete":
             reason = as_object(response.get("incomplete_details")).get("reason")
             status = f"incomplete:{reason}" if reason else status
@@ -198,20 +212,32 @@ class ResponsesDecoder(Decoder):
         if status in ("failed", "cancelled"):
             self._fail(error_from_object({"error": response.get("error") or {"message": f"response {status}"}}))
 
+    def _stop_reason(self, raw: str) -> StopReason:
+        """Whatever made it incomplete, it is not to be trusted as whole."""
+        return (
+            "max_tokens" if raw.startswith("incomplete") and raw not in self.stop_reasons else super()._stop_reason(raw)
+        )
+
     def _complete(self) -> bool:
         return self.done and self.provider_stop_reason is not None
 
-    def _native(self, calls: list[tuple[OpenBlock, ToolCall]]) -> list[JsonObject]:
-        by_block = {id(block): call for block, call in calls}
+    def _native(self, calls: Calls) -> list[JsonObject]:
         items: list[JsonObject] = []
-        for key, item in sorted(self._items.items(), key=lambda pair: _order(pair[0])):
-            if key in self._calls:
-                call = by_block[id(self._calls[key])]
-                item = item | {"call_id": call.wire_id or call.id, "name": legal_name(call.name)}
-                if item.get("type") == "function_call" and call.invalid is not None:
-                    item["arguments"] = encode_text(wire_input(call))
-            items.append(item)
+        for item in self._items:
+            if item.call is None:
+                items += [item.content] if item.content else []
+            elif item.call.name == PARALLEL:
+                items += [function_call(call, call.id) for call in calls.of(item.call)]
+            else:
+                items += [_with_call(item.content, call) for call in calls.of(item.call)]
         return items
+
+
+def _with_call(content: JsonObject, call: ToolCall) -> JsonObject:
+    content = content | {"call_id": call.wire_id or call.id, "name": legal_name(call.name)}
+    if content.get("type") == "function_call" and (call.invalid or not isinstance(content.get("arguments"), str)):
+        content["arguments"] = encode_text(wire_input(call))
+    return content
 
 
 def usage_of(raw: JsonObject) -> Usage:
@@ -227,10 +253,17 @@ def usage_of(raw: JsonObject) -> Usage:
 
 
 def _key(read: _Event) -> Any:
-    if read.output_index is not None:
-        return read.output_index
-    return (read.item or {}).get("id")
+    return read.output_index if read.output_index is not None else (read.item or {}).get("id")
 
 
-def _order(key: Any) -> tuple[int, int]:
-    return (key, 0) if isinstance(key, int) else (1 << 30, 0)
+def _hashable(key: Any) -> Any:
+    return key if isinstance(key, int | str) else None
+
+
+def _name_of(content: JsonObject) -> Any:
+    return content.get("call_id") or content.get("id")
+
+
+def _argument_text(arguments: Any) -> str:
+    """Arguments are a string by the API's word, and an object in some servers'."""
+    return arguments if isinstance(arguments, str) else encode_text(as_object(arguments))
