@@ -164,6 +164,16 @@ async def test_the_order_is_always_the_same(wire: str) -> None:
     assert first == second
 
 
+late_text = event(
+    {
+        "id": "chatcmpl-scripted",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "scripted",
+        "choices": [{"index": 0, "delta": {"content": " And more."}, "finish_reason": None}],
+    }
+)
+
 FAULTS: dict[str, tuple[Change, dict[str, str]]] = {
     "no [DONE] and no finish reason": (
         without_end,
@@ -286,17 +296,13 @@ FAULTS: dict[str, tuple[Change, dict[str, str]]] = {
         {"after-end": "an event after the last one"},
     ),
     "content after the finish reason": (
-        each_body(lambda body: [*body[:-2], cast(bytes, body[1]), *body[-2:]]),
+        each_body(lambda body: [*body[:-2], late_text, *body[-2:]]),
         {"after-end": "content after the finish reason"},
     ),
     "a body that stays open": (each_body(lambda body: [*body, Hang()]), {"after-end": "the body stays open"}),
     "damaged characters": (
         instead(probes.REPEAT, text=probes.UNICODE.encode().decode("latin-1")),
         {"unicode": "damaged characters"},
-    ),
-    "not UTF-8": (
-        each_body(lambda body: [step.replace("ü".encode(), b"\xfc") for step in body if isinstance(step, bytes)]),
-        {"unicode": "damaged characters", "utf-8": "invalid UTF-8 at byte"},
     ),
 }
 
@@ -331,6 +337,16 @@ async def test_a_fault_is_told_where_it_belongs(fault: str) -> None:
 )
 async def test_a_fault_names_its_case(fault: str, check: str, case: str) -> None:
     assert (await wrong_in("chat", FAULTS[fault][0]))[check].case == case
+
+
+async def test_bytes_that_are_no_utf_8() -> None:
+    def edit(body: list[Step]) -> list[Step]:
+        return [step.replace("ü".encode(), b"\xfc") if isinstance(step, bytes) else step for step in body]
+
+    wrong = await wrong_in("chat", each_body(edit))
+    assert "damaged characters" in wrong["unicode"].seen
+    assert "invalid UTF-8 at byte" in wrong["utf-8"].seen
+    assert wrong.keys() <= {"unicode", "utf-8", "decode"}
 
 
 async def test_an_event_that_is_no_json() -> None:

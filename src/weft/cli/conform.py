@@ -5,6 +5,7 @@ Exit status: 0 if all is right, 1 if something is wrong, 2 if the server could n
 
 import argparse
 import asyncio
+import os
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -47,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # whoever read the lines has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 async def _conform(args: argparse.Namespace) -> int:
@@ -55,9 +59,9 @@ async def _conform(args: argparse.Namespace) -> int:
     counts: Counter[Outcome] = Counter()
     async for verdict in run_checks(Bench(model, Patience(silence=args.timeout)), args.only):
         counts[verdict.outcome] += 1
-        print(_as_json(verdict) if args.json else _as_line(verdict), flush=True)
+        _print(_as_json(verdict) if args.json else _as_line(verdict))
     told = {outcome: counts[outcome] for outcome in _OUTCOMES}
-    print(encode_text({"summary": told}) if args.json else ", ".join(f"{n} {name}" for name, n in told.items()))
+    _print(encode_text({"summary": told}) if args.json else ", ".join(f"{n} {name}" for name, n in told.items()))
     return 1 if counts["wrong"] else 0
 
 
@@ -86,6 +90,12 @@ def _seconds(text: str) -> float:
     if not 0 < seconds < float("inf"):
         raise ValueError(text)
     return seconds
+
+
+def _print(line: str) -> None:
+    """At once, and in whatever letters the terminal has."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(line.encode(encoding, "replace").decode(encoding), flush=True)
 
 
 def _as_line(verdict: Verdict) -> str:

@@ -109,7 +109,9 @@ class Recorder:
             self._end(exchange, "closed")
             response.close()
 
-        return Response(response.status, response.headers, read_chunk, release=release, close=close)
+        return Response(
+            response.status, response.headers, read_chunk, at_end=response.at_end, release=release, close=close
+        )
 
     def _end(self, exchange: RecordedExchange, how: str) -> None:
         """Written once, however the answer ended."""
@@ -149,7 +151,7 @@ class Player:
                 raise ConnectionResetError(exchange.ended)
             return b""
 
-        return Response(exchange.status, exchange.headers, read_chunk, release=_nothing, close=_nothing)
+        return Response(exchange.status, exchange.headers, read_chunk, at_end=_no, release=_nothing, close=_nothing)
 
     def _take(self, url: str, request: Any) -> RecordedExchange:
         place = f"{self._path}, line {self._next + 1}"
@@ -221,6 +223,10 @@ def _hidden(data: bytes, secret: bytes) -> bytes:
 
 def _nothing() -> None:
     pass
+
+
+def _no() -> bool:
+    return False
 
 
 def _public(headers: Mapping[str, str]) -> dict[str, str]:

@@ -46,6 +46,8 @@ class WireSession:
         self.retry = retry or Retry()
         self.timeouts = timeouts or Timeouts()
         self._rendered = RenderCache()
+        self._watchdog = Watchdog(self.timeouts)
+        self._transport: Transport | None = None
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         body = encode(self.model.wire.build(self._request()))
@@ -125,7 +127,8 @@ class WireSession:
 
     async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
         response = await self._post(body)
-        watchdog = Watchdog(self.timeouts, response.close)
+        watchdog = self._watchdog
+        watchdog.start(response.close)
         finished = False
         try:
             await self._check(response)
@@ -139,7 +142,7 @@ class WireSession:
             if not (watchdog.ended or decoder.finishing):
                 raise _broken(decoder, error_of(error, self.model.url)) from None
         finally:
-            watchdog.cancel()
+            watchdog.stop()
             (response.release if finished else response.close)()
 
     async def _post(self, body: bytes) -> Response:
@@ -147,8 +150,9 @@ class WireSession:
         model, tape = self.model, current_tape()
         if isinstance(tape, Player):
             return tape.post(model.url, body)
-        transport = await Transport.of_this_loop()
-        request = transport.post(
+        if self._transport is None or not self._transport.is_here():
+            self._transport = await Transport.of_this_loop()
+        request = self._transport.post(
             model.url, headers=model.request_headers, body=body, connect_timeout=self.timeouts.connect
         )
         return await tape.post(request, model, body) if isinstance(tape, Recorder) else await request
@@ -183,6 +187,8 @@ async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_eve
             on_event(payload)
         saw(bool(payloads))
         if decoder.finishing and not decoder.done:
+            if response.at_end():
+                return
             watchdog.finishing()
 
 

@@ -9,7 +9,7 @@ import ssl
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -33,6 +33,7 @@ class Response:
         headers: Mapping[str, str],
         read_chunk: Callable[[], Awaitable[bytes]],
         *,
+        at_end: Callable[[], bool],
         release: Callable[[], None],
         close: Callable[[], None],
     ) -> None:
@@ -40,6 +41,8 @@ class Response:
         self.headers = headers
         self.read_chunk = read_chunk
         """The next bytes; empty at the end."""
+        self.at_end = at_end
+        """All has been read, as far as is known without waiting."""
         self.release = release
         """The turn is over: the connection may serve another one."""
         self.close = close
@@ -64,14 +67,17 @@ class Transport:
 
     def __init__(self) -> None:
         import aiohttp
+        from yarl import URL
 
         self._aiohttp = aiohttp
+        self._parse_url = URL
         self._loop = asyncio.get_running_loop()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         self._keeper = self._keep()
+        self._targets: dict[str, tuple[Any, str | None]] = {}
 
     @classmethod
     async def of_this_loop(cls) -> "Transport":
@@ -82,6 +88,10 @@ class Transport:
             await anext(transport._keeper)
         return transport
 
+    def is_here(self) -> bool:
+        """The loop that runs now is the one this pool belongs to."""
+        return asyncio.get_running_loop() is self._loop
+
     async def _keep(self) -> AsyncGenerator[None]:
         """Closes the pool when the loop ends: `asyncio.run` finishes every generator that is still open."""
         try:
@@ -91,14 +101,17 @@ class Transport:
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, connect_timeout: float) -> Response:
         """Send a request and hand out the answer as it begins."""
+        target = self._targets.get(url)
+        if target is None:
+            target = self._targets[url] = (self._parse_url(url), _proxy_for(url))
         try:
             response = await self._session.post(
-                url,
+                target[0],
                 data=body,
                 headers=headers,
                 timeout=_timeout(connect_timeout),
                 allow_redirects=False,
-                proxy=_proxy_for(url),
+                proxy=target[1],
                 ssl=_ssl_context() if url.startswith("https:") else True,
             )
         except (self._aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -110,7 +123,12 @@ class Transport:
                 self._loop.call_later(_DRAIN_SECONDS, _close_unless_read, response)
 
         return Response(
-            response.status, response.headers, response.content.readany, release=release, close=response.close
+            response.status,
+            response.headers,
+            response.content.readany,
+            at_end=response.content.at_eof,
+            release=release,
+            close=response.close,
         )
 
 

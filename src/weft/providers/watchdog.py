@@ -1,4 +1,4 @@
-"""Two clocks over one stream: bytes keep the socket's alive, only content keeps the other's."""
+"""Two clocks over a stream: bytes keep the socket's alive, only content keeps the other's."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,36 +8,54 @@ from weft.providers.retry import Timeouts
 
 
 class Watchdog:
-    """Calls `abort` when a stream has gone quiet. `error` then says which clock ran out."""
+    """Watches the turns of one session, one at a time. A quiet stream is aborted; `error` says which clock ran out.
 
-    def __init__(self, timeouts: Timeouts, abort: Callable[[], None]) -> None:
+    One timer serves all turns: it looks at the clocks when it is due, so a delta costs no more than a look at the time.
+    """
+
+    def __init__(self, timeouts: Timeouts) -> None:
         self.error: ProviderError | None = None
         self.ended = False
         """The stream had finished and only its end was missing: no error."""
         self._timeouts = timeouts
-        self._abort = abort
-        self._loop = asyncio.get_running_loop()
-        self._last_byte = self._last_content = self._loop.time()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._abort: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._tail: asyncio.TimerHandle | None = None
-        self._timer = self._loop.call_later(min(timeouts.socket, timeouts.content), self._check)
+        self._last_byte = self._last_content = 0.0
+
+    def start(self, abort: Callable[[], None]) -> None:
+        """Watch a stream that begins now."""
+        loop = asyncio.get_running_loop()
+        if self._timer is None or loop is not self._loop:
+            self._loop = loop
+            self._timer = loop.call_later(min(self._timeouts.socket, self._timeouts.content), self._check)
+        self.error, self.ended = None, False
+        self._abort = abort
+        self._last_byte = self._last_content = loop.time()
 
     def saw(self, content: bool) -> None:
         """Bytes came, with or without content."""
+        assert self._loop is not None
         self._last_byte = self._loop.time()
         if content:
             self._last_content = self._last_byte
 
     def finishing(self) -> None:
         """The stop reason was seen. From now on silence is the end, not a fault."""
-        if self._tail is None:
+        if self._tail is None and self._loop is not None:
             self._tail = self._loop.call_later(self._timeouts.tail, self._end)
 
-    def cancel(self) -> None:
-        self._timer.cancel()
+    def stop(self) -> None:
+        self._abort = None
         if self._tail is not None:
             self._tail.cancel()
+            self._tail = None
 
     def _check(self) -> None:
+        self._timer = None
+        if self._abort is None or self._loop is None:
+            return
         now, limits = self._loop.time(), self._timeouts
         if now - self._last_byte >= limits.socket:
             self.error = ProviderTimeout(f"No byte came for {limits.socket:g} s; try again, or raise Timeouts.socket.")
@@ -54,4 +72,5 @@ class Watchdog:
 
     def _end(self) -> None:
         self.ended = True
-        self._abort()
+        if self._abort is not None:
+            self._abort()

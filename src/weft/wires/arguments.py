@@ -50,7 +50,7 @@ def expand_parallel(text: str) -> list[tuple[str, JsonObject]] | None:
 
 def _parse(text: str) -> tuple[JsonObject, str | None]:
     """The arguments as an object, and what is wrong with them."""
-    if not text.strip() or text.strip() == "null":
+    if text.strip() in ("", "null"):
         return {}, None
     try:
         value = parse_strict(text)
@@ -58,9 +58,9 @@ def _parse(text: str) -> tuple[JsonObject, str | None]:
             value = parse_strict(value)
     except ValueError as error:
         return {}, str(error)[:_MAX_DETAIL]
-    if not isinstance(value, dict):
-        return {}, f"expected an object, got {type(value).__name__}"
-    return cast(JsonObject, value), None
+    if isinstance(value, dict):
+        return cast(JsonObject, value), None
+    return {}, f"expected an object, got {type(value).__name__}"
 
 
 def wire_input(call: ToolCall) -> JsonObject:

@@ -60,6 +60,7 @@ class EventsOrArray:
                 return []
             self._framing = JsonArrayParser() if first in b"[{" else SSEParser()
             self.stray = self._framing.stray
+            self.feed = self._framing.feed  # from here on it is the only one asked
             chunk = self._start
         return self._framing.feed(chunk)
 

@@ -53,8 +53,8 @@ class History:
         for place, message in enumerate(messages):
             if message.role == "tool":
                 self._keep_early(message)
-            elif message.tool_calls:
-                self._take_calls(message, _results_after(messages, place), repaired)
+            elif calls := message.tool_calls:
+                self._take_calls(message, calls, _results_after(messages, place), repaired)
             else:
                 _take_plain(message, repaired)
         return repaired
@@ -64,15 +64,20 @@ class History:
             if isinstance(block, ToolResult) and block.id not in self._seen:
                 self._early.setdefault(block.id, block)
 
-    def _take_calls(self, message: Message, results: Results, repaired: list[Message]) -> None:
-        answers = [self._answer(call, results) for call in message.tool_calls]
-        message = _renumber(_without_blanks(message), self._seen)
+    def _take_calls(self, message: Message, calls: list[ToolCall], results: Results, repaired: list[Message]) -> None:
+        answers = [self._answer(call, results) for call in calls]
+        message = _without_blanks(message)
+        if not self._seen.isdisjoint(ids := [call.id for call in calls]) or len(set(ids)) < len(ids):
+            message = _renumber(message, self._seen)
+            calls = message.tool_calls
+        self._seen.update(call.id for call in calls)
         own = echo_of(message, *self.origin) is not None
         paired: list[Block] = []
-        for call, answer in zip(message.tool_calls, answers, strict=True):
+        for call, answer in zip(calls, answers, strict=True):
             wanted = (call.wire_id or call.id) if own else self._make_legal(call.id)
             self.ids[call.id] = _unused(wanted, call.id, self._used, self._make_legal)
-            paired.append(replace(answer, id=call.id, name=call.name))
+            named = answer.id == call.id and answer.name == call.name
+            paired.append(answer if named else replace(answer, id=call.id, name=call.name))
         repaired.append(message)
         repaired.append(Message(role="tool", content=paired))
 
@@ -187,17 +192,15 @@ def _without_blanks(message: Message) -> Message:
 
 
 def _renumber(message: Message, seen: set[str]) -> Message:
-    """Give calls whose id was used before a new one. Their native content goes: it holds the old one."""
+    """Give calls whose id was used before a new one. The native content goes: it holds the old one."""
     content: list[Block] = []
-    changed = False
     for block in message.content:
         if isinstance(block, ToolCall):
             if block.id in seen:
                 block = replace(block, id=_fresh(block.id, seen), wire_id=None)
-                changed = True
             seen.add(block.id)
         content.append(block)
-    return replace(message, content=content, native=None) if changed else message
+    return replace(message, content=content, native=None)
 
 
 def _fresh(call_id: str, seen: set[str]) -> str:

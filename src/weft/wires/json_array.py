@@ -22,14 +22,14 @@ class JsonArrayParser:
         self._in_string = False
         self._escaped = False
 
-    def feed(self, data: bytes) -> list[ServerSentEvent]:
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         elements: list[ServerSentEvent] = []
         at = start = 0
-        if self._escaped and data:
+        if self._escaped and chunk:
             at = 1
             self._escaped = False
-        while at < len(data):
-            found = (_INSIDE if self._in_string else _OUTSIDE).search(data, at)
+        while at < len(chunk):
+            found = (_INSIDE if self._in_string else _OUTSIDE).search(chunk, at)
             if found is None:
                 break
             at = found.end()
@@ -37,7 +37,7 @@ class JsonArrayParser:
             if char == b'"':
                 self._in_string = not self._in_string
             elif char == b"\\":
-                self._escaped = at == len(data)
+                self._escaped = at == len(chunk)
                 at += 1
             elif char in b"{[":
                 if self._depth == 0:
@@ -49,11 +49,11 @@ class JsonArrayParser:
             elif self._depth:
                 self._depth -= 1
                 if self._depth == 0:
-                    self._pieces.append(data[start:at])
+                    self._pieces.append(chunk[start:at])
                     elements.append(ServerSentEvent(b"".join(self._pieces)))
                     self._pieces, self._size = [], 0
         if self._depth:
-            self._keep(data[start:])
+            self._keep(chunk[start:])
         return elements
 
     def close(self) -> list[ServerSentEvent]:

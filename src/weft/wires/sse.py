@@ -63,6 +63,8 @@ class SSEParser:
     def close(self) -> list[ServerSentEvent]:
         """The stream is over; give out what was waiting for its blank line."""
         events: list[ServerSentEvent] = []
+        if not self._pieces and not self._dirty:
+            return events
         self._lines(b"".join(self._pieces) + b"\n\n", events)
         self._pieces = []
         return events

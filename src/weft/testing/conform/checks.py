@@ -9,8 +9,9 @@ from weft.testing.conform.bench import Bench
 from weft.testing.conform.probes import PROBES
 from weft.testing.conform.refusals import judge_refusal
 from weft.testing.conform.rules import RULES, Rule, judge_rule
-from weft.testing.conform.verdict import Finding, Verdict, ok, skipped, wrong
+from weft.testing.conform.verdict import Finding, Verdict, ok, printable, skipped, wrong
 
+_MAX_SEEN = 600
 _TOOL_CHOICE = ("chat", "responses", "messages", "gemini")
 
 
@@ -34,7 +35,8 @@ async def run_checks(bench: Bench, only: Collection[str] = ()) -> AsyncIterator[
         if only and check.name not in only:
             continue
         found = await check.judge(bench)
-        yield Verdict(found.outcome, check.name, found.seen, check.right, found.case or check.case)
+        seen = printable(found.seen)[:_MAX_SEEN]
+        yield Verdict(found.outcome, check.name, seen, check.right, found.case or check.case)
 
 
 def _answered(
@@ -65,12 +67,12 @@ def _no_stream(answer: Answer, optional: bool) -> Finding | None:
     return wrong(answer.trouble, "F08" if answer.reading.error is not None and answer.status == 200 else "")
 
 
-def _refused(name: str, right: str, statuses: tuple[int, ...], case: str = "") -> Check:
+def _refused(name: str, right: str, statuses: tuple[int, ...]) -> Check:
     async def run(bench: Bench) -> Finding:
         answer = await bench.answer(name)
         return skipped(f"the server is busy: HTTP {answer.status}") if answer.busy else judge_refusal(answer, statuses)
 
-    return Check(name, right, run, case)
+    return Check(name, right, run, "L03")
 
 
 async def _continuation(bench: Bench) -> Finding:
@@ -117,11 +119,10 @@ CHECKS: tuple[Check, ...] = (
         "tool-call",
         "A tool that tool_choice names is called.",
         expect.tool_call,
-        "T20",
         optional=True,
         wires=_TOOL_CHOICE,
     ),
-    _answered("tool-call", "A tool can be called.", expect.tool_call, "T20", optional=True, wires=("ollama",)),
+    _answered("tool-call", "A tool can be called.", expect.tool_call, optional=True, wires=("ollama",)),
     _answered(
         "no-arguments",
         "A call of a tool without parameters has the arguments {}.",
@@ -137,7 +138,7 @@ CHECKS: tuple[Check, ...] = (
         wires=_TOOL_CHOICE,
     ),
     _answered("parallel", "Several calls in one answer are told apart.", expect.parallel, "T01", optional=True),
-    Check("continuation", "A call and its result are taken back.", _continuation, "G02"),
+    Check("continuation", "A call and its result are taken back.", _continuation),
     _answered(
         "truncation",
         "An answer cut at the output limit says so in its finish reason.",
@@ -152,11 +153,11 @@ CHECKS: tuple[Check, ...] = (
         optional=True,
         wires=("chat", "messages", "gemini", "ollama"),
     ),
-    _answered("image", "A picture is taken, or refused in the API's way.", expect.image, "G10", optional=True),
+    _answered("image", "A picture is taken, or refused in the API's way.", expect.image, optional=True),
     Check("cancel", "A client may leave in the middle; the server goes on serving.", _cancel, "C02"),
-    _refused("unknown-model", "An unknown model is HTTP 404 with an error in the API's shape.", (404,), "F08"),
-    _refused("malformed-request", "A request of the wrong shape is HTTP 400, in the API's shape.", (400,), "F08"),
-    _refused("malformed-json", "A request that is no JSON is HTTP 400, in the API's shape.", (400,), "F08"),
+    _refused("unknown-model", "An unknown model is HTTP 404 with an error in the API's shape.", (404,)),
+    _refused("malformed-request", "A request of the wrong shape is HTTP 400, in the API's shape.", (400,)),
+    _refused("malformed-json", "A request that is no JSON is HTTP 400, in the API's shape.", (400,)),
     Check("invalid-key", "A wrong key is refused as such, in the API's shape.", _invalid_key, "L03"),
     *(_rule(rule) for rule in RULES),
 )

@@ -144,7 +144,7 @@ RULES: tuple[Rule, ...] = (
     Rule("framing", "Events are framed as their format says, the last one too.", "F02"),
     Rule("utf-8", "A stream is UTF-8.", "F01"),
     Rule("json", "Every event is one JSON object.", "F07"),
-    Rule("event-names", "The name of an event is the type in its data.", "F02", ("responses", "messages")),
+    Rule("event-names", "The name of an event is the type in its data.", "", ("responses", "messages")),
     Rule(
         "envelope",
         "Events carry the fixed fields of the API, with the same id throughout.",

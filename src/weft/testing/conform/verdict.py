@@ -42,12 +42,16 @@ def skipped(seen: str) -> Finding:
     return Finding("skipped", seen)
 
 
+def printable(text: str) -> str:
+    """Without what a terminal would obey or an encoding refuse."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
 def excerpt(text: str | bytes, shown: int = _SHOWN) -> str:
     """What a stranger sent, fit for one line of a terminal: short, printable, without keys."""
     if isinstance(text, bytes):
         text = text[: 8 * shown].decode("utf-8", "replace")
-    line = " ".join(mask(text[: 8 * shown]).split())
-    line = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
+    line = printable(" ".join(mask(text[: 8 * shown]).split()))
     return line if len(line) <= shown else f"{line[: shown - 1]}…"
 
 

@@ -78,7 +78,7 @@ class Reader:
         self.finish = ""
         self.tokens: Tokens | None = None
         self.error: str | None = None
-        self.role: str | None = None
+        self.role: Any = None
         self.ended = False
         self._faults: dict[Fault, None] = {}
 
@@ -177,7 +177,7 @@ class Reader:
         elif self.tokens.output == 0 and (self.calls or any(self.text)):
             self.fault("usage", "output was sent and none was counted", "U04")
         if self.role != "assistant":
-            self.fault("role", "no role" if not self.role else f"the role {quoted(self.role, 40)}", "T15")
+            self.fault("role", "no role" if not self.role else f"the role {quoted(str(self.role), 40)}", "T15")
         for call in self.calls:
             self._settle_call(call)
         ids = [call.id for call in self.calls if call.id]
