@@ -134,7 +134,7 @@ def test_unknown_is_no_type_of_its_own() -> None:
     ],
 )
 def test_what_is_no_event_is_refused(line: bytes) -> None:
-    with pytest.raises(ValueError, match=""):
+    with pytest.raises(ValueError, match=r"\S"):
         decode_event(line)
 
 

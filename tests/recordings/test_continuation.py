@@ -171,6 +171,9 @@ def _parts(content: Any) -> list[dict[str, Any]]:
 
 
 def _is_empty(block: dict[str, Any]) -> bool:
+    """Blank text goes back to nobody: APIs refuse it."""
+    if block.get("type") == "text":
+        return not block["text"].strip()
     return block.get("text") == "" and "thoughtSignature" not in block
 
 

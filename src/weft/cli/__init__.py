@@ -1,1 +1,1 @@
-"""Placeholder."""
+"""The `weft` command."""

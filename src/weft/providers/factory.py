@@ -49,7 +49,7 @@ def endpoint_of(provider: str) -> Endpoint:
     endpoint = configured.get(provider) or PRESETS.get(provider)
     if endpoint is None:
         known = [*configured, *PRESETS]
-        near = get_close_matches(provider, known, 1)
+        near = get_close_matches(provider, known, 1, 0.7)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)};"
         raise UnknownProvider(
             f"There is no provider {provider!r}; {hint} "

@@ -176,7 +176,9 @@ def error_of(error: BaseException, url: str) -> ProviderError:
 
 def _reason(error: BaseException) -> str:
     cause = getattr(error, "os_error", None) or error
-    return (str(getattr(cause, "strerror", None) or cause) or type(error).__name__).strip(" .")[:200]
+    number = getattr(cause, "errno", None)
+    said = os.strerror(number) if isinstance(number, int) and number > 0 else getattr(cause, "strerror", None)
+    return (str(said or cause) or type(error).__name__).strip(" .")[:200]
 
 
 def _proxy_for(url: str) -> str | None:

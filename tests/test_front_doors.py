@@ -1,0 +1,28 @@
+"""What `import weft` offers, and what it costs."""
+
+import subprocess
+import sys
+
+import pytest
+
+import weft
+
+DOORS = {"Model", "Retry", "ScriptedModel", "Timeouts", "open_session", "record", "replay"}
+
+
+def test_the_front_doors_and_nothing_else() -> None:
+    assert set(weft.__all__) == DOORS
+    for name in DOORS:
+        assert getattr(weft, name).__module__.startswith("weft.")
+
+
+def test_a_door_that_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = weft.Nothing  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+
+
+def test_import_loads_no_client_no_prices_no_server() -> None:
+    code = "import sys, weft; print(' '.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {"aiohttp", "pydantic", "genai_prices", "openai", "anthropic", "google", "starlette", "uvicorn", "mcp"}
+    assert not heavy & {name.partition(".")[0] for name in loaded}
