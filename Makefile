@@ -1,14 +1,15 @@
 # make test    set up what is missing, then check and test everything
 # make check   format, lint, types and the layering test only
 # make run     a demonstration that needs neither a key nor a network
-# make bench   the benchmark table, against peers, in one interleaved run
+# make bench   the benchmark tables, against peers, in one interleaved run (BENCH="--rows bare,weft" for a short one)
+# make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
 
 export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test check run bench lock clean
+.PHONY: test check run bench docs lock clean
 
 test: check
 	$(BIN)/pytest
@@ -22,11 +23,22 @@ check: .venv/ready
 run: .venv/ready
 	$(BIN)/weft demo
 
+bench: .venv-bench/ready
+	.venv-bench/bin/python -m benchmarks.run $(BENCH)
+	.venv-bench/bin/python -m benchmarks.partial_json
+
+docs: .venv/ready
+	$(BIN)/python scripts/make_event_docs.py
+
 .venv/ready: pyproject.toml requirements-dev.txt
 	$(PYTHON) -m venv .venv
 	@$(BIN)/python -c "import uv" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python -m uv pip install --quiet -r requirements-dev.txt
 	$(BIN)/python -m uv pip install --quiet --no-deps -e .
+	@touch $@
+
+.venv-bench/ready: .venv/ready benchmarks/requirements.txt benchmarks/setup.sh
+	sh benchmarks/setup.sh $(BIN)/python
 	@touch $@
 
 lock: .venv/ready
