@@ -23,7 +23,6 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolDefinition, ToolResult
 from weft.core.usage import Cost, Usage
 from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
-from weft.wires.blocks import Calls
 from weft.wires.decoder import Decoder
 
 
@@ -206,5 +205,5 @@ class ScriptDecoder(Decoder):
             self.usage = Usage(input=0, output=sum(len(block.text) for block in self._blocks) // 4)
         self.provider_stop_reason = self.provider_stop_reason or "end_turn"
 
-    def _native(self, calls: Calls) -> None:
+    def _native(self) -> None:
         return None

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Container, Iterable
+from urllib.parse import urlsplit
 
 from weft.core.errors import IncompleteStream, InvalidRequest, ProviderError
 from weft.core.events import RetryScheduled
@@ -160,8 +161,9 @@ class WireSession:
     async def _check(self, response: Response) -> None:
         """Only a stream goes on to the decoder."""
         if 300 <= response.status < 400:
+            target = urlsplit(response.headers.get("location", ""))
             raise InvalidRequest(
-                f"The server redirects to {response.headers.get('location', 'another address')!r}; "
+                f"The server redirects to {target.scheme}://{target.netloc}; "
                 "a key does not follow a redirect. Set the base URL to where the API really is.",
                 status=response.status,
             )

@@ -10,7 +10,7 @@ Kind = Literal["text", "refusal", "thinking", "tool"]
 class OpenBlock:
     """A block of the message while it is being written."""
 
-    __slots__ = ("call_id", "closed", "half", "id", "index", "kind", "name", "parts", "wire_id")
+    __slots__ = ("call_id", "calls", "closed", "half", "id", "index", "kind", "name", "parts", "wire_id")
 
     def __init__(self, kind: Kind) -> None:
         self.kind: Kind = kind
@@ -19,6 +19,8 @@ class OpenBlock:
         self.parts: list[str] = []
         self.closed = False
         self.half = ""  # the first half of a surrogate pair whose second half is still to come
+        self.calls: list[ToolCall] = []
+        """What became of it at the message's end: one call, or several where a legacy wrapper held them."""
         self.call_id = ""
         self.wire_id = ""
         self.name = ""
@@ -30,22 +32,6 @@ class OpenBlock:
     @property
     def text(self) -> str:
         return "".join(self.parts)
-
-
-class Calls:
-    """The finished calls of a message, by the block they came in. A legacy wrapper holds several."""
-
-    def __init__(self) -> None:
-        self._of: dict[int, list[ToolCall]] = {}
-
-    def add(self, block: OpenBlock, calls: list[ToolCall]) -> None:
-        self._of[id(block)] = calls
-
-    def of(self, block: OpenBlock) -> list[ToolCall]:
-        return self._of[id(block)]
-
-    def all(self) -> list[ToolCall]:
-        return [call for calls in self._of.values() for call in calls]
 
 
 def mend(block: OpenBlock, text: str) -> str:

@@ -35,7 +35,7 @@ from weft.core.stop import EXECUTABLE, StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import expand_parallel, finish_call
-from weft.wires.blocks import Calls, Kind, OpenBlock, mend
+from weft.wires.blocks import Kind, OpenBlock, mend
 from weft.wires.faults import error_from_body
 from weft.wires.framing import Framing
 from weft.wires.quirks import NONE, Quirks
@@ -53,6 +53,24 @@ class Decoder:
     wire: ClassVar[str]
     stop_reasons: ClassVar[dict[str, StopReason]]
 
+    done: bool = False
+    """The terminal event was seen: nothing but late usage can follow."""
+    message: Message | None = None
+    """The finished message, after `close`, if it was finished."""
+    stop_reason: StopReason | None = None
+    provider_stop_reason: str | None = None
+    usage: Usage = Usage()
+    provider_usage: JsonObject | None = None
+    response_id: str | None = None
+    response_model: str | None = None
+    error: ProviderError | None = None
+    ignored_count: int = 0
+
+    _current: OpenBlock | None = None
+    _started: int = 0
+    _closing: bool = False
+    _surrogates: bool = False  # a text with half a surrogate pair was seen: mend each from now on
+
     def __init__(
         self,
         message: str = "",
@@ -65,20 +83,8 @@ class Decoder:
         quirks: Quirks = NONE,
     ) -> None:
         self.id = message or new_id("msg")
-        self.done = False
-        """The terminal event was seen: nothing but late usage can follow."""
-        self.message: Message | None = None
-        """The finished message, after `close`, if it was finished."""
-        self.stop_reason: StopReason | None = None
-        self.provider_stop_reason: str | None = None
-        self.usage = Usage()
-        self.provider_usage: JsonObject | None = None
-        self.response_id: str | None = None
-        self.response_model: str | None = None
-        self.error: ProviderError | None = None
         self.ignored: list[bytes] = []
         """The first events of unknown shape, raw. `ignored_count` says how many there were."""
-        self.ignored_count = 0
         self.quirks = quirks
         self._provider = provider
         self._model = model
@@ -88,13 +94,10 @@ class Decoder:
         self._framing = self._new_framing()
         self._out: list[Payload] = []
         self._blocks: list[OpenBlock] = []
-        self._current: OpenBlock | None = None
-        self._started = 0
         self._call_ids: set[str] = set()
         self._sources: dict[tuple[str, str | None], Source] = {}
         self._images: list[Image] = []
-        self._closing = False
-        self._surrogates = False  # a text with half a surrogate pair was seen: mend each from now on
+        self._set_up()
 
     # --- the interface ---------------------------------------------------------------------------------------
 
@@ -150,9 +153,12 @@ class Decoder:
         """Take one event of the stream."""
         raise NotImplementedError
 
-    def _native(self, calls: Calls) -> Any:
+    def _native(self) -> Any:
         """The message as the provider wants it back."""
         raise NotImplementedError
+
+    def _set_up(self) -> None:
+        """Make the wire's own state, once the shared one stands."""
 
     def _new_framing(self) -> Framing:
         return SSEParser()
@@ -180,7 +186,7 @@ class Decoder:
             value = loads(data)
         except ValueError:
             self._ignore(data)
-            if data.lstrip()[:1] in (b"{", b"[") and not self._closing:
+            if data.lstrip()[:1] == b"{" and not self._closing:
                 raise GarbledStream("An event of the stream is not JSON; try again.") from None
             return None
         try:
@@ -285,49 +291,34 @@ class Decoder:
 
     def _finish(self) -> None:
         self._break()
-        raw = self.provider_stop_reason or ""
-        blocks = [block for block in self._blocks if block.kind == "tool"]
-        stop = self._stop_reason(raw)
-        if stop in EXECUTABLE and any(block.kind == "refusal" for block in self._blocks):
+        kinds = {block.kind for block in self._blocks}
+        stop = self._stop_reason(self.provider_stop_reason or "")
+        if "refusal" in kinds and stop in EXECUTABLE:
             stop = "refusal"
-        if blocks and self._hit_limit():
+        if "tool" in kinds and self._hit_limit():
             stop = "max_tokens"
-        calls = Calls()
-        for block in blocks:
-            calls.add(block, self._finish_call(block, stop))
-        has_calls = bool(calls.all())
-        if has_calls and stop in EXECUTABLE:
-            stop = "tool_use"
-        elif not has_calls and stop == "tool_use":
-            stop = "end_turn"
-        self.stop_reason = stop
         content: list[Block] = []
+        calls = 0
         for block in self._blocks:
             if block.kind == "tool":
-                content += calls.of(block)
+                block.calls = self._finish_call(block, stop)
+                content += block.calls
+                calls += len(block.calls)
             elif block.kind == "thinking":
                 content.append(Reasoning(block.text))
             else:
-                content.append(Text(block.text, refusal=block.kind == "refusal"))
+                content.append(Text(block.text, block.kind == "refusal"))
         content += self._images
         if self._sources:
             content.append(Grounding(list(self._sources.values())))
-        native = Native(
-            wire=self.wire,
-            provider=self._provider,
-            model=self._model,
-            content=self._native(calls),
-        )
+        if calls and stop in EXECUTABLE:
+            stop = "tool_use"
+        elif not calls and stop == "tool_use":
+            stop = "end_turn"
+        self.stop_reason = stop
+        native = Native(wire=self.wire, provider=self._provider, model=self._model, content=self._native())
         self.message = Message(role="assistant", content=content, id=self.id, native=native)
-        self._out.append(
-            MessageDelta(
-                self.id,
-                stop,
-                self.usage,
-                provider_stop_reason=self.provider_stop_reason,
-                provider_usage=self.provider_usage,
-            )
-        )
+        self._out.append(MessageDelta(self.id, stop, self.usage, self.provider_stop_reason, self.provider_usage))
         self._out.append(MessageStop(self.id))
 
     def _finish_call(self, block: OpenBlock, stop: StopReason) -> list[ToolCall]:

@@ -38,7 +38,7 @@ class SSEParser:
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         if not self._started:
-            chunk = self._start(chunk)
+            chunk = self._strip_bom(chunk)
         if b"\r" in chunk or self._skip_lf:
             chunk = self._to_lf(chunk)
         end = chunk.rfind(b"\n") + 1
@@ -69,14 +69,14 @@ class SSEParser:
         self._pieces = []
         return events
 
-    def _start(self, chunk: bytes) -> bytes:
-        self._pieces.append(chunk)
-        chunk = b"".join(self._pieces)
+    def _strip_bom(self, chunk: bytes) -> bytes:
+        if self._pieces:
+            chunk = b"".join([*self._pieces, chunk])
+            self._pieces = []
         if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
             self._pieces = [chunk]
             return b""
         self._started = True
-        self._pieces = []
         return chunk.removeprefix(_BOM)
 
     def _to_lf(self, chunk: bytes) -> bytes:

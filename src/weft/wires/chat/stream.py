@@ -8,7 +8,7 @@ from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.stop import StopReason
 from weft.core.usage import Usage
-from weft.wires.blocks import Calls, OpenBlock
+from weft.wires.blocks import OpenBlock
 from weft.wires.chat.request import NAME, tool_call
 from weft.wires.counting import disjoint, first_known
 from weft.wires.decoder import Decoder
@@ -75,8 +75,7 @@ class ChatDecoder(Decoder):
         "refusal": "refusal",
     }
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def _set_up(self) -> None:
         self._by_index: dict[int, OpenBlock] = {}
         self._latest: OpenBlock | None = None
         self._reasoning: dict[str, list[str]] = {}
@@ -260,18 +259,19 @@ class ChatDecoder(Decoder):
         if self.done and self.provider_stop_reason is None and self.quirks.finish_optional:
             self.provider_stop_reason = ""
 
-    def _native(self, calls: Calls) -> JsonObject:
+    def _native(self) -> JsonObject:
+        calls = [call for block in self._blocks for call in block.calls]
         text = "".join(block.text for block in self._blocks if block.kind == "text")
         refusal = "".join(block.text for block in self._blocks if block.kind == "refusal")
-        message: JsonObject = {"role": "assistant", "content": self._parts or text or (None if calls.all() else "")}
+        message: JsonObject = {"role": "assistant", "content": self._parts or text or (None if calls else "")}
         for field, pieces in self._reasoning.items():
             message[field] = "".join(pieces)
         if self._details:
             message["reasoning_details"] = self._details
         if refusal:
             message["refusal"] = refusal
-        if calls.all():
-            message["tool_calls"] = [tool_call(call, call.wire_id or call.id) for call in calls.all()]
+        if calls:
+            message["tool_calls"] = [tool_call(call, call.wire_id or call.id) for call in calls]
         return message
 
 

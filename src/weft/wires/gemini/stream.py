@@ -10,7 +10,7 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
-from weft.wires.blocks import Calls, OpenBlock
+from weft.wires.blocks import OpenBlock
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.framing import EventsOrArray, Framing
@@ -64,8 +64,7 @@ class GeminiDecoder(Decoder):
         {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"}
     )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def _set_up(self) -> None:
         self._parts: list[JsonObject] = []
         self._texts: dict[int, list[str]] = {}  # pieces of the text of a part, by its place in _parts
         self._calls: dict[int, OpenBlock] = {}  # by place in _parts
@@ -195,7 +194,7 @@ class GeminiDecoder(Decoder):
     def _end(self) -> None:
         self._end_streamed()
 
-    def _native(self, calls: Calls) -> list[JsonObject]:
+    def _native(self) -> list[JsonObject]:
         parts: list[JsonObject] = []
         for place, part in enumerate(self._parts):
             if place in self._texts:
@@ -203,7 +202,7 @@ class GeminiDecoder(Decoder):
                 if text or "thoughtSignature" in part:
                     parts.append(part | {"text": text})
             elif place in self._calls:
-                parts += [_with_call(part, call) for call in calls.of(self._calls[place])]
+                parts += [_with_call(part, call) for call in self._calls[place].calls]
             else:
                 parts.append(part)
         return parts

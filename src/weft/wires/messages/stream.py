@@ -9,7 +9,7 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
-from weft.wires.blocks import Calls, OpenBlock
+from weft.wires.blocks import OpenBlock
 from weft.wires.decoder import PARALLEL, Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.messages.request import NAME
@@ -55,8 +55,7 @@ class MessagesDecoder(Decoder):
         "compaction": "pause_turn",
     }
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def _set_up(self) -> None:
         self._content: dict[int, JsonObject] = {}
         self._pieces: dict[int, list[str]] = {}  # of the text, thinking or server-side arguments at an index
         self._calls: dict[int, OpenBlock] = {}
@@ -168,12 +167,12 @@ class MessagesDecoder(Decoder):
     def _complete(self) -> bool:
         return self.done and self.provider_stop_reason is not None
 
-    def _native(self, calls: Calls) -> list[JsonObject]:
+    def _native(self) -> list[JsonObject]:
         content: list[JsonObject] = []
         for index, block in sorted(self._content.items()):
             written = "".join(self._pieces.get(index, ()))
             if index in self._calls:
-                content += [block | _call_fields(call) for call in calls.of(self._calls[index])]
+                content += [block | _call_fields(call) for call in self._calls[index].calls]
                 continue
             if written and block.get("type") in ("text", "thinking"):
                 block[block["type"]] = written

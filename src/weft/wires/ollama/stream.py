@@ -7,7 +7,6 @@ import msgspec
 from weft.core.json import JsonObject, encode_text
 from weft.core.stop import StopReason
 from weft.core.usage import Usage
-from weft.wires.blocks import Calls
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.framing import Framing, Lines
@@ -86,7 +85,7 @@ class OllamaDecoder(Decoder):
     def _complete(self) -> bool:
         return self.done and self.provider_stop_reason is not None
 
-    def _native(self, calls: Calls) -> JsonObject:
+    def _native(self) -> JsonObject:
         text, thinking = (
             "".join(block.text for block in self._blocks if block.kind == kind) for kind in ("text", "thinking")
         )
@@ -94,7 +93,7 @@ class OllamaDecoder(Decoder):
             role="assistant",
             content=text,
             thinking=thinking or None,
-            tool_calls=[tool_call(call) for call in calls.all()] or None,
+            tool_calls=[tool_call(call) for block in self._blocks for call in block.calls] or None,
         )
 
 

@@ -9,7 +9,7 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
-from weft.wires.blocks import Calls, OpenBlock
+from weft.wires.blocks import OpenBlock
 from weft.wires.counting import disjoint
 from weft.wires.decoder import PARALLEL, Decoder
 from weft.wires.faults import error_from_object
@@ -56,8 +56,7 @@ class ResponsesDecoder(Decoder):
         "incomplete:content_filter": "content_filter",
     }
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def _set_up(self) -> None:
         self._items: list[_Item] = []
         self._at: dict[Any, _Item] = {}  # the latest item at an output index, or of an id where there is no index
         self._part: Any = None  # the summary or content part that thinking comes from now
@@ -221,15 +220,15 @@ class ResponsesDecoder(Decoder):
     def _complete(self) -> bool:
         return self.done and self.provider_stop_reason is not None
 
-    def _native(self, calls: Calls) -> list[JsonObject]:
+    def _native(self) -> list[JsonObject]:
         items: list[JsonObject] = []
         for item in self._items:
             if item.call is None:
                 items += [item.content] if item.content else []
             elif item.call.name == PARALLEL:
-                items += [function_call(call, call.id) for call in calls.of(item.call)]
+                items += [function_call(call, call.id) for call in item.call.calls]
             else:
-                items += [_with_call(item.content, call) for call in calls.of(item.call)]
+                items += [_with_call(item.content, call) for call in item.call.calls]
         return items
 
 
