@@ -82,7 +82,7 @@ def as_objects(value: Any) -> list[JsonObject]:
 
 
 def as_int(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if type(value) is int else None
 
 
 def parse_strict(text: str) -> Any:

@@ -54,7 +54,8 @@ class History:
             if message.role == "tool":
                 self._keep_early(message)
             elif calls := message.tool_calls:
-                self._take_calls(message, calls, _results_after(messages, place), repaired)
+                answers = _answers_next(messages, place, calls)
+                self._take_calls(message, calls, answers or self._answers(calls, messages, place), repaired)
             else:
                 _take_plain(message, repaired)
         return repaired
@@ -64,8 +65,9 @@ class History:
             if isinstance(block, ToolResult) and block.id not in self._seen:
                 self._early.setdefault(block.id, block)
 
-    def _take_calls(self, message: Message, calls: list[ToolCall], results: Results, repaired: list[Message]) -> None:
-        answers = [self._answer(call, results) for call in calls]
+    def _take_calls(
+        self, message: Message, calls: list[ToolCall], answers: list[ToolResult], repaired: list[Message]
+    ) -> None:
         message = _without_blanks(message)
         if not self._seen.isdisjoint(ids := [call.id for call in calls]) or len(set(ids)) < len(ids):
             message = _renumber(message, self._seen)
@@ -81,11 +83,15 @@ class History:
         repaired.append(message)
         repaired.append(Message(role="tool", content=paired))
 
-    def _answer(self, call: ToolCall, results: Results) -> ToolResult:
-        if results.get(call.id):
-            return results[call.id].popleft()
-        early = self._early.pop(call.id, None)
-        return early or ToolResult(id=call.id, name=call.name, status="interrupted", content=UNANSWERED)
+    def _answers(self, calls: list[ToolCall], messages: Sequence[Message], place: int) -> list[ToolResult]:
+        """One result a call: the one that follows, one that came too early, or one that says there is none."""
+        results = _results_after(messages, place)
+        answers: list[ToolResult] = []
+        for call in calls:
+            answer = results[call.id].popleft() if results.get(call.id) else self._early.pop(call.id, None)
+            unanswered = ToolResult(id=call.id, name=call.name, status="interrupted", content=UNANSWERED)
+            answers.append(answer or unanswered)
+        return answers
 
 
 class RenderCache:
@@ -162,10 +168,20 @@ def _settled(messages: list[Message], done: int) -> int:
     """Up to where nothing that follows can change what was written: calls still open are left out."""
     for place in range(len(messages) - 1, done - 1, -1):
         if messages[place].role == "assistant":
+            calls = messages[place].tool_calls
+            if not calls or _answers_next(messages, place, calls):
+                return len(messages)
             results = _results_after(messages, place)
-            answered = all(call.id in results for call in messages[place].tool_calls)
-            return len(messages) if answered else place
+            return len(messages) if all(call.id in results for call in calls) else place
     return len(messages)
+
+
+def _answers_next(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
+    """The results, if they stand where they should: in the next message, in the order of the calls."""
+    content = messages[place + 1].content if place + 1 < len(messages) else []
+    answers = [block for block in content if isinstance(block, ToolResult)]
+    in_order = len(answers) == len(calls) and all(a.id == c.id for a, c in zip(answers, calls, strict=True))
+    return answers if in_order else None
 
 
 def _results_after(messages: Sequence[Message], place: int) -> Results:

@@ -50,8 +50,10 @@ def _messages(request: TurnRequest) -> list[JsonObject]:
             messages += _results(message, history, request.quirks)
         elif message.role == "user":
             messages.append({"role": "user", "content": _user_content(message)})
-        elif any((said := _assistant(message, history, request)).get(field) for field in _CONTENT):
-            messages.append(said)
+        else:
+            said = _assistant(message, history, request)
+            if any(said.get(field) for field in _CONTENT):
+                messages.append(said)
 
     messages = render(request.messages, history, write, cache=request.cache)
     if not request.settings.system:

@@ -131,8 +131,9 @@ class ChatDecoder(Decoder):
             self._call_delta(_CallDelta(index=0, function=delta.function_call))
         if delta.annotations:
             self._annotate(delta.annotations)
-        for image in as_objects(delta.images):
-            self._picture(as_object(image.get("image_url")).get("url"))
+        if delta.images:
+            for image in as_objects(delta.images):
+                self._picture(as_object(image.get("image_url")).get("url"))
 
     def _think(self, delta: _Delta) -> None:
         """Servers send thinking in one of three fields, some in two at once: the first that has text counts."""
