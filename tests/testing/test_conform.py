@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from weft.core.json import JsonObject, as_objects, encode
+from weft.core.tools import ToolCall
 from weft.providers.model import Model
 from weft.testing.conform import probes
 from weft.testing.conform.bench import Bench, Patience
@@ -272,6 +273,10 @@ FAULTS: dict[str, tuple[Change, dict[str, str]]] = {
     "tool_choice ignored": (
         instead(probes.WEATHER, text="Rain."),
         {"tool-call": "no call, though tool_choice names get_weather"},
+    ),
+    "tool_choice none ignored": (
+        instead(probes.NO_TOOL, calls=[ToolCall(id="call_x", name="get_weather", input={"city": "Oslo"})]),
+        {"tool-choice-none": "a call, though tool_choice is none"},
     ),
     "no arguments as empty text": (
         each_call(lambda call: call["function"].update(arguments="") if len(call["function"]["arguments"]) < 2 else 0),

@@ -9,7 +9,7 @@ from weft.core.json import JsonObject, as_object, as_objects
 from weft.testing.conform import probes
 from weft.testing.conform.good_server import GoodServer
 from weft.testing.exchange import Request
-from weft.testing.replies import Reply
+from weft.testing.replies import Cut, Reply
 from weft.testing.streams import wire_reply
 from weft.wires.registry import WIRES
 
@@ -252,6 +252,16 @@ async def test_a_server_that_stays_busy() -> None:
     assert "the server is busy: HTTP 429" in seen["image"]
 
 
+async def test_a_server_that_is_too_busy_to_refuse() -> None:
+    seen = await skipped_in("chat", refuses(probes.UNKNOWN_MODEL, 503))
+    assert seen == {"unknown-model": "the server is busy: HTTP 503"}
+
+
+async def test_a_server_that_breaks_instead_of_refusing() -> None:
+    wrong = await wrong_in("chat", lambda reply, _: reply if reply.status == 200 else Reply([b"{", Cut()], status=500))
+    assert wrong["malformed-json"].seen == "the connection broke after 1 bytes"
+
+
 async def test_a_server_that_was_busy_once_is_asked_again() -> None:
     busy = [refuses(probes.COLOUR, 429)]
     change: Change = lambda reply, request: (  # noqa: E731
@@ -270,20 +280,27 @@ async def test_an_answer_that_is_over_too_soon_cannot_be_cancelled() -> None:
     assert seen == {"cancel": "the answer was over before it could be cancelled"}
 
 
-async def test_a_server_that_fails_after_a_cancel() -> None:
+@pytest.mark.parametrize(
+    ("status", "seen"),
+    [
+        (500, "the next request fails: HTTP 500, “Still busy writing.”"),
+        (503, "the server is busy afterwards: HTTP 503, “Still busy writing.”"),
+    ],
+)
+async def test_a_server_that_fails_after_a_cancel(status: int, seen: str) -> None:
     left: list[Request] = []
     good = GoodServer("chat")
 
     def answer(request: Request) -> Reply:
         if left:
-            return Reply.json({"error": {"message": "Still busy writing.", "type": "server_error"}}, 500)
+            return Reply.json({"error": {"message": "Still busy writing.", "type": "server_error"}}, status)
         if probes.LONG in request.content.decode():
             left.append(request)
         return good(request)
 
     (verdict,) = await verdicts_of("chat", answer, "cancel")
     assert (verdict.outcome, verdict.case) == ("wrong", "C02")
-    assert "the next request fails: HTTP 500, “Still busy writing.”" in verdict.seen
+    assert verdict.seen == seen
     assert left[0].closed_early.is_set()
 
 

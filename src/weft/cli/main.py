@@ -1,6 +1,8 @@
 """The command `weft`: one parser, one file a subcommand, one sentence for every error."""
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -23,15 +25,20 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. 0 is success, 1 failure, 2 wrong usage, 130 interrupted."""
     options = parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal with few letters still gets all the text
     try:
-        return options.run(options)
+        status = options.run(options)
+        sys.stdout.flush()
+        return status
     except WeftError as error:
         print(f"weft: {error}", file=sys.stderr)
         return 2 if error.code in ("configuration", "unknown_provider", "missing_key", "bad_base_url") else 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever read us has seen enough; nothing is left to be flushed into the void at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 

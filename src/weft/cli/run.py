@@ -77,10 +77,17 @@ def _model(options: argparse.Namespace) -> str | Model:
 
 
 def _question(options: argparse.Namespace) -> Message:
-    prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
+    prompt = _from_stdin() if options.prompt == "-" else options.prompt
     if not prompt.strip() and not options.image:
         raise ConfigurationError("There is nothing to ask: give a prompt.")
     return user(prompt, *(_image(Path(name)) for name in options.image))
+
+
+def _from_stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError:
+        raise ConfigurationError("What came on standard input is no text; give pictures with --image.") from None
 
 
 def _image(path: Path) -> Image:

@@ -3,7 +3,7 @@
 `ErrorInfo` is an error as data: what events and logs carry. It holds no traceback and no secret.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -144,8 +144,14 @@ class ServerFault(ProviderError):
 
 
 class ProviderTimeout(ProviderError):
+    """Nothing came in time. `reached` is False if there never was a connection."""
+
     code = "timeout"
     retryable = True
+
+    def __init__(self, message: str, *, reached: bool = True, **details: Any) -> None:
+        super().__init__(message, **details)
+        self.reached = reached
 
 
 class Stalled(ProviderError):

@@ -18,13 +18,16 @@ _WHAT_TO_DO: dict[ErrorCode, str] = {
 
 def explain(error: ProviderError, model: Model) -> ProviderError:
     """The same error with a message that stands alone."""
-    if getattr(error, "explained", False):
-        return error
-    said = str(error).strip().rstrip(".")
+    said = _without_key(str(error), model).strip().rstrip(".")
     status = f" (HTTP {error.status})" if error.status and error.status != 200 else ""
     key = f" in {' or '.join(model.endpoint.key_envs)}" if model.endpoint.key_envs else ""
     hint = _WHAT_TO_DO.get(error.code, "").format(key=key)
     told = copy(error)
     told.args = (f"{model.provider}/{model.name}{status}: {said}. {hint}".strip(),)
-    told.explained = True  # pyright: ignore[reportAttributeAccessIssue]
+    told.provider_code = _without_key(error.provider_code, model) if error.provider_code else None
     return told
+
+
+def _without_key(text: str, model: Model) -> str:
+    """Servers repeat what they were sent. The key goes no further than here."""
+    return text.replace(model.secret, "[key]") if model.secret else text

@@ -4,6 +4,7 @@ import os
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 from weft.core.errors import ConfigurationError, UnknownProvider
 from weft.core.messages import Message
@@ -38,8 +39,10 @@ class Scripted(Protocol):
 def resolve(name: str) -> Model:
     """The model of that name; the provider stands before the first slash."""
     provider, slash, model = name.partition("/")
-    if not slash or not model:
+    if not slash:
         raise UnknownProvider(_no_provider_message(name))
+    if not model:
+        raise UnknownProvider(f"{name!r} names no model; write it behind the slash, such as {provider}/NAME.")
     return Model.at(endpoint_of(provider), model)
 
 
@@ -92,9 +95,22 @@ def _base_url(endpoint: Endpoint) -> str:
             raise ConfigurationError("Azure needs your address: set AZURE_OPENAI_ENDPOINT in the environment.")
         return given if given.endswith("/v1") else f"{given}/openai/v1"
     if endpoint.provider == "ollama" and given:
-        given = given if "://" in given else f"http://{given}"
-        return given.replace("://0.0.0.0", "://127.0.0.1")
+        return _ollama_url(given)
+    if endpoint.provider == "anthropic" and given and not given.endswith("/v1"):
+        return f"{given}/v1"  # Anthropic's own clients add the version themselves
     return given or endpoint.base_url
+
+
+def _ollama_url(host: str) -> str:
+    """`OLLAMA_HOST` as Ollama reads it: a host, perhaps a scheme, perhaps a port; 0.0.0.0 is where it listens."""
+    url = host if "://" in host else f"http://{host}"
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 11434)
+    except ValueError:
+        return url
+    address = (parts.hostname or "").replace("0.0.0.0", "127.0.0.1")
+    return f"{parts.scheme}://{f'[{address}]' if ':' in address else address}:{port}{parts.path}"
 
 
 def _no_provider_message(name: str) -> str:

@@ -1,9 +1,11 @@
 """A model: a name, the wire it speaks, where it lives, and how to be let in."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from ipaddress import ip_address
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -13,6 +15,11 @@ from weft.wires.quirks import NONE, Quirks
 from weft.wires.registry import WIRES, Wire
 
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
+
+_SENDABLE = re.compile(r"[\x21-\x7e]+(?:[ \t][\x21-\x7e]+)*")
+_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
+
+_MIN_SECRET = 8
 
 _DEFAULT_AUTH: dict[str, Auth] = {"messages": "x-api-key", "gemini": "x-goog-api-key"}
 _DEFAULT_HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}
@@ -52,7 +59,7 @@ class Model:
         quirks: Quirks = NONE,
     ) -> None:
         endpoint = Endpoint(
-            provider=provider or urlsplit(base_url).netloc or "custom",
+            provider=provider or _host_of(base_url),
             wire=wire,
             base_url=base_url,
             auth=auth,
@@ -79,6 +86,12 @@ class Model:
         self.base_url = check_base_url(endpoint.base_url, endpoint.provider)
         found = (os.environ.get(variable, "").strip() for variable in endpoint.key_envs)
         self._api_key = api_key or next((key for key in found if key), None)
+        if self._api_key is not None and not _SENDABLE.fullmatch(self._api_key):
+            where = f" in {' or '.join(endpoint.key_envs)}" if endpoint.key_envs else ""
+            raise ConfigurationError(
+                f"The key for {endpoint.provider}{where} holds a line break or another character that no header can; "
+                "copy it again."
+            )
 
     def require_key(self) -> None:
         """MissingKey says which variable to set, if the endpoint wants a key and there is none."""
@@ -93,6 +106,11 @@ class Model:
     @property
     def api_key(self) -> str | None:
         return self._api_key
+
+    @property
+    def secret(self) -> str:
+        """The key, if it is long enough to be one. Local servers take any word for a key."""
+        return self._api_key if self._api_key and len(self._api_key) >= _MIN_SECRET else ""
 
     @cached_property
     def url(self) -> str:
@@ -122,18 +140,48 @@ class Model:
 
 def check_base_url(base_url: str, provider: str) -> str:
     """The address without its last slash; BadBaseUrl says what is wrong with it."""
+    shown = base_url.rpartition("@")[2] if "@" in base_url else base_url
+    wrong = BadBaseUrl(
+        f"The base URL of {provider} is {shown!r}; it must look like https://host/v1 or http://127.0.0.1:8080/v1."
+    )
     try:
         parts = urlsplit(base_url)
-        port_is_number = parts.port is None or parts.port > 0
+        reachable = parts.port is None or parts.port > 0
     except ValueError:
-        parts, port_is_number = urlsplit(""), False
-    if parts.scheme not in ("http", "https") or not parts.hostname or not port_is_number:
-        raise BadBaseUrl(
-            f"The base URL of {provider} is {base_url!r}; it must look like https://host/v1 or http://127.0.0.1:8080/v1."
-        )
+        raise wrong from None
     if parts.username or parts.password or parts.query or parts.fragment:
         raise BadBaseUrl(
             f"The base URL of {provider} must hold no user, password, query or fragment; "
             "give the key as api_key or in an environment variable."
         )
+    if parts.scheme not in ("http", "https") or not reachable or not _is_host(parts.hostname or ""):
+        raise wrong
     return base_url.rstrip("/")
+
+
+def _is_host(host: str) -> bool:
+    if ":" in host:
+        return _is_ip_address(host)
+    try:
+        ascii_host = host.encode("idna").decode()
+    except UnicodeError:
+        return False
+    return _HOST.fullmatch(ascii_host) is not None
+
+
+def _host_of(base_url: str) -> str:
+    """What to call an endpoint that has no name: its host and port."""
+    try:
+        parts = urlsplit(base_url)
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        return "custom"
+    return f"{parts.hostname}{port}" if parts.hostname else "custom"
+
+
+def _is_ip_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

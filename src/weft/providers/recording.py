@@ -21,10 +21,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from weft.core.errors import ConfigurationError, ConnectionFailed
-from weft.core.json import JsonObject
+from weft.core.errors import ConfigurationError, ConnectionFailed, ProviderError, ProviderTimeout
+from weft.core.json import JsonObject, encode
 from weft.providers.model import Model
-from weft.providers.transport import Response
+from weft.providers.transport import Response, reason_of
 
 _SECRET_HEADERS = (
     "authorization",
@@ -56,6 +56,14 @@ class Piece(msgspec.Struct, omit_defaults=True):
         return self.text.encode() if self.text is not None else base64.b64decode(self.base64 or "")
 
 
+class Failure(msgspec.Struct):
+    """A request that got no answer at all."""
+
+    code: str
+    message: str
+    reached: bool
+
+
 class RecordedExchange(msgspec.Struct, omit_defaults=True):
     url: str
     request_headers: dict[str, str]
@@ -64,7 +72,8 @@ class RecordedExchange(msgspec.Struct, omit_defaults=True):
     headers: dict[str, str] = {}
     pieces: list[Piece] = []
     ended: str = ""
-    """`eof` (all that was wanted was read), `closed` (we stopped reading), or the network's error."""
+    """`eof` (all that was wanted was read), `closed` (we stopped reading), or how the connection broke."""
+    failure: Failure | None = None
 
 
 class Recorder:
@@ -72,73 +81,79 @@ class Recorder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+        except OSError as error:
+            raise ConfigurationError(f"The recording {path} cannot be written: {error.strerror}.") from None
 
     async def post(self, request: Awaitable[Response], model: Model, body: bytes) -> Response:
         """Wait for the answer, and keep all that is read of it."""
-        secret = (model.api_key or "").encode()
+        secret = model.secret.encode()
+        asked = msgspec.json.decode(mask(body, secret))
+        exchange = RecordedExchange(model.url, _public(model.request_headers), asked)
         loop = asyncio.get_running_loop()
         start = loop.time()
-        exchange = RecordedExchange(
-            model.url, _public(model.request_headers), msgspec.json.decode(_hidden(body, secret)), pieces=[]
-        )
+        read_so_far: list[tuple[float, bytes]] = []
+
+        def end(how: str, failure: Failure | None = None) -> None:
+            if exchange.ended:
+                return
+            exchange.ended, exchange.failure = how, failure
+            exchange.pieces = [Piece.of(ms, data) for ms, data in _masked(read_so_far, secret)]
+            self._write(exchange)
+
         try:
             response = await request
-        except BaseException as error:
-            self._end(exchange, f"{type(error).__name__}: {_hidden(str(error).encode(), secret).decode()}")
+        except ProviderError as error:
+            end("failed", Failure(error.code, str(error), getattr(error, "reached", True)))
             raise
-        exchange.status, exchange.headers = response.status, _public(response.headers)
-        read = response.read_chunk
+        exchange.status = response.status
+        exchange.headers = {n: mask(v.encode(), secret).decode() for n, v in _public(response.headers).items()}
 
         async def read_chunk() -> bytes:
             try:
-                data = await read()
+                data = await response.read_chunk()
             except Exception as error:
-                self._end(exchange, f"{type(error).__name__}: {error}")
+                end(reason_of(error))
                 raise
             if data:
-                exchange.pieces.append(Piece.of(round((loop.time() - start) * 1000, 3), _hidden(data, secret)))
+                read_so_far.append((round((loop.time() - start) * 1000, 3), data))
             return data
 
         def release() -> None:
-            self._end(exchange, "eof")
+            end("eof")
             response.release()
 
         def close() -> None:
-            self._end(exchange, "closed")
+            end("closed")
             response.close()
 
         return Response(
             response.status, response.headers, read_chunk, at_end=response.at_end, release=release, close=close
         )
 
-    def _end(self, exchange: RecordedExchange, how: str) -> None:
-        """Written once, however the answer ended."""
-        if not exchange.ended:
-            exchange.ended = how
-            self._write(exchange)
-
     def _write(self, exchange: RecordedExchange) -> None:
         with self._path.open("ab") as file:
-            file.write(msgspec.json.encode(exchange) + b"\n")
+            file.write(encode(exchange) + b"\n")
             file.flush()
             os.fsync(file.fileno())
 
 
 class Player:
-    """Answers from a file, in order. A request must be the one that was recorded."""
+    """Answers from a file. A request gets the first answer to the same request that was not played yet."""
 
     def __init__(self, path: Path, speed: float) -> None:
         self._path = path
         self._speed = speed
-        self._exchanges = _load(path)
-        self._next = 0
+        self._all = _load(path)
+        self._left = list(enumerate(self._all, 1))
 
     def post(self, url: str, body: bytes) -> Response:
         exchange = self._take(url, msgspec.json.decode(body))
-        if exchange.status == 0:
-            raise ConnectionFailed(f"The recorded request failed: {exchange.ended}", reached=False)
+        if exchange.failure is not None:
+            kind = ProviderTimeout if exchange.failure.code == "timeout" else ConnectionFailed
+            raise kind(exchange.failure.message, reached=exchange.failure.reached)
         pieces = iter(exchange.pieces)
         start = asyncio.get_running_loop().time()
 
@@ -154,18 +169,17 @@ class Player:
         return Response(exchange.status, exchange.headers, read_chunk, at_end=_no, release=_nothing, close=_nothing)
 
     def _take(self, url: str, request: Any) -> RecordedExchange:
-        place = f"{self._path}, line {self._next + 1}"
-        if self._next >= len(self._exchanges):
-            raise ConfigurationError(f"{self._path} holds {len(self._exchanges)} exchanges and all were played.")
-        exchange = self._exchanges[self._next]
-        self._next += 1
-        if urlsplit(exchange.url).path != urlsplit(url).path:
-            raise ConfigurationError(f"{place} was recorded for {exchange.url}, but {url} is asked.")
-        if exchange.request != request:
-            raise ConfigurationError(
-                f"{place} was recorded for another request: {_difference(exchange.request, request)}."
-            )
-        return exchange
+        if not self._left:
+            raise ConfigurationError(f"{self._path} holds {len(self._all)} exchanges and all were played.")
+        path = urlsplit(url).path
+        for place, (_, exchange) in enumerate(self._left):
+            if urlsplit(exchange.url).path == path and exchange.request == request:
+                return self._left.pop(place)[1]
+        line, exchange = self._left[0]
+        where = f"{self._path}, line {line}"
+        if urlsplit(exchange.url).path != path:
+            raise ConfigurationError(f"{where} was recorded for {exchange.url}, but {url} is asked.")
+        raise ConfigurationError(f"{where} was recorded for another request: {_difference(exchange.request, request)}.")
 
     async def _wait(self, start: float, ms: float) -> None:
         if not self._speed:
@@ -217,8 +231,20 @@ def _load(path: Path) -> list[RecordedExchange]:
     return exchanges
 
 
-def _hidden(data: bytes, secret: bytes) -> bytes:
-    return data.replace(secret, b"[key]") if secret else data
+def mask(data: bytes, secret: bytes) -> bytes:
+    """The data with the secret made unreadable, at the same length."""
+    return data.replace(secret, b"*" * len(secret)) if secret else data
+
+
+def _masked(pieces: list[tuple[float, bytes]], secret: bytes) -> list[tuple[float, bytes]]:
+    """The pieces without the secret, also where it stood across two of them."""
+    whole = mask(b"".join(data for _, data in pieces), secret)
+    masked: list[tuple[float, bytes]] = []
+    at = 0
+    for ms, data in pieces:
+        masked.append((ms, whole[at : at + len(data)]))
+        at += len(data)
+    return masked
 
 
 def _nothing() -> None:

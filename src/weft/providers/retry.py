@@ -4,7 +4,7 @@ import random
 
 import msgspec
 
-from weft.core.errors import ConnectionFailed, ProviderError
+from weft.core.errors import ProviderError
 
 _BY_WIRE = {"gemini": 5}
 _DEFAULT = 10
@@ -22,7 +22,7 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
     def limit(self, wire: str, error: ProviderError) -> int:
         limit = self.attempts if self.attempts is not None else _BY_WIRE.get(wire, _DEFAULT)
         # Nobody is there: a wrong address should not take minutes to be told.
-        return min(limit, _UNREACHABLE) if isinstance(error, ConnectionFailed) and not error.reached else limit
+        return limit if getattr(error, "reached", True) else min(limit, _UNREACHABLE)
 
     def delay(self, attempt: int, error: ProviderError) -> float:
         """Seconds to wait after the given attempt failed."""

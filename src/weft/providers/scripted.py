@@ -116,6 +116,8 @@ class ScriptedModel:
     async def play(self, decoder: "ScriptDecoder", script: Script, on_event: OnEvent) -> None:
         """Stream a script piece by piece."""
         for part in [script] if isinstance(script, str) else script:
+            if decoder.error is not None:
+                return
             for step in decoder.steps(part, self._piece):
                 for payload in step:
                     on_event(payload)

@@ -17,7 +17,7 @@ from weft.providers.explain import explain
 from weft.providers.model import Model
 from weft.providers.recording import Player, Recorder, current_tape
 from weft.providers.retry import Retry, Timeouts
-from weft.providers.transport import Response, Transport, error_of, is_network_error
+from weft.providers.transport import BrokenRead, Response, Transport, broken_read, error_of
 from weft.providers.watchdog import Watchdog
 from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_response, unexpected_body
@@ -52,7 +52,7 @@ class WireSession:
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         body = encode(self.model.wire.build(self._request()))
-        taken = self._rendered.history.ids if self._rendered.history is not None else {}
+        taken = self._taken()
         discarded = Usage()
         attempt = 0
         while True:
@@ -91,6 +91,12 @@ class WireSession:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def _taken(self) -> Container[str]:
+        """The ids of all calls so far: those already written, and those of messages still unsettled."""
+        written = self._rendered.history.ids if self._rendered.history is not None else {}
+        open_ids = {call.id for m in self.messages[len(self._rendered.source) :] for call in m.tool_calls}
+        return written.keys() | open_ids if open_ids else written
+
     def _request(self) -> TurnRequest:
         return TurnRequest(
             model=self.model.name,
@@ -110,7 +116,11 @@ class WireSession:
             taken=taken,
             max_output_tokens=self.settings.max_output_tokens,
             quirks=self.model.endpoint.quirks,
+            explain=self._explain,
         )
+
+    def _explain(self, error: ProviderError) -> ProviderError:
+        return explain(error, self.model)
 
     async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
         """One try. Whatever happens on the way, the decoder knows how it ended."""
@@ -118,16 +128,16 @@ class WireSession:
         try:
             await self._stream(decoder, body, on_event)
         except ProviderError as error:
-            _deliver(decoder.abort(explain(error, self.model)), on_event)
+            _deliver(decoder.abort(error), on_event)
             return
-        if decoder.error is not None:
-            decoder.error = explain(decoder.error, self.model)
         _deliver(decoder.close(), on_event)
-        if decoder.error is not None:
-            decoder.error = explain(decoder.error, self.model)
 
     async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
-        response = await self._post(body)
+        try:
+            async with asyncio.timeout(self.timeouts.socket):
+                response = await self._post(body)
+        except TimeoutError as error:
+            raise error_of(error, self.model.url) from None
         watchdog = self._watchdog
         watchdog.start(response.close)
         finished = False
@@ -135,13 +145,11 @@ class WireSession:
             await self._check(response)
             await _pump(response, decoder, watchdog, on_event)
             finished = True
-        except Exception as error:
-            if not is_network_error(error):
-                raise
+        except BrokenRead as broken:
             if watchdog.error is not None:
                 raise watchdog.error from None
             if not (watchdog.ended or decoder.finishing):
-                raise _broken(decoder, error_of(error, self.model.url)) from None
+                raise _broken(decoder, error_of(broken.cause, self.model.url)) from None
         finally:
             watchdog.stop()
             (response.release if finished else response.close)()
@@ -162,8 +170,9 @@ class WireSession:
         """Only a stream goes on to the decoder."""
         if 300 <= response.status < 400:
             target = urlsplit(response.headers.get("location", ""))
+            where = f"{target.scheme}://{target.hostname}" if target.hostname else "another address"
             raise InvalidRequest(
-                f"The server redirects to {target.scheme}://{target.netloc}; "
+                f"The server redirects to {where}; "
                 "a key does not follow a redirect. Set the base URL to where the API really is.",
                 status=response.status,
             )
@@ -174,14 +183,17 @@ class WireSession:
 
     def _without_key(self, body: bytes) -> bytes:
         """Servers repeat what they were sent. The key goes no further than here."""
-        key = self.model.api_key
-        return body.replace(key.encode(), b"[key]") if key else body
+        secret = self.model.secret.encode()
+        return body.replace(secret, b"[key]") if secret else body
 
 
 async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
     read, feed, saw = response.read_chunk, decoder.feed, watchdog.saw
     while not decoder.done:
-        chunk = await read()
+        try:
+            chunk = await read()
+        except Exception as error:
+            raise broken_read(error) from None
         if not chunk:
             return
         payloads = feed(chunk)

@@ -55,8 +55,11 @@ class Response:
     async def read_error(self) -> bytes:
         """The body of an error, as far as anybody wants to read it."""
         body = b""
-        while len(body) < MAX_ERROR_BODY and (chunk := await self.read_chunk()):
-            body += chunk
+        try:
+            while len(body) < MAX_ERROR_BODY and (chunk := await self.read_chunk()):
+                body += chunk
+        except Exception as error:
+            raise broken_read(error) from None
         return body[:MAX_ERROR_BODY]
 
 
@@ -77,6 +80,7 @@ class Transport:
             cookie_jar=aiohttp.DummyCookieJar(),
         )
         self._keeper = self._keep()
+        self._unread: set[aiohttp.ClientResponse] = set()  # finished turns whose last bytes are still under way
         self._targets: dict[str, tuple[Any, str | None]] = {}
 
     @classmethod
@@ -88,6 +92,11 @@ class Transport:
             await anext(transport._keeper)
         return transport
 
+    def _give_up(self, response: "aiohttp.ClientResponse") -> None:
+        self._unread.discard(response)
+        if not response.content.is_eof():
+            response.close()
+
     def is_here(self) -> bool:
         """The loop that runs now is the one this pool belongs to."""
         return asyncio.get_running_loop() is self._loop
@@ -97,6 +106,9 @@ class Transport:
         try:
             yield
         finally:
+            self._of_loop.pop(self._loop, None)
+            for response in self._unread:
+                response.close()
             await self._session.close()
 
     async def post(self, url: str, *, headers: Mapping[str, str], body: bytes, connect_timeout: float) -> Response:
@@ -114,13 +126,14 @@ class Transport:
                 proxy=target[1],
                 ssl=_ssl_context() if url.startswith("https:") else True,
             )
-        except (self._aiohttp.ClientError, OSError, TimeoutError) as error:
+        except (self._aiohttp.ClientError, OSError, TimeoutError, UnicodeError) as error:
             raise error_of(error, url) from None
 
         def release() -> None:
             # The last bytes may still be under way. When they are here the pool takes the connection back by itself.
             if not response.content.at_eof():
-                self._loop.call_later(_DRAIN_SECONDS, _close_unless_read, response)
+                self._unread.add(response)
+                self._loop.call_later(_DRAIN_SECONDS, self._give_up, response)
 
         return Response(
             response.status,
@@ -132,11 +145,6 @@ class Transport:
         )
 
 
-def _close_unless_read(response: "aiohttp.ClientResponse") -> None:
-    if not response.content.is_eof():
-        response.close()
-
-
 @cache
 def _timeout(connect: float) -> "aiohttp.ClientTimeout":
     import aiohttp
@@ -144,11 +152,19 @@ def _timeout(connect: float) -> "aiohttp.ClientTimeout":
     return aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=None)
 
 
-def is_network_error(error: BaseException) -> bool:
-    """The failure is the network's, not ours."""
+class BrokenRead(Exception):
+    """The network failed while an answer was being read."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+def broken_read(error: Exception) -> Exception:
+    """What to raise for a failed read: the network's failures are told apart from all others."""
     import aiohttp
 
-    return isinstance(error, aiohttp.ClientError | OSError | TimeoutError)
+    return BrokenRead(error) if isinstance(error, aiohttp.ClientError | OSError | TimeoutError) else error
 
 
 def error_of(error: BaseException, url: str) -> ProviderError:
@@ -156,28 +172,46 @@ def error_of(error: BaseException, url: str) -> ProviderError:
     import aiohttp
 
     where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientSSLError):
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return ConnectionFailed(
-            f"The TLS certificate of {where} is not trusted ({_reason(error)}); "
+            f"The TLS certificate of {where} is not trusted ({reason_of(error)}); "
             "set SSL_CERT_FILE to the certificate of your authority.",
             reached=False,
         )
-    if isinstance(error, TimeoutError):
-        return ProviderTimeout(f"{where} did not answer in time; check the network, or raise the timeouts.")
-    if isinstance(error, aiohttp.ClientProxyConnectionError | aiohttp.ClientHttpProxyError):
-        return ConnectionFailed(f"The proxy to {where} failed ({_reason(error)}); check HTTPS_PROXY.", reached=False)
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, aiohttp.ClientSSLError):
         return ConnectionFailed(
-            f"Cannot connect to {where} ({_reason(error)}); check the address and that the server runs.",
+            f"{where} does not speak TLS as it should ({reason_of(error)}); check that it is not a plain http address.",
             reached=False,
         )
-    return ConnectionFailed(f"The connection to {where} broke ({_reason(error)}); try again.")
+    if isinstance(error, TimeoutError):
+        reached = not isinstance(error, aiohttp.ConnectionTimeoutError)
+        return ProviderTimeout(
+            f"{where} did not answer in time; check the network, or raise the timeouts.", reached=reached
+        )
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return ConnectionFailed(
+            f"The proxy to {where} failed (HTTP {error.status}); check HTTPS_PROXY and what it lets through.",
+            reached=False,
+        )
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return ConnectionFailed(f"The proxy to {where} failed ({reason_of(error)}); check HTTPS_PROXY.", reached=False)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return ConnectionFailed(
+            f"Cannot connect to {where} ({reason_of(error)}); check the address and that the server runs.",
+            reached=False,
+        )
+    return ConnectionFailed(f"The connection to {where} broke ({reason_of(error)}); try again.")
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """What the system says of a failure, in few words."""
     cause = getattr(error, "os_error", None) or error
-    number = getattr(cause, "errno", None)
-    said = os.strerror(number) if isinstance(number, int) and number > 0 else getattr(cause, "strerror", None)
+    number = None if isinstance(cause, ssl.SSLError) else getattr(cause, "errno", None)
+    said = os.strerror(number) if isinstance(number, int) and number > 0 else None
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        said = cause.verify_message
+    elif isinstance(cause, ssl.SSLError):
+        said = (cause.reason or "").replace("_", " ").lower()
     return (str(said or cause) or type(error).__name__).strip(" .")[:200]
 
 

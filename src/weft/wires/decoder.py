@@ -81,11 +81,13 @@ class Decoder:
         taken: Container[str] = frozenset(),
         max_output_tokens: int | None = None,
         quirks: Quirks = NONE,
+        explain: Callable[[ProviderError], ProviderError] | None = None,
     ) -> None:
         self.id = message or new_id("msg")
         self.ignored: list[bytes] = []
         """The first events of unknown shape, raw. `ignored_count` says how many there were."""
         self.quirks = quirks
+        self._explain = explain
         self._provider = provider
         self._model = model
         self._attempt = attempt
@@ -366,6 +368,8 @@ class Decoder:
     def _discard(self, error: ProviderError) -> MessageDiscarded:
         self.message = None
         self.stop_reason = "error"
+        if self._explain is not None:
+            self.error = error = self._explain(error)
         return MessageDiscarded(self.id, error.info(), self.usage)
 
     # --- starts, stops, ids ----------------------------------------------------------------------------------

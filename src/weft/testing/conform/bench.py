@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from weft.core.errors import ConfigurationError, InvalidRequest, ProviderError
 from weft.providers.explain import explain
 from weft.providers.model import Model
-from weft.providers.transport import Response, Transport, error_of, is_network_error
+from weft.providers.transport import BrokenRead, Response, Transport, broken_read, error_of
 from weft.testing.conform.answer import Answer, Decoding
 from weft.testing.conform.api import APIS
 from weft.testing.conform.probes import PROBES, Probe, Sending
@@ -35,6 +35,8 @@ class Bench:
     """The answers of one server. A server that lets nobody in raises instead: then there is nothing to judge."""
 
     def __init__(self, model: Model, patience: Patience | None = None) -> None:
+        if model.api_key and not (model.api_key.isascii() and model.api_key.isprintable()):
+            raise ConfigurationError("The key holds characters that no header can carry; copy it again.")
         self.model = model
         self.api = APIS[model.wire.name]
         self._patience = patience or Patience()
@@ -80,8 +82,6 @@ class Bench:
                     body=sending.body,
                     connect_timeout=self._patience.silence,
                 )
-        except ValueError as error:
-            raise ConfigurationError(f"The request cannot be sent ({excerpt(str(error))}); check the key.") from None
         except (ProviderError, TimeoutError) as error:
             if not self._let_in:
                 raise error if isinstance(error, ProviderError) else error_of(error, sending.model.url) from None
@@ -105,7 +105,7 @@ class Bench:
                 async with asyncio.timeout(self._patience.tail if over else self._patience.silence):
                     chunk = await response.read_chunk()
             except Exception as error:
-                if not is_network_error(error):
+                if not isinstance(broken_read(error), BrokenRead):
                     raise
                 kept_open = over and isinstance(error, TimeoutError)
                 broken = None if kept_open else self._why_broken(error, len(body))

@@ -1,0 +1,69 @@
+"""The command as a person starts it: in a thread beside the server, or as a process of its own."""
+
+import asyncio
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import msgspec
+import pytest
+
+from weft.cli.main import main
+from weft.testing.server import ScriptedServer
+
+KEY = "canary.77ab01.never-shown"
+
+
+class Ran(msgspec.Struct):
+    code: int
+    out: str
+    err: str
+
+
+async def run(capsys: pytest.CaptureFixture[str], *words: str) -> Ran:
+    """`weft …` with an event loop of its own."""
+    capsys.readouterr()
+    code = await asyncio.to_thread(main, words)
+    out, err = capsys.readouterr()
+    return Ran(code, out, err)
+
+
+def run_with(server: ScriptedServer, *words: str, wire: str = "chat") -> list[str]:
+    """The words of `weft run` for a scripted server."""
+    bases = {"gemini": "/v1beta", "ollama": ""}
+    return ["run", "--model", "m", "--wire", wire, "--base-url", server.url + bases.get(wire, "/v1"), *words]
+
+
+@asynccontextmanager
+async def started(
+    *words: str, stdin: int = DEVNULL, stdout: int = PIPE, env: dict[str, str] | None = None
+) -> AsyncGenerator[asyncio.subprocess.Process]:
+    """`weft …` as a process, which does not outlive the block."""
+    variables = os.environ | {"PYTHONWARNINGS": "error"} | (env or {})
+    command = [sys.executable, "-m", "weft.cli.main", *words]
+    process = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=stdout, stderr=PIPE, env=variables)
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.communicate()
+
+
+async def run_process(*words: str, said: bytes | None = None, **env: str) -> Ran:
+    async with started(*words, stdin=DEVNULL if said is None else PIPE, env=env) as process:
+        return await finish(process, said)
+
+
+async def finish(process: asyncio.subprocess.Process, said: bytes | None = None) -> Ran:
+    async with asyncio.timeout(10):
+        out, err = await process.communicate(said)
+    assert process.returncode is not None
+    return Ran(process.returncode, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+
+
+def is_told_in_one_line(ran: Ran) -> bool:
+    """One sentence on standard error, nothing on standard output, no traceback."""
+    return ran.out == "" and ran.err.count("\n") == 1 and ran.err.startswith("weft: ") and "Traceback" not in ran.err

@@ -1,0 +1,140 @@
+"""The command as a process: interrupted, cut off from its reader, and in a terminal with few letters."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+from cli_bench import finish, run_process, run_with, started
+
+from weft.testing.conform.good_server import GoodServer
+from weft.testing.replies import Hang, Pause, Reply, Step
+from weft.testing.server import ScriptedServer
+from weft.testing.streams import wire_reply, wire_stream
+
+
+def begun(text: str = "Half an answer\n") -> list[bytes]:
+    """A stream that has said something and goes on."""
+    return wire_stream("chat", text=[text, "rest"])[:2]
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+async def test_ctrl_c_closes_the_connection(words: list[str]) -> None:
+    script = [Reply([*begun(), Hang()])]
+    async with ScriptedServer(script) as server, started(*run_with(server, "Hi", *words)) as process:
+        assert process.stdout is not None
+        while b"Half an answer" not in await asyncio.wait_for(process.stdout.readline(), 15):
+            pass
+        process.send_signal(signal.SIGINT)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 2)
+        ran = await finish(process)
+    assert (ran.code, ran.err) == (130, "")
+
+
+async def test_ctrl_c_while_waiting_to_try_again() -> None:
+    refusal = Reply.json({"error": {"message": "slow down"}}, 429, {"retry-after": "100"})
+    async with ScriptedServer([refusal]) as server, started(*run_with(server, "Hi")) as process:
+        assert process.stderr is not None
+        told = await asyncio.wait_for(process.stderr.readline(), 15)
+        process.send_signal(signal.SIGINT)
+        ran = await finish(process)
+    assert b"Attempt 2 in 100.0 s." in told
+    assert (ran.code, ran.out, ran.err) == (130, "", "")
+
+
+async def test_ctrl_c_in_conform() -> None:
+    async with (
+        ScriptedServer(lambda _: Reply([*begun(), Hang()])) as server,
+        started("conform", "--base-url", f"{server.url}/v1", "--model", "m") as process,
+    ):
+        async with asyncio.timeout(15):
+            while not server.requests:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 2)
+        ran = await finish(process)
+    assert (ran.code, ran.err) == (130, "")
+
+
+async def cut_off(*words: str) -> tuple[int, str]:
+    """Run a command whose reader takes one line and leaves, as `| head -1` does."""
+    reading, writing = os.pipe()
+    async with started(*words, stdout=writing) as process:
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            await asyncio.wait_for(asyncio.to_thread(pipe.readline), 15)
+        ran = await finish(process)
+    return ran.code, ran.err
+
+
+LONG: list[Step] = [step for line in range(40) for step in (begun(f"Line {line}\n")[1], Pause(0.02))]
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+async def test_a_reader_that_has_seen_enough(words: list[str]) -> None:
+    async with ScriptedServer(lambda _: Reply([*LONG, *wire_stream("chat", text="End.")])) as server:
+        code, err = await cut_off(*run_with(server, "Hi", *words))
+        assert len(server.requests) == 1
+        await asyncio.wait_for(server.requests[0].closed_early.wait(), 2)
+    assert err == ""
+    assert code == 1
+
+
+async def test_a_demo_whose_reader_has_seen_enough() -> None:
+    code, err = await cut_off("demo", "--pause", "0.01")
+    assert err == ""
+    assert code in (0, 1)
+
+
+async def test_checks_whose_reader_has_seen_enough() -> None:
+    async with ScriptedServer(GoodServer("chat")) as server:
+        _, err = await cut_off("conform", "--base-url", f"{server.url}/v1", "--model", "m")
+    assert "Traceback" not in err
+    assert "BrokenPipe" not in err
+
+
+# --- pipes and letters ------------------------------------------------------------------------------------------
+
+
+async def test_a_prompt_through_a_pipe() -> None:
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        ran = await run_process(*run_with(server, "-"), said="Grüße\n".encode())
+        assert server.requests[0].body["messages"][0]["content"] == "Grüße\n"
+    assert (ran.code, ran.out) == (0, "Hello\n")
+
+
+async def test_a_pipe_that_brings_no_text() -> None:
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        ran = await run_process(*run_with(server, "-"), said=b"\x89PNG\xff\xfe\x00", PYTHONIOENCODING="utf-8")
+    assert "Traceback" not in ran.err
+    assert ran.code == 2
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+async def test_a_terminal_with_few_letters(words: list[str]) -> None:
+    async with ScriptedServer([wire_reply("chat", text="Grüße 🙂!")]) as server:
+        ran = await run_process(*run_with(server, "Hi", *words), PYTHONIOENCODING="ascii")
+    assert (ran.code, "Traceback" in ran.err) == (0, False)
+    assert "Gr" in ran.out
+
+
+async def test_a_demo_with_few_letters() -> None:
+    ran = await run_process("demo", "--pause", "0", PYTHONIOENCODING="ascii")
+    assert (ran.code, ran.err) == (0, "")
+
+
+async def test_text_is_shown_as_it_comes() -> None:
+    script = [Reply([*begun("First line\n"), Hang()])]
+    async with ScriptedServer(script) as server, started(*run_with(server, "Hi")) as process:
+        assert process.stdout is not None
+        assert await asyncio.wait_for(process.stdout.readline(), 15) == b"First line\n"
+
+
+async def test_the_demonstration() -> None:
+    ran = await run_process("demo", "--pause", "0")
+    assert (ran.code, ran.err) == (0, "")
+    for wire in ("chat", "responses", "messages", "gemini", "ollama"):
+        assert f"── {wire} " in ran.out
+    assert ran.out.count("It is 3 °C and snowing in Oslo: take a warm coat.") == 5
+    assert ran.out.count("→ weather") == 5
+    assert ran.out.count("Oslo is far north.") == 5

@@ -1,0 +1,148 @@
+"""`weft run`: the answer on standard output and nothing else there."""
+
+import base64
+import io
+from json import loads
+from pathlib import Path
+
+import pytest
+from cli_bench import KEY, run, run_with
+
+from weft.testing.replies import Reply
+from weft.testing.server import ScriptedServer
+from weft.testing.streams import event, wire_reply, wire_stream
+
+WIRES = ["chat", "responses", "messages", "gemini", "ollama"]
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
+
+
+def draw(name: str) -> None:
+    Path(name).write_bytes(PNG)
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_text_on_stdout_and_the_rest_on_stderr(wire: str, capsys: pytest.CaptureFixture[str]) -> None:
+    reply = wire_reply(wire, thinking="Hm, a greeting.", text=["Hello, ", "wörld 🙂"])
+    async with ScriptedServer([reply]) as server:
+        ran = await run(capsys, *run_with(server, "Say hello", "--system", "Be brief.", wire=wire))
+        body = server.requests[0].content.decode()
+    assert (ran.code, ran.out) == (0, "Hello, wörld 🙂\n")
+    assert ran.err == "weft: 11 in, 7 out, cost unknown\n"
+    assert "Say hello" in body
+    assert "Be brief." in body
+
+
+async def test_settings_are_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--effort", "low", "--max-output", "77"))
+        body = server.requests[0].body
+    assert ran.code == 0
+    assert (body["reasoning_effort"], body["max_tokens"], body["model"]) == ("low", 77, "m")
+
+
+async def test_a_key_from_a_variable(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--api-key-env", "MY_KEY"))
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert ran.code == 0
+    assert KEY not in ran.out + ran.err
+
+
+async def test_a_provider_by_name(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ScriptedServer([wire_reply("responses", text="Hello")]) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        ran = await run(capsys, "run", "--model", "openai/gpt-4o", "Hi")
+        assert server.requests[0].body["model"] == "gpt-4o"
+    assert (ran.code, ran.out) == (0, "Hello\n")
+    assert ran.err.startswith("weft: 11 in, 7 out, $0.0")
+
+
+async def test_the_bill_and_the_stop_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    usage = {"prompt_tokens": 1234, "completion_tokens": 7, "cost": 0.0125}
+    stream = [*wire_stream("chat", text="Half", stop="max_tokens", usage=None)[:-1]]
+    async with ScriptedServer([Reply([*stream, event({"choices": [], "usage": usage}), event("[DONE]")])]) as server:
+        ran = await run(capsys, *run_with(server, "Hi"))
+    assert ran.err == "weft: 1,234 in, 7 out, $0.0125, max_tokens\n"
+
+
+async def test_unknown_usage_is_said_to_be_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    async with ScriptedServer([wire_reply("chat", text="Hello", usage=None)]) as server:
+        ran = await run(capsys, *run_with(server, "Hi"))
+    assert ran.err == "weft: unknown in, unknown out, cost unknown\n"
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_json_lines(wire: str, capsys: pytest.CaptureFixture[str]) -> None:
+    async with ScriptedServer([wire_reply(wire, thinking="Hm.", text=["Hel\n", "lo 🙂"])]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--json", wire=wire))
+    events = [loads(line) for line in ran.out.split("\n")[:-1]]
+    assert (ran.code, ran.err) == (0, "")
+    assert all(set(event) == {"type", "layer", "data"} for event in events)
+    assert [events[0]["type"], events[-1]["type"]] == ["message_start", "message_stop"]
+    assert "".join(event["data"]["text"] for event in events if event["type"] == "text_delta") == "Hel\nlo 🙂"
+
+
+async def test_json_of_a_retried_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    refusal = Reply.json({"error": {"message": "busy"}}, 503)
+    async with ScriptedServer([refusal, wire_reply("chat", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--json"))
+    kinds = [loads(line)["type"] for line in ran.out.splitlines()]
+    assert kinds[:4] == ["message_start", "message_discarded", "retry_scheduled", "message_start"]
+    assert ran.code == 0
+
+
+async def test_json_of_a_failed_turn(capsys: pytest.CaptureFixture[str]) -> None:
+    async with ScriptedServer([Reply.json({"error": {"message": "no"}}, 400)]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--json"))
+    assert ran.code == 1
+    assert [loads(line)["type"] for line in ran.out.splitlines()] == ["message_start", "message_discarded"]
+    assert ran.err == "weft: " + loads(ran.out.splitlines()[1])["data"]["error"]["message"] + "\n"
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_prompt_from_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Line one\nLine zwö\n"))
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "-"))
+        assert server.requests[0].body["messages"][0]["content"] == "Line one\nLine zwö\n"
+    assert ran.code == 0
+
+
+@pytest.mark.parametrize("name", ["shot.png", "SHOT.JPG", "a b.webp", "x.gif"])
+async def test_pictures(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    draw(name)
+    async with ScriptedServer([wire_reply("chat", text="A dot.")]) as server:
+        ran = await run(capsys, *run_with(server, "What is this?", "--image", name, "--image", name))
+        text, *pictures = server.requests[0].body["messages"][0]["content"]
+    assert ran.code == 0
+    assert text == {"type": "text", "text": "What is this?"}
+    assert len(pictures) == 2
+    media = {"shot.png": "image/png", "SHOT.JPG": "image/jpeg", "a b.webp": "image/webp", "x.gif": "image/gif"}[name]
+    assert pictures[0]["image_url"]["url"] == f"data:{media};base64,{base64.b64encode(PNG).decode()}"
+
+
+async def test_a_picture_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    draw("shot.png")
+    async with ScriptedServer([wire_reply("chat", text="A dot.")]) as server:
+        ran = await run(capsys, *run_with(server, "", "--image", "shot.png"))
+        content = server.requests[0].body["messages"][0]["content"]
+    assert ran.code == 0
+    assert [part["type"] for part in content] == ["image_url"]
+
+
+async def test_retries_are_told_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    refusal = Reply.json({"error": {"message": "busy"}}, 503)
+    async with ScriptedServer([refusal, wire_reply("chat", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "Hi"))
+    assert (ran.code, ran.out) == (0, "Hello\n")
+    first, second = ran.err.splitlines()
+    assert "busy" in first
+    assert "Attempt 2 in " in first
+    assert second == "weft: 11 in, 7 out, cost unknown"

@@ -1,0 +1,65 @@
+"""What an import loads: nothing heavy before it is needed, and nothing from a floor above."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import weft
+
+HEAVY = {"aiohttp", "pydantic", "genai_prices", "httpx", "requests", "yarl", "ssl", "asyncio"}
+SDKS = {"openai", "anthropic", "google", "mistralai", "groq", "ollama", "litellm", "mcp"}
+SERVERS = {"starlette", "uvicorn", "fastapi", "websockets"}
+CORE = sorted(path.stem for path in (Path(weft.__file__).parent / "core").glob("*.py") if path.stem != "__init__")
+
+
+def python(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=True)
+
+
+def loaded(code: str) -> set[str]:
+    return set(python("-c", f"{code}\nimport sys; print(' '.join(sys.modules))").stdout.split())
+
+
+def test_importtime_shows_nothing_heavy() -> None:
+    lines = python("-X", "importtime", "-c", "import weft").stderr.splitlines()
+    names = [re.sub(r".*\|\s*", "", line) for line in lines]
+    ours = [name for name in names if name.startswith("weft")]
+    assert ours == ["weft"]
+    assert not {name.partition(".")[0] for name in names} & (HEAVY | SDKS | SERVERS)
+
+
+def test_a_model_is_described_without_a_client() -> None:
+    names = loaded("import weft; weft.Model('m', base_url='http://127.0.0.1:1'); weft.Retry(); weft.Timeouts()")
+    assert not {name.partition(".")[0] for name in names} & (SDKS | SERVERS | {"aiohttp", "genai_prices", "pydantic"})
+
+
+def test_a_session_is_opened_without_a_client() -> None:
+    names = loaded("import weft; weft.open_session(weft.Model('m', base_url='http://127.0.0.1:1'))")
+    assert not {name.partition(".")[0] for name in names} & (SDKS | SERVERS | {"aiohttp", "genai_prices", "pydantic"})
+
+
+def test_a_scripted_model_needs_no_client() -> None:
+    code = "import asyncio, weft; asyncio.run(weft.open_session(weft.ScriptedModel(['Hi'])).stream_turn(print))"
+    assert not {"aiohttp", "genai_prices"} & loaded(code)
+
+
+def test_the_front_doors_are_what_resolves() -> None:
+    code = "import weft; print(*sorted(name for name in weft.__all__ if getattr(weft, name)))"
+    assert python("-c", code).stdout.split() == sorted(weft.__all__)
+    code = "from weft import *; print(*sorted(name for name in dir() if name[0] != '_'))"
+    assert python("-c", code).stdout.split() == sorted(weft.__all__)
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_core_loads_nothing_above_it(module: str) -> None:
+    ours = {name for name in loaded(f"import weft.core.{module}") if name.startswith("weft.")}
+    assert all(name == "weft.core" or name.startswith("weft.core.") for name in ours)
+
+
+def test_wires_load_no_provider() -> None:
+    names = loaded("import weft.wires.registry")
+    assert not any(name.startswith(("weft.providers", "weft.testing", "weft.cli")) for name in names)
+    assert not {"aiohttp", "asyncio", "ssl"} & names
