@@ -41,7 +41,7 @@ async def started(
     *words: str, stdin: int = DEVNULL, stdout: int = PIPE, env: dict[str, str] | None = None
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """`weft …` as a process, which does not outlive the block."""
-    variables = os.environ | {"PYTHONWARNINGS": "error"} | (env or {})
+    variables = os.environ | {"PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": ""} | (env or {})
     command = [sys.executable, "-m", "weft.cli.main", *words]
     process = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=stdout, stderr=PIPE, env=variables)
     try:

@@ -100,7 +100,7 @@ async def test_cookies_are_not_kept() -> None:
     baked = Reply(ANSWER.body, headers={"set-cookie": "id=1"}, framing="length")
     async with ScriptedServer([baked, ANSWER]) as server:
         for _ in range(2):
-            await turn_of(session_at(server))
+            await turn_of(session_at(server.url.replace("127.0.0.1", "localhost")))
         assert "cookie" not in server.requests[1].headers
 
 

@@ -170,7 +170,8 @@ class WireSession:
         """Only a stream goes on to the decoder."""
         if 300 <= response.status < 400:
             target = urlsplit(response.headers.get("location", ""))
-            where = f"{target.scheme}://{target.hostname}" if target.hostname else "another address"
+            host = target.netloc.rpartition("@")[2]
+            where = f"{target.scheme}://{host}" if host else "another address"
             raise InvalidRequest(
                 f"The server redirects to {where}; "
                 "a key does not follow a redirect. Set the base URL to where the API really is.",
