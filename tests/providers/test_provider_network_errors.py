@@ -67,10 +67,11 @@ async def test_no_such_host() -> None:
     assert attempts(events) == [1, 2, 3]
 
 
-async def test_nobody_opens() -> None:
+@pytest.mark.parametrize(("connect", "socket"), [(0.05, 120), (0.3, 0.1)])
+async def test_nobody_opens(connect: float, socket: float) -> None:
     """A connection that is neither made nor refused: as few attempts as for a refused one."""
     with full_house() as port:
-        timeouts = weft.Timeouts(connect=0.05)
+        timeouts = weft.Timeouts(connect=connect, socket=socket)
         error, events = await ask(session_at(f"http://127.0.0.1:{port}", timeouts=timeouts))
     assert isinstance(error, ProviderError)
     assert error.code in ("timeout", "connection")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from provider_bench import KEY, ONCE, body, half, session_at, until
-from provider_sockets import RawServer, refused_port
+from provider_sockets import Handle, RawServer, refused_port
 from tape_bench import converse, exchanges
 
 import weft
@@ -80,6 +80,36 @@ async def test_a_server_that_hung_up_often_plays_back(tape: Path) -> None:
         assert (await converse(url)).said == "Hello"
 
 
+def late(silent: int) -> Handle:
+    """A server that answers nothing to its first requests."""
+    served = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal served
+        served += 1
+        await reader.readuntil(b"\r\n\r\n")
+        if served <= silent:
+            while await reader.read(65536):
+                pass
+            return
+        stream = b"".join(wire_stream("chat", text="Hello"))
+        writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n" + stream)
+        await writer.drain()
+
+    return serve
+
+
+async def test_a_server_that_did_not_answer_plays_back(tape: Path) -> None:
+    async with RawServer(late(1)) as server:
+        with weft.record(tape):
+            recorded = await converse(server.url, timeouts=weft.Timeouts(connect=0.2, socket=0.2))
+        url = server.url
+    assert recorded.said == "Hello"
+    assert len(exchanges(tape)) == 2
+    with weft.replay(tape):
+        assert await converse(url) == recorded
+
+
 async def test_a_stall_plays_back(tape: Path) -> None:
     async with ScriptedServer([body("chat", *half("chat"), Hang())]) as server:
         with weft.record(tape):
@@ -107,23 +137,10 @@ async def test_a_cancelled_turn_is_recorded_as_far_as_it_went(tape: Path) -> Non
 
 
 async def test_a_turn_cancelled_before_its_answer_does_not_spoil_the_tape(tape: Path) -> None:
-    served = 0
-
-    async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal served
-        served += 1
-        await reader.readuntil(b"\r\n\r\n")
-        if served == 1:
-            await reader.read()  # until the client leaves
-            return
-        stream = b"".join(wire_stream("chat", text="Hello"))
-        writer.write(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n" + stream)
-        await writer.drain()
-
-    async with RawServer(late) as server:
+    async with RawServer(late(1)) as server:
         with weft.record(tape):
             task = asyncio.create_task(converse(server.url))
-            await until(lambda: served == 1)
+            await until(lambda: server.connections == 1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

@@ -10,44 +10,31 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
-from weft.core.content import Grounding, Image, Reasoning, Source, Text
+from weft.core.content import Grounding, Reasoning, Text
 from weft.core.errors import GarbledStream, IncompleteStream, MalformedResponse, ProviderError
 from weft.core.events import (
-    InputJsonDelta,
     MessageDelta,
     MessageDiscarded,
     MessageStart,
     MessageStop,
-    TextContentBlockStart,
-    TextContentBlockStop,
-    TextDelta,
-    ThinkingContentBlockStart,
-    ThinkingContentBlockStop,
-    ThinkingDelta,
-    ToolUseContentBlockStart,
-    ToolUseContentBlockStop,
 )
-from weft.core.ids import new_id
-from weft.core.json import JsonObject, convert, encode_text, loads
+from weft.core.json import JsonObject, convert, loads
 from weft.core.messages import Block, Message, Native
 from weft.core.payload import Payload
 from weft.core.stop import EXECUTABLE, StopReason
-from weft.core.tools import ToolCall
 from weft.core.usage import Usage
-from weft.wires.arguments import expand_parallel, finish_call
-from weft.wires.blocks import Kind, OpenBlock, mend
 from weft.wires.faults import error_from_body
 from weft.wires.framing import Framing
 from weft.wires.quirks import NONE, Quirks
 from weft.wires.sse import SSEParser
+from weft.wires.writer import MessageWriter
 
 T = TypeVar("T")
 
-PARALLEL = "multi_tool_use.parallel"
 MAX_IGNORED = 20
 
 
-class Decoder:
+class Decoder(MessageWriter):
     """Base of the four decoders. A wire implements `_read`, `_native` and the mapping of its stop reasons."""
 
     wire: ClassVar[str]
@@ -66,10 +53,7 @@ class Decoder:
     error: ProviderError | None = None
     ignored_count: int = 0
 
-    _current: OpenBlock | None = None
-    _started: int = 0
     _closing: bool = False
-    _surrogates: bool = False  # a text with half a surrogate pair was seen: mend each from now on
 
     def __init__(
         self,
@@ -83,7 +67,7 @@ class Decoder:
         quirks: Quirks = NONE,
         explain: Callable[[ProviderError], ProviderError] | None = None,
     ) -> None:
-        self.id = message or new_id("msg")
+        super().__init__(message, taken)
         self.ignored: list[bytes] = []
         """The first events of unknown shape, raw. `ignored_count` says how many there were."""
         self.quirks = quirks
@@ -91,14 +75,8 @@ class Decoder:
         self._provider = provider
         self._model = model
         self._attempt = attempt
-        self._taken = taken
         self._max_output_tokens = max_output_tokens
         self._framing = self._new_framing()
-        self._out: list[Payload] = []
-        self._blocks: list[OpenBlock] = []
-        self._call_ids: set[str] = set()
-        self._sources: dict[tuple[str, str | None], Source] = {}
-        self._images: list[Image] = []
         self._set_up()
 
     # --- the interface ---------------------------------------------------------------------------------------
@@ -202,87 +180,6 @@ class Decoder:
         if len(self.ignored) < MAX_IGNORED:
             self.ignored.append(data)
 
-    def _text(self, text: str) -> str:
-        """Say a piece of text; gives back what was said of it."""
-        block = self._current
-        if block is None or block.kind != "text":
-            block = self._begin("text")
-        if self._surrogates:
-            text = mend(block, text)
-        block.parts.append(text)
-        self._out.append(TextDelta(block.index, block.id, text))
-        return text
-
-    def _refusal(self, text: str) -> None:
-        block = self._current
-        if block is None or block.kind != "refusal":
-            block = self._begin("refusal")
-        if self._surrogates:
-            text = mend(block, text)
-        block.parts.append(text)
-        self._out.append(TextDelta(block.index, block.id, text))
-
-    def _thinking(self, text: str) -> str:
-        block = self._current
-        if block is None or block.kind != "thinking":
-            block = self._begin("thinking")
-        if self._surrogates:
-            text = mend(block, text)
-        block.parts.append(text)
-        self._out.append(ThinkingDelta(block.index, block.id, text))
-        return text
-
-    def _begin(self, kind: Kind) -> OpenBlock:
-        """Open a text or thinking block, closing the one before it."""
-        self._break()
-        block = OpenBlock(kind)
-        self._blocks.append(block)
-        self._start(block)
-        self._current = block
-        return block
-
-    def _break(self) -> None:
-        """Close the open text or thinking block: what comes next is another one."""
-        if self._current is not None:
-            self._stop(self._current)
-            self._current = None
-
-    def _call(self, wire_id: str, name: str) -> OpenBlock:
-        """A new call. It is announced with the first of its arguments, when its name is surely whole."""
-        block = OpenBlock("tool")
-        block.wire_id = wire_id
-        block.name = name
-        block.call_id = self._unique(wire_id)
-        self._blocks.append(block)
-        return block
-
-    def _call_text(self, block: OpenBlock, text: str) -> None:
-        if block.closed:
-            return
-        if not block.started and _is_named(block):
-            self._start(block)
-        if self._surrogates:
-            text = mend(block, text)
-        block.parts.append(text)
-        if block.started:
-            self._out.append(InputJsonDelta(block.index, block.id, text))
-
-    def _call_replace(self, block: OpenBlock, text: str) -> None:
-        """The provider's final word on a call's arguments."""
-        so_far = block.text
-        if text.startswith(so_far):
-            if len(text) > len(so_far):
-                self._call_text(block, text[len(so_far) :])
-            return
-        block.parts = [text]
-
-    def _source(self, title: str, url: Any, quote: Any = None) -> None:
-        url, quote = (value if isinstance(value, str) else None for value in (url, quote))
-        self._sources.setdefault((url or title, quote), Source(title or url or "", url, quote))
-
-    def _image(self, media_type: str, data: str) -> None:
-        self._images.append(Image(media_type=media_type, data=data))
-
     def _fail(self, error: ProviderError) -> None:
         """The first error is the one that is told."""
         if self.error is None:
@@ -323,29 +220,6 @@ class Decoder:
         self._out.append(MessageDelta(self.id, stop, self.usage, self.provider_stop_reason, self.provider_usage))
         self._out.append(MessageStop(self.id))
 
-    def _finish_call(self, block: OpenBlock, stop: StopReason) -> list[ToolCall]:
-        if block.name == PARALLEL:
-            expanded = expand_parallel(block.text)
-            if expanded is not None:
-                return [self._whole_call(name, arguments, stop) for name, arguments in expanded]
-        if not block.text.strip():
-            block.parts = []
-            self._call_text(block, "{}")
-        if not block.started:
-            self._start(block)
-        self._stop(block)
-        wire_id = block.wire_id if block.wire_id and block.wire_id != block.call_id else None
-        return [finish_call(block.call_id, wire_id, block.name, block.text, stop)]
-
-    def _whole_call(self, name: str, arguments: JsonObject, stop: StopReason) -> ToolCall:
-        block = OpenBlock("tool")
-        block.name = name
-        block.call_id = self._unique("")
-        self._start(block)
-        self._call_text(block, encode_text(arguments))
-        self._stop(block)
-        return finish_call(block.call_id, None, name, block.text, stop)
-
     def _hit_limit(self) -> bool:
         """The output fills the budget to the token: a provider that calls this finished is wrong."""
         used = self.usage.total_output
@@ -371,59 +245,6 @@ class Decoder:
         if self._explain is not None:
             self.error = error = self._explain(error)
         return MessageDiscarded(self.id, error.info(), self.usage)
-
-    # --- starts, stops, ids ----------------------------------------------------------------------------------
-
-    def _start(self, block: OpenBlock) -> None:
-        if block.kind == "tool":
-            self._break()
-        for earlier in self._blocks:  # a call that waits for its arguments keeps its place
-            if earlier is block:
-                break
-            if earlier.kind == "tool" and not earlier.started and _is_named(earlier):
-                self._start(earlier)
-        block.index = self._started
-        block.id = f"{self.id}.{block.index}"
-        self._started += 1
-        if block.kind == "tool":
-            self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name))
-            if block.parts:  # they came before the name
-                self._out.append(InputJsonDelta(block.index, block.id, block.text))
-        elif block.kind == "thinking":
-            self._out.append(ThinkingContentBlockStart(block.index, block.id))
-        else:
-            self._out.append(TextContentBlockStart(block.index, block.id, block.kind == "refusal"))
-
-    def _stop(self, block: OpenBlock) -> None:
-        if block.closed:
-            return
-        block.closed = True
-        if block.half:
-            self._surrogates = False
-            delta: Callable[[int, str, str], Payload] = (
-                ThinkingDelta if block.kind == "thinking" else InputJsonDelta if block.kind == "tool" else TextDelta
-            )
-            block.parts.append("\ufffd")
-            self._out.append(delta(block.index, block.id, "\ufffd"))
-            block.half = ""
-            self._surrogates = True
-        if block.kind == "tool":
-            self._out.append(ToolUseContentBlockStop(block.index, block.id, block.call_id))
-        elif block.kind == "thinking":
-            self._out.append(ThinkingContentBlockStop(block.index, block.id))
-        else:
-            self._out.append(TextContentBlockStop(block.index, block.id))
-
-    def _unique(self, wire_id: str) -> str:
-        call_id = wire_id
-        if not call_id or call_id in self._call_ids or call_id in self._taken:
-            call_id = new_id("call")
-        self._call_ids.add(call_id)
-        return call_id
-
-
-def _is_named(block: OpenBlock) -> bool:
-    return bool(block.name) and block.name != PARALLEL
 
 
 def _is_cut(body: bytes) -> bool:

@@ -10,10 +10,11 @@ from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
 from weft.wires.blocks import OpenBlock
-from weft.wires.decoder import PARALLEL, Decoder
+from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.messages.request import NAME
 from weft.wires.request import legal_name
+from weft.wires.writer import PARALLEL
 
 
 class _Delta(msgspec.Struct):

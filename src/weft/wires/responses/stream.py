@@ -11,10 +11,11 @@ from weft.core.usage import Usage
 from weft.wires.arguments import wire_input
 from weft.wires.blocks import OpenBlock
 from weft.wires.counting import disjoint
-from weft.wires.decoder import PARALLEL, Decoder
+from weft.wires.decoder import Decoder
 from weft.wires.faults import error_from_object
 from weft.wires.request import legal_name
 from weft.wires.responses.request import NAME, function_call
+from weft.wires.writer import PARALLEL
 
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
