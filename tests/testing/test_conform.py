@@ -235,7 +235,7 @@ FAULTS: dict[str, tuple[Change, dict[str, str]]] = {
     "errors as 200": (
         as_200,
         dict.fromkeys(
-            ("unknown-model", "malformed-request", "malformed-json", "invalid-key"), "an error sent as HTTP 200"
+            ("unknown-model", "malformed-request", "malformed-json", "invalid-key"), "an error sent as HTTP 200, “The"
         ),
     ),
     "errors of another shape": (
@@ -342,6 +342,12 @@ async def test_a_fault_is_told_where_it_belongs(fault: str) -> None:
 )
 async def test_a_fault_names_its_case(fault: str, check: str, case: str) -> None:
     assert (await wrong_in("chat", FAULTS[fault][0]))[check].case == case
+
+
+async def test_without_usage_there_is_nothing_to_add_up() -> None:
+    change, good = FAULTS["no usage"][0], GoodServer("chat")
+    (verdict,) = await verdicts_of("chat", lambda request: change(good(request), request), "usage-sum")
+    assert (verdict.outcome, verdict.seen) == ("skipped", "no answer has usage")
 
 
 async def test_bytes_that_are_no_utf_8() -> None:

@@ -133,11 +133,7 @@ class WireSession:
         _deliver(decoder.close(), on_event)
 
     async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
-        try:
-            async with asyncio.timeout(self.timeouts.socket):
-                response = await self._post(body)
-        except TimeoutError as error:
-            raise error_of(error, self.model.url) from None
+        response = await self._post(body)
         watchdog = self._watchdog
         watchdog.start(response.close)
         finished = False
@@ -162,7 +158,11 @@ class WireSession:
         if self._transport is None or not self._transport.is_here():
             self._transport = await Transport.of_this_loop()
         request = self._transport.post(
-            model.url, headers=model.request_headers, body=body, connect_timeout=self.timeouts.connect
+            model.url,
+            headers=model.request_headers,
+            body=body,
+            connect_timeout=self.timeouts.connect,
+            answer_timeout=self.timeouts.socket,
         )
         return await tape.post(request, model, body) if isinstance(tape, Recorder) else await request
 

@@ -99,7 +99,7 @@ def stop_sequence(answer: Answer) -> Finding:
         return skipped(f"the model did not write the words, but {quoted(said, 60)}")
     if answer.api.stop_finish is not None and told and told != answer.api.stop_finish:
         return wrong(f"the finish reason {quoted(told, 40)}, not {answer.api.stop_finish}")
-    return ok(f"{quoted(said, 60)}, {told}")
+    return ok(f"{quoted(said, 60)}, {told or 'no finish reason'}")
 
 
 def image(answer: Answer) -> Finding:

@@ -22,7 +22,7 @@ def judge_refusal(answer: Answer, statuses: tuple[int, ...]) -> Finding:
 
 
 def _sent_as_200(answer: Answer) -> Finding:
-    told = answer.error_body.get("error") or answer.reading.error
+    told = answer.said if answer.error_body.get("error") else answer.reading.error
     if told:
-        return wrong(f"an error sent as HTTP 200, {quoted(str(told), 60)}", "F08")
+        return wrong(f"an error sent as HTTP 200, {quoted(told, 60)}", "F08")
     return wrong("HTTP 200 and an answer, as if nothing were wrong")

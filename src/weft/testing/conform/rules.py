@@ -23,7 +23,7 @@ class Rule:
     case: str = ""
     wires: tuple[str, ...] = ()
     """The wires it is for; none means all."""
-    needs: Literal["answers", "calls"] = "answers"
+    needs: Literal["answers", "calls", "usage"] = "answers"
     find: Callable[[Sequence[Answer]], Found] | None = None
     """Where it is more than the faults of single readings under its name."""
 
@@ -35,6 +35,8 @@ def judge_rule(rule: Rule, answers: Sequence[Answer]) -> Finding:
     calls = sum(len(answer.reading.calls) for answer in answers)
     if rule.needs == "calls" and not calls:
         return skipped("no answer has a call")
+    if rule.needs == "usage" and not any(answer.reading.tokens for answer in answers):
+        return skipped("no answer has usage")
     found = list(rule.find(answers) if rule.find is not None else _told(rule.name, answers))
     if not found:
         return ok(f"{calls} calls" if rule.needs == "calls" else f"{len(answers)} answers")
@@ -116,7 +118,7 @@ def _difference(answer: Answer) -> str | None:
     decoded, reading = answer.decoded, answer.reading
     message = decoded.message
     if decoded.error is not None or message is None:
-        return f"Weft drops the answer: {decoded.error}"
+        return f"Weft drops the answer: {(decoded.error or 'it has no message').partition(';')[0]}"
     if not reading.broke(*_TEXT_RULES) and message.text != _joined(reading.text):
         return "Weft reads another text"
     if not reading.broke(*_CALL_RULES):
@@ -176,6 +178,6 @@ RULES: tuple[Rule, ...] = (
     Rule("call-fields", "A call begins with its whole name and its fixed fields.", "T10", needs="calls"),
     Rule("arguments", "Arguments are one JSON object.", "V03", needs="calls", find=_arguments),
     Rule("usage", "Every answer counts its input and its output tokens.", "U04"),
-    Rule("usage-sum", "The total is the sum of its parts.", "U02", ("chat", "responses", "gemini")),
+    Rule("usage-sum", "The total is the sum of its parts.", "U02", ("chat", "responses", "gemini"), needs="usage"),
     Rule("decode", "A decoder reads what stands in the bytes.", find=_decode),
 )
