@@ -141,6 +141,7 @@ def _usage(api: str, usage: dict[str, int]) -> Usage:
         prompt += usage.get("tool_use_prompt", 0)
     beside = usage.get("total") == usage.get("input", 0) + (output or 0) + (reasoning or 0)
     beside = beside or (reasoning or 0) > (output or 0) * 1.25
-    if output is not None and api != "gemini" and not (api in ("chat", "responses") and beside):
-        output = max(output - (reasoning or 0), 0)
+    if output is not None and reasoning and api != "gemini" and not (api in ("chat", "responses") and beside):
+        reasoning = min(reasoning, output)
+        output -= reasoning
     return Usage(input=prompt, cache_read=read, cache_write=write, output=output, reasoning=reasoning)

@@ -15,7 +15,7 @@ from weft.wires.counting import disjoint, first_known
         (10, 9, None, None, None, 4, Usage(input=10, output=5, reasoning=4)),
         (10, 9, 23, None, None, 4, Usage(input=10, output=9, reasoning=4)),  # beside, as the total says
         (10, 4, None, None, None, 40, Usage(input=10, output=4, reasoning=40)),  # beside, as its size says
-        (10, 10, 20, None, None, 11, Usage(input=10, output=0, reasoning=11)),  # an estimate that overshoots
+        (10, 10, 20, None, None, 11, Usage(input=10, output=0, reasoning=10)),  # an estimate that overshoots
         (3, 5, 8, 7, None, None, Usage(input=0, cache_read=7, output=5)),
         (None, 5, None, 7, None, None, Usage(cache_read=7, output=5)),
     ],

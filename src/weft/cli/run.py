@@ -37,7 +37,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("prompt", help="what to ask; - reads it from standard input")
     parser.add_argument("--model", required=True, help="provider/model, or the bare name with --base-url")
     parser.add_argument("--base-url", help="an endpoint of your own; the model's name is sent as it stands")
-    parser.add_argument("--wire", choices=list(WIRES), default="chat", help="what that endpoint speaks (chat)")
+    parser.add_argument("--wire", choices=list(WIRES), help="what that endpoint speaks (chat)")
     parser.add_argument("--api-key-env", metavar="NAME", help="the environment variable with that endpoint's key")
     parser.add_argument("--system", default="", help="instructions that stand above the conversation")
     parser.add_argument("--image", action="append", default=[], metavar="FILE", help="a picture to show; repeatable")
@@ -72,8 +72,10 @@ async def _stream(session: ProviderSession, show: OnEvent) -> ProviderTurn:
 
 def _model(options: argparse.Namespace) -> str | Model:
     if options.base_url is None:
+        if options.wire or options.api_key_env:
+            raise ConfigurationError("--wire and --api-key-env go with --base-url; a provider by name has its own.")
         return options.model
-    return Model(options.model, wire=options.wire, base_url=options.base_url, api_key_env=options.api_key_env)
+    return Model(options.model, wire=options.wire or "chat", base_url=options.base_url, api_key_env=options.api_key_env)
 
 
 def _question(options: argparse.Namespace) -> Message:

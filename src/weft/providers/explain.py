@@ -19,12 +19,14 @@ _WHAT_TO_DO: dict[ErrorCode, str] = {
 def explain(error: ProviderError, model: Model) -> ProviderError:
     """The same error with a message that stands alone."""
     said = _without_key(str(error), model).strip().rstrip(".")
+    said = said if said.endswith(("?", "!")) else f"{said}."
     status = f" (HTTP {error.status})" if error.status and error.status != 200 else ""
     key = f" in {' or '.join(model.endpoint.key_envs)}" if model.endpoint.key_envs else ""
     hint = _WHAT_TO_DO.get(error.code, "").format(key=key)
     told = copy(error)
-    told.args = (f"{model.provider}/{model.name}{status}: {said}. {hint}".strip(),)
+    told.args = (f"{model.provider}/{model.name}{status}: {said} {hint}".strip(),)
     told.provider_code = _without_key(error.provider_code, model) if error.provider_code else None
+    told.request_id = _without_key(error.request_id, model) if error.request_id else None
     return told
 
 

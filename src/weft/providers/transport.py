@@ -232,7 +232,7 @@ def _proxy_for(url: str) -> str | None:
         return None
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if proxy is None or proxy_bypass(host):
+    if proxy is None or proxy_bypass(parts.netloc):
         return None
     return proxy
 

@@ -38,6 +38,7 @@ class ScriptedServer:
         self._connections: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._opened = 0
+        self._closing = False
         self._port = 0
 
     @property
@@ -54,6 +55,7 @@ class ScriptedServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._server is not None
+        self._closing = True
         self._server.close()
         for task in self._tasks:
             task.cancel()
@@ -68,6 +70,9 @@ class ScriptedServer:
         return _Connection(self._opened, self._begin)
 
     def _begin(self, connection: "_Connection") -> None:
+        if self._closing:  # accepted while the server closes
+            connection.writer.transport.abort()
+            return
         self._connections.add(connection)
         task = asyncio.get_running_loop().create_task(self._serve(connection))
         self._tasks.add(task)

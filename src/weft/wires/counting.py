@@ -14,7 +14,8 @@ def disjoint(
 ) -> Usage:
     """The buckets of a prompt that includes its cached part and a completion that includes its reasoning."""
     if completion is not None and reasoning and not _is_beside(prompt or 0, completion, reasoning, total):
-        completion = max(completion - reasoning, 0)
+        reasoning = min(reasoning, completion)  # it is a part of the completion, whatever was estimated
+        completion -= reasoning
     if prompt is not None:
         prompt = max(prompt - (cache_read or 0) - (cache_write or 0), 0)
     return Usage(input=prompt, cache_read=cache_read, cache_write=cache_write, output=completion, reasoning=reasoning)

@@ -2,6 +2,7 @@
 
 import re
 from typing import cast
+from urllib.parse import quote
 
 from weft.core.content import File, Image, Text
 from weft.core.json import JsonObject, as_object, as_objects
@@ -26,7 +27,7 @@ _THIRD = re.compile(r"gemini-(?:[3-9]|\d\d)")
 
 
 def path(model: str) -> str:
-    return f"/models/{model}:streamGenerateContent?alt=sse"
+    return f"/models/{quote(model, safe='/-._~@')}:streamGenerateContent?alt=sse"
 
 
 def build(request: TurnRequest) -> JsonObject:

@@ -202,7 +202,10 @@ class ResponsesDecoder(Decoder):
             self.usage = usage_of(usage)
         status = str(response.get("status") or "completed")
         for index, content in enumerate(as_objects(response.get("output"))):
-            if index not in self._at and not any(i.content.get("id") == content.get("id") for i in self._items):
+            item = self._at.get(index)
+            if item is None and any(i.content.get("id") == content.get("id") for i in self._items):
+                continue
+            if item is None or not item.done:  # only opened so far: this is its last word
                 self._item_done(index, content)
         if status == "incomplete":
             reason = as_object(response.get("incomplete_details")).get("reason")
