@@ -2,13 +2,13 @@
 
 import msgspec
 
-import weft.core.events as _events  # every payload class is defined once this is imported
+from weft.core.events import Unknown  # with it, every payload class is defined
 from weft.core.json import JsonObject, as_object, loads
 from weft.core.payload import Layer, Payload
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """A payload with its place in a session's log."""
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The place of a fact in a session's log."""
 
     seq: int
     id: str
@@ -18,7 +18,16 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     layer: Layer
     time: float
     epoch: int
+
+
+class Event(_Head, frozen=True, kw_only=True):
+    """A payload with its place in a session's log."""
+
     data: Payload
+
+
+class _Envelope(_Head, frozen=True, kw_only=True):
+    data: msgspec.Raw
 
 
 def _payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
@@ -30,23 +39,8 @@ def _payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
     return found
 
 
-PAYLOADS: dict[str, type[Payload]] = {k: v for k, v in _payload_types(Payload).items() if v is not _events.Unknown}
+PAYLOADS: dict[str, type[Payload]] = {k: v for k, v in _payload_types(Payload).items() if v is not Unknown}
 """Every payload class by its event type."""
-
-
-class _Head(msgspec.Struct):
-    seq: int
-    id: str
-    session: str
-    exchange: str | None
-    type: str
-    layer: Layer
-    time: float
-    epoch: int
-
-
-class _Envelope(_Head):
-    data: msgspec.Raw
 
 
 _envelopes = msgspec.json.Decoder(_Envelope)
@@ -54,13 +48,13 @@ _payloads = {name: msgspec.json.Decoder(kind) for name, kind in PAYLOADS.items()
 
 
 def decode_event(line: bytes | str) -> Event:
-    """An event from its JSON. _events.Unknown fields are ignored, unknown types become `Unknown`."""
+    """An event from its JSON. Unknown fields are ignored, unknown types become `Unknown`; ValueError if it is none."""
     try:
         envelope = _envelopes.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _decode_slowly(line)
     decoder = _payloads.get(envelope.type)
-    data = decoder.decode(envelope.data) if decoder else _events.Unknown(msgspec.json.decode(envelope.data))
+    data = decoder.decode(envelope.data) if decoder else Unknown(msgspec.json.decode(envelope.data))
     return _event(envelope, data)
 
 
@@ -68,7 +62,7 @@ def _decode_slowly(line: bytes | str) -> Event:
     """Half a surrogate pair stands in it: msgspec alone does not read what `encode` escaped."""
     raw = as_object(loads(line))
     kind = PAYLOADS.get(str(raw.get("type")))
-    data = msgspec.convert(raw.get("data"), kind) if kind is not None else _events.Unknown(raw.get("data"))
+    data = msgspec.convert(raw.get("data"), kind) if kind is not None else Unknown(raw.get("data"))
     return _event(msgspec.convert(raw | {"data": None}, _Head), data)
 
 
