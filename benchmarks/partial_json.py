@@ -22,7 +22,7 @@ from weft.wires.partial_json import PartialJson
 
 SIZES = {"2 KB": 2_000, "20 KB": 20_000, "200 KB": 200_000, "2 MB": 2_000_000}
 TARGET_SIZE = "200 KB"
-LOOK_EVERY = 32
+LOOK_EVERY = 128
 
 _SECONDS = 0.03
 
@@ -111,7 +111,7 @@ BARE = Contender("append, join at the end", append)
 GROWN = Contender("self.text += delta", concatenate, largest=200_000)
 PARSERS = (
     Contender("PartialJson, growth at each delta", parse_each_delta),
-    Contender(f"PartialJson, growth at every {LOOK_EVERY}nd delta", parse_now_and_then),
+    Contender(f"PartialJson, growth once a kilobyte", parse_now_and_then),
     Contender("PartialJson, value at the end", parse_at_the_end),
 )
 CONTENDERS = (
