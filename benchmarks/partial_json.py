@@ -111,7 +111,7 @@ BARE = Contender("append, join at the end", append)
 GROWN = Contender("self.text += delta", concatenate, largest=200_000)
 PARSERS = (
     Contender("PartialJson, growth at each delta", parse_each_delta),
-    Contender(f"PartialJson, growth once a kilobyte", parse_now_and_then),
+    Contender("PartialJson, growth once a kilobyte", parse_now_and_then),
     Contender("PartialJson, value at the end", parse_at_the_end),
 )
 CONTENDERS = (

@@ -1,7 +1,7 @@
 """A conversation with a model behind a wire: builds the request, streams the answer, tries again where that helps."""
 
 import asyncio
-from collections.abc import Container, Iterable
+from collections.abc import Awaitable, Container, Iterable
 from urllib.parse import urlsplit
 
 from weft.core.errors import IncompleteStream, InvalidRequest, ProviderError
@@ -157,14 +157,26 @@ class WireSession:
             return tape.post(model.url, body)
         if self._transport is None or not self._transport.is_here():
             self._transport = await Transport.of_this_loop()
-        request = self._transport.post(
-            model.url,
-            headers=model.request_headers,
-            body=body,
-            connect_timeout=self.timeouts.connect,
-            answer_timeout=self.timeouts.socket,
+        request = self._in_time(
+            self._transport.post(
+                model.url, headers=model.request_headers, body=body, connect_timeout=self.timeouts.connect
+            )
         )
         return await tape.post(request, model, body) if isinstance(tape, Recorder) else await request
+
+    async def _in_time(self, request: Awaitable[Response]) -> Response:
+        """The answer's first line, or the watchdog's error: it cancels the wait, which only it may do so."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._watchdog.start(task.cancel, grace=self.timeouts.connect)
+        try:
+            return await request
+        except asyncio.CancelledError:
+            if self._watchdog.error is None or task.uncancel() > 0:
+                raise
+            raise self._watchdog.error from None
+        finally:
+            self._watchdog.stop()
 
     async def _check(self, response: Response) -> None:
         """Only a stream goes on to the decoder."""

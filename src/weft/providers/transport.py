@@ -118,23 +118,21 @@ class Transport:
         headers: Mapping[str, str],
         body: bytes,
         connect_timeout: float,
-        answer_timeout: float = 120.0,
     ) -> Response:
         """Send a request and hand out the answer as it begins."""
         target = self._targets.get(url)
         if target is None:
             target = self._targets[url] = (self._parse_url(url), _proxy_for(url))
         try:
-            async with asyncio.timeout(connect_timeout + answer_timeout):
-                response = await self._session.post(
-                    target[0],
-                    data=body,
-                    headers=headers,
-                    timeout=_timeout(connect_timeout),
-                    allow_redirects=False,
-                    proxy=target[1],
-                    ssl=_ssl_context() if url.startswith("https:") else True,
-                )
+            response = await self._session.post(
+                target[0],
+                data=body,
+                headers=headers,
+                timeout=_timeout(connect_timeout),
+                allow_redirects=False,
+                proxy=target[1],
+                ssl=_ssl_context() if url.startswith("https:") else True,
+            )
         except (self._aiohttp.ClientError, OSError, TimeoutError, UnicodeError) as error:
             raise error_of(error, url) from None
 

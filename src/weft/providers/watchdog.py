@@ -19,20 +19,24 @@ class Watchdog:
         """The stream had finished and only its end was missing: no error."""
         self._timeouts = timeouts
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._abort: Callable[[], None] | None = None
+        self._abort: Callable[[], object] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._tail: asyncio.TimerHandle | None = None
         self._last_byte = self._last_content = 0.0
 
-    def start(self, abort: Callable[[], None]) -> None:
-        """Watch a stream that begins now."""
+    def start(self, abort: Callable[[], object], grace: float = 0.0) -> None:
+        """Watch what begins now: the wait for an answer, or its stream. Both clocks start after the grace."""
         loop = asyncio.get_running_loop()
-        if self._timer is None or loop is not self._loop:
+        self._last_byte = self._last_content = loop.time() + grace
+        due = self._last_byte + min(self._timeouts.socket, self._timeouts.content)
+        if self._timer is not None and (loop is not self._loop or self._timer.when() > due):
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
             self._loop = loop
-            self._timer = loop.call_later(min(self._timeouts.socket, self._timeouts.content), self._check)
+            self._timer = loop.call_at(due, self._check)
         self.error, self.ended = None, False
         self._abort = abort
-        self._last_byte = self._last_content = loop.time()
 
     def saw(self, content: bool) -> None:
         """Bytes came, with or without content."""
