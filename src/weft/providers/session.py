@@ -165,7 +165,7 @@ class WireSession:
         return await tape.post(request, model, body) if isinstance(tape, Recorder) else await request
 
     async def _in_time(self, request: Awaitable[Response]) -> Response:
-        """The answer's first line, or the watchdog's error: it cancels the wait, which only it may do so."""
+        """The answer as it begins, or the watchdog's error: a wait that takes too long is cancelled by it."""
         task = asyncio.current_task()
         assert task is not None
         self._watchdog.start(task.cancel, grace=self.timeouts.connect)

@@ -1,1 +1,1 @@
-"""Codecs of provider APIs: requests out, streams in. No I/O, no clock."""
+"""Codecs of provider APIs: requests out, streams in. No I/O."""

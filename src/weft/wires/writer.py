@@ -48,25 +48,19 @@ class MessageWriter:
 
     # --- what was said ----------------------------------------------------------------------------------------
 
-    def _text(self, text: str) -> str:
+    def _text(self, text: str, kind: Kind = "text") -> str:
         """Say a piece of text; gives back what was said of it."""
         block = self._current
-        if block is None or block.kind != "text":
-            block = self._begin("text")
+        if block is None or block.kind != kind:
+            block = self._begin(kind)
         if self._surrogates:
             text = mend(block, text)
         block.parts.append(text)
         self._out.append(TextDelta(block.index, block.id, text))
         return text
 
-    def _refusal(self, text: str) -> None:
-        block = self._current
-        if block is None or block.kind != "refusal":
-            block = self._begin("refusal")
-        if self._surrogates:
-            text = mend(block, text)
-        block.parts.append(text)
-        self._out.append(TextDelta(block.index, block.id, text))
+    def _refusal(self, text: str) -> str:
+        return self._text(text, "refusal")
 
     def _thinking(self, text: str) -> str:
         block = self._current
@@ -181,14 +175,12 @@ class MessageWriter:
             return
         block.closed = True
         if block.half:
-            self._surrogates = False
             delta: Callable[[int, str, str], Payload] = (
                 ThinkingDelta if block.kind == "thinking" else InputJsonDelta if block.kind == "tool" else TextDelta
             )
             block.parts.append("\ufffd")
             self._out.append(delta(block.index, block.id, "\ufffd"))
             block.half = ""
-            self._surrogates = True
         if block.kind == "tool":
             self._out.append(ToolUseContentBlockStop(block.index, block.id, block.call_id))
         elif block.kind == "thinking":

@@ -83,8 +83,7 @@ class ResponsesDecoder(Decoder):
                     self._think(self._at_key(key), key, read)
             case "response.refusal.delta":
                 if isinstance(read.delta, str) and read.delta:
-                    self._refusal(read.delta)
-                    self._at_key(key).said.append(read.delta)
+                    self._at_key(key).said.append(self._refusal(read.delta))
             case "response.custom_tool_call_input.delta":
                 if isinstance(read.delta, str) and read.delta:
                     self._free_input(self._at_key(key), read.delta)
