@@ -1,0 +1,1 @@
+"""The agent: the loop, the bus and the folds."""

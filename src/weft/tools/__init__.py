@@ -1,0 +1,1 @@
+"""Tools: what an agent may do, and the runtime that lets it."""

@@ -1,0 +1,1 @@
+"""`@weft.tool`: a typed function becomes a tool."""

@@ -1,0 +1,1 @@
+"""The files that tools may touch: a folder on disk, or a project in memory."""
