@@ -9,9 +9,9 @@ export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test check run bench docs lock clean
+.PHONY: test check run bench docs lock clean system
 
-test: check
+test: system check
 	$(BIN)/pytest
 
 check: .venv/ready
@@ -26,6 +26,9 @@ run: .venv/ready
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)
 	.venv-bench/bin/python -m benchmarks.partial_json
+
+system:
+	@sh scripts/system_packages.sh
 
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py

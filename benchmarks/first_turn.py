@@ -9,7 +9,7 @@ import importlib  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 
-from benchmarks.row import Row  # noqa: E402
+from benchmarks.row import Ask, Row  # noqa: E402
 from benchmarks.rows import ROWS  # noqa: E402
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     row: Row = importlib.import_module(ROWS[name]).ROW
 
     async def first_turn() -> None:
-        await row.converse(base_url, row.wires[0], "bench-text-1")
+        await row.converse(Ask(base_url, row.wires[0], "bench-text-1"))
         print(time.perf_counter() - START, flush=True)
         os._exit(0)  # clients keep connections and threads open; there is nothing left to save
 

@@ -1,7 +1,8 @@
 """A loopback HTTP/1.1 server that speaks the four wires in streaming form and costs little.
 
 The model's name chooses the scenario (see `scenarios`). Every response is built once and kept as bytes, one
-HTTP chunk for each event; `paced` scenarios send their deltas at 50 a second, all others go out in one write.
+HTTP chunk for each event; `paced` scenarios send their deltas at 50 a second (see `pacing`), all others go out
+in one write. `GET /stats` tells what was received and how late the paced deltas were, since it was last asked.
 
     python -m benchmarks.mock_server [--port 8000]
 
@@ -16,12 +17,14 @@ import sys
 from functools import cache
 from typing import Protocol, cast
 
-from benchmarks.scenarios import Call, Wire, scenario
+from benchmarks.pacing import Metronome, PacedStream
+from benchmarks.past import results_in
+from benchmarks.scenarios import PROMPT, Call, Wire, scenario
+from benchmarks.stamps import PLACEHOLDER
 from benchmarks.streams import chat, gemini, messages, responses
 from benchmarks.streams.stream import Stream
 
-DELTAS_A_SECOND = 50
-
+_PROMPT = json.dumps(PROMPT).encode()
 _LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 _MODEL = re.compile(rb'"model":\s*"([^"]+)"')
 _GEMINI = re.compile(r"/v1(?:beta)?/models/([^/:]+):streamGenerateContent\?alt=sse")
@@ -42,7 +45,7 @@ class WireStreams(Protocol):
 
     def text(self, model: str, deltas: tuple[str, ...]) -> Stream: ...
     def call(self, model: str, call: Call) -> Stream: ...
-    def results(self, body: bytes) -> int: ...
+    def results(self, body: bytes, start: int = 0) -> int: ...
 
 
 _STREAMS = cast(
@@ -52,24 +55,47 @@ _STREAMS = cast(
 
 
 class BadRequestError(Exception):
-    """The request names no wire, no model or no scenario."""
+    """The request names no wire, no model or no scenario, or lacks what was said before."""
+
+
+class Stats:
+    """What the server knows about itself."""
+
+    def __init__(self, metronome: Metronome) -> None:
+        self.requests = 0
+        self.received = 0
+        self._metronome = metronome
+
+    def take(self) -> bytes:
+        """The figures since this was last asked."""
+        late = sorted(self._metronome.late) or [0.0]
+        found = {
+            "requests": self.requests,
+            "received": self.received,
+            "late": {"p50": late[len(late) // 2], "p99": late[len(late) * 99 // 100], "max": late[-1]},
+        }
+        self._metronome.late.clear()
+        self.requests = self.received = 0
+        return json.dumps(found).encode()
 
 
 class Connection(asyncio.Protocol):
     """One keep-alive connection: requests with a Content-Length in, chunked event streams out."""
 
-    def __init__(self) -> None:
+    def __init__(self, metronome: Metronome, stats: Stats) -> None:
+        self._metronome = metronome
+        self._stats = stats
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
+        self._paced: PacedStream | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        if self._timer is not None:
-            self._timer.cancel()
+        if self._paced is not None:
+            self._metronome.leave(self._paced)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -92,33 +118,28 @@ class Connection(asyncio.Protocol):
         return target, body
 
     def _answer(self, target: str, body: bytes) -> None:
+        if target == "/stats":
+            self._write(_plain(b"200 OK", self._stats.take()))
+            return
+        self._stats.requests += 1
+        self._stats.received += len(body)
         try:
             wire, model = _route(target, body)
-            results = _STREAMS[wire].results(body)
             if scenario(model).kind == "paced":
-                self._pace(_stream(wire, model, results))
+                self._pace(wire, model)
                 return
-            self._write(_burst(wire, model, results))
+            self._write(_burst(wire, model, _results(wire, model, body)))
         except (BadRequestError, ValueError) as error:
             self._write(_refusal(str(error)))
 
-    def _pace(self, stream: Stream) -> None:
-        """Sends each delta on its own tick of a clock that does not drift."""
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        self._write(_HEAD + _chunked(stream.opening))
-
-        def tick(index: int) -> None:
-            if index == len(stream.deltas):
-                self._write(_chunked(stream.closing) + _END)
-                return
-            self._write(_chunked(stream.deltas[index : index + 1]))
-            self._timer = loop.call_at(start + (index + 1) / DELTAS_A_SECOND, tick, index + 1)
-
-        tick(0)
+    def _pace(self, wire: Wire, model: str) -> None:
+        opening, deltas, closing = _paced(wire, model)
+        self._write(opening)
+        self._paced = PacedStream(deltas, closing, self._write)
+        self._metronome.join(self._paced)
 
     def _write(self, content: bytes) -> None:
-        if self._transport is not None:
+        if self._transport is not None and not self._transport.is_closing():
             self._transport.write(content)
 
 
@@ -135,6 +156,16 @@ def _route(target: str, body: bytes) -> tuple[Wire, str]:
     return wire, model[1].decode()
 
 
+def _results(wire: Wire, model: str, body: bytes) -> int:
+    """The tool results since the prompt. What was said before it must be there as well."""
+    streams = _STREAMS[wire]
+    since = streams.results(body, body.rfind(_PROMPT))
+    before, wanted = streams.results(body) - since, results_in(scenario(model).past)
+    if before != wanted:
+        raise BadRequestError(f"the request holds {before} results of the past instead of {wanted}")
+    return since
+
+
 @cache
 def _stream(wire: Wire, model: str, results: int) -> Stream:
     answer = scenario(model).answer(results)
@@ -148,22 +179,36 @@ def _burst(wire: Wire, model: str, results: int) -> bytes:
     return _HEAD + _chunked(_stream(wire, model, results).events) + _END
 
 
+@cache
+def _paced(wire: Wire, model: str) -> tuple[bytes, tuple[tuple[bytes, bytes], ...], bytes]:
+    """The opening, the deltas cut where their time goes in, and the end."""
+    if wire == "responses":
+        raise BadRequestError("responses repeats its text at the end, which a paced text with its times in it cannot")
+    stream = _STREAMS[wire].text(model, (PLACEHOLDER,) * scenario(model).size)
+    cut = [_chunked((delta,)).partition(PLACEHOLDER.encode()) for delta in stream.deltas]
+    return _HEAD + _chunked(stream.opening), tuple((a, b) for a, _, b in cut), _chunked(stream.closing) + _END
+
+
 def _chunked(events: tuple[bytes, ...]) -> bytes:
     return b"".join(b"%x\r\n%b\r\n" % (len(event), event) for event in events)
 
 
 def _refusal(message: str) -> bytes:
     body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode()
-    return b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (
-        len(body),
-        body,
-    )
+    return _plain(b"400 Bad Request", body)
+
+
+def _plain(status: bytes, body: bytes) -> bytes:
+    head = b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return head % (status, len(body)) + body
 
 
 async def serve(port: int, *, until_eof: bool) -> None:
     """Listens until cancelled, or until standard input ends: no server outlives a killed benchmark."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Connection, "127.0.0.1", port)
+    metronome = Metronome()
+    stats = Stats(metronome)
+    server = await loop.create_server(lambda: Connection(metronome, stats), "127.0.0.1", port, backlog=4096)
     print(json.dumps({"ready": True, "port": server.sockets[0].getsockname()[1]}), flush=True)
     if until_eof:
         await loop.run_in_executor(None, sys.stdin.read)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import IO, Any, Self
+from urllib.request import ProxyHandler, build_opener
 
 _IMPORT = "import time; start = time.perf_counter(); {}; print(time.perf_counter() - start)"
 
@@ -31,15 +32,23 @@ def _unwanted(name: str) -> bool:
 
 
 @contextmanager
-def mock_server() -> Generator[str]:
-    """Starts the mock server and gives its base URL."""
+def mock_server(core: int | None = None) -> Generator[str]:
+    """Starts the mock server, on one core if that is said, and gives its base URL."""
     process = _start("benchmarks.mock_server", "--until-eof", verbose=True)
+    if core is not None:
+        os.sched_setaffinity(process.pid, {core})
     try:
         port = json.loads(_pipe(process.stdout).readline())["port"]
         yield f"http://127.0.0.1:{port}"
     finally:
         process.kill()
         process.wait()
+
+
+def server_stats(base_url: str) -> dict[str, Any]:
+    """What the mock server received, and how late it was, since this was last asked."""
+    with build_opener(ProxyHandler({})).open(f"{base_url}/stats", timeout=60) as answer:
+        return json.load(answer)
 
 
 class Worker:
@@ -92,12 +101,12 @@ class Worker:
         return json.loads(line)
 
 
-def import_seconds(statement: str, times: int = 5) -> float:
+def import_seconds(statement: str, times: int) -> float:
     """The best of some fresh interpreters; the first also writes the byte code that the others read."""
     return min(float(_output("-c", _IMPORT.format(statement))) for _ in range(times))
 
 
-def first_turn_seconds(row: str, base_url: str, times: int = 3) -> float:
+def first_turn_seconds(row: str, base_url: str, times: int) -> float:
     """From the first import to the end of a first short answer, so that what is imported late counts too."""
     return min(float(_output("-m", "benchmarks.first_turn", row, base_url)) for _ in range(times))
 

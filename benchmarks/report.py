@@ -1,5 +1,7 @@
 """The tables that a run prints, as GitHub markdown."""
 
+import os
+import platform
 from collections.abc import Iterable, Iterator, Sequence
 
 from benchmarks.results import Figures, Results
@@ -8,6 +10,7 @@ from benchmarks.scenarios import scenario
 _TITLES = {
     "text": "{} text deltas in a burst",
     "turns": "{} turns with a tool call, and a final text",
+    "history": "{} turns with a tool call, and a final text, after {past} turns that were held before",
     "args": "a tool call with {} bytes of arguments in 8-byte deltas",
     "paced": "{} text deltas at 50 a second",
 }
@@ -27,7 +30,7 @@ def tables(results: Results) -> str:
     for name in results.scenarios:
         load = scenario(name)
         sections += [
-            f"### {name}: " + _TITLES[load.kind].format(f"{load.size:,}"),
+            f"### {name}: " + _TITLES[load.kind].format(f"{load.size:,}", past=load.past),
             table(
                 [
                     "wire",
@@ -48,6 +51,15 @@ def tables(results: Results) -> str:
     return "\n\n".join(sections)
 
 
+def machine() -> str:
+    """Where this was measured, and how busy it was: other work on the machine blurs all figures."""
+    busy = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    return (
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}; "
+        f"load average over 1, 5 and 15 minutes: {busy}."
+    )
+
+
 def _summary(results: Results) -> Iterator[list[str]]:
     for row in results.rows:
         if row in results.broken:
@@ -61,7 +73,7 @@ def _summary(results: Results) -> Iterator[list[str]]:
 def _short(figures: Figures | None) -> str:
     if figures is None:
         return "failed"
-    return f"{_time(figures.cpu_median)} ({_times(figures.times_median)})"
+    return f"{_time(figures.cpu_median)} ({times(figures.times_median)})"
 
 
 def _footprints(results: Results) -> Iterator[list[str]]:
@@ -90,8 +102,8 @@ def _details(results: Results, name: str) -> Iterator[list[str]]:
             row,
             _time(figures.cpu_median),
             _time(figures.cpu_min),
-            _times(figures.times_median),
-            _times(figures.times_min),
+            times(figures.times_median),
+            times(figures.times_min),
             _time(figures.wall_median),
             _time(figures.wall_min),
         ]
@@ -120,7 +132,8 @@ def _time(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
 
 
-def _times(multiple: float | None) -> str:
+def times(multiple: float | None) -> str:
+    """A multiple, as the tables write it."""
     if multiple is None:
         return "–"
     return f"{multiple:.2f}×" if multiple < 10 else f"{multiple:.0f}×"

@@ -1,11 +1,27 @@
 """The interface of a row: one client library, and how it holds a whole conversation with the mock server."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from benchmarks.native import native
+from benchmarks.past import PastExchange
 from benchmarks.scenarios import Wire
 
 API_KEY = "sk-bench"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a row is asked for: the wire and the model, which chooses the scenario, and what was said before."""
+
+    base_url: str
+    wire: Wire
+    model: str
+    past: Sequence[Any] = ()
+    """The conversation so far, in the row's own form. It is used again and must not be changed."""
+    pieces: Callable[[], list[str]] = list
+    """Makes the list that the pieces of text are appended to as they arrive."""
 
 
 @dataclass(frozen=True)
@@ -16,21 +32,23 @@ class Seen:
     deltas: int
 
 
-Converse = Callable[[str, Wire, str], Awaitable[Seen]]
+Converse = Callable[[Ask], Awaitable[Seen]]
+Remember = Callable[[Wire, Sequence[PastExchange]], Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Row:
     """A row of the table.
 
-    `converse(base_url, wire, model)` sends the prompt with the two tools, looks at every delta as it arrives,
+    `converse(ask)` sends the prompt after the past, with the two tools, looks at every delta as it arrives,
     executes the calls that the model makes, sends the results back, and returns when the model makes no more.
-    The model's name chooses the scenario.
 
     `imports` is the statement whose time is measured; `package` is the distribution whose version is shown.
+    `remember` puts a past conversation into the row's own form; it is called before anything is measured.
     """
 
     package: str
     imports: str
     wires: tuple[Wire, ...]
     converse: Converse
+    remember: Remember = native

@@ -3,6 +3,7 @@
 python -m benchmarks.run                                   everything
 python -m benchmarks.run --rows bare,weft --wires chat     a part of it
 python -m benchmarks.run --rounds 20 --json results.json   longer, and kept
+python -m benchmarks.run --quick                           two short rounds, imports timed once
 """
 
 import argparse
@@ -13,10 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.processes import Worker, first_turn_seconds, import_seconds, mock_server
-from benchmarks.report import tables
+from benchmarks.report import machine, tables
 from benchmarks.results import Cell, Footprint, Results
 from benchmarks.rows import ROWS
 from benchmarks.scenarios import DEFAULT, WIRES, Wire, scenario
+
+FRESH = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Options:
     seconds: float
     budget: float
     limit: float
+    fresh: int
+    """Fresh interpreters for each import and each first turn."""
     json_path: Path | None
     verbose: bool
 
@@ -81,19 +86,19 @@ def run(options: Options) -> Results:
                 continue
             workers[row] = worker
             results.supported[row] = tuple(worker.hello["wires"])
-            results.footprints[row] = _footprint(worker, base_url)
+            results.footprints[row] = _footprint(worker, base_url, options.fresh)
         Bench(options, base_url, workers, results).run()
     return results
 
 
-def _footprint(worker: Worker, base_url: str) -> Footprint:
+def _footprint(worker: Worker, base_url: str, fresh: int) -> Footprint:
     _say(f"import of {worker.row}")
     hello = worker.hello
     return Footprint(
         version=hello["version"],
         imports=hello["imports"],
-        import_seconds=import_seconds(hello["imports"]),
-        first_turn_seconds=first_turn_seconds(worker.row, base_url),
+        import_seconds=import_seconds(hello["imports"], fresh),
+        first_turn_seconds=first_turn_seconds(worker.row, base_url, fresh),
         memory_imported=hello["memory"]["now"],
         memory_peak=hello["memory"]["peak"],
     )
@@ -121,6 +126,7 @@ def parse(arguments: list[str]) -> Options:
     parser.add_argument(
         "--limit", type=float, default=60, help="give up on a cell after this time (default: %(default)s)"
     )
+    parser.add_argument("--quick", action="store_true", help="two rounds, as short as they can be; imports timed once")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write all samples here")
     parser.add_argument("--verbose", action="store_true", help="show what the rows write to standard error")
     given = parser.parse_args(arguments)
@@ -141,10 +147,11 @@ def parse(arguments: list[str]) -> Options:
         rows=rows,
         wires=wires,
         scenarios=scenarios,
-        rounds=given.rounds,
-        seconds=given.seconds,
+        rounds=2 if given.quick else given.rounds,
+        seconds=0 if given.quick else given.seconds,
         budget=given.budget,
         limit=given.limit,
+        fresh=1 if given.quick else FRESH,
         json_path=given.json,
         verbose=given.verbose,
     )
@@ -154,6 +161,7 @@ def main() -> None:
     options = parse(sys.argv[1:])
     results = run(options)
     print(tables(results))
+    print("\n" + machine())
     if options.json_path is not None:
         options.json_path.write_text(json.dumps(results.as_json(), indent=1) + "\n")
 

@@ -11,15 +11,17 @@ from typing import Literal, get_args
 
 from benchmarks.content import cut, html, text_deltas, to_json
 
-Kind = Literal["text", "turns", "args", "paced"]
+Kind = Literal["text", "turns", "args", "history", "paced"]
 Wire = Literal["chat", "responses", "messages", "gemini"]
 
 WIRES: tuple[Wire, ...] = get_args(Wire)
-DEFAULT: tuple[str, ...] = ("text-1000", "turns-20", "args-20k", "args-200k")
+DEFAULT: tuple[str, ...] = ("text-1000", "turns-20", "history-20", "args-20k", "args-200k")
+PAST = 200
+"""Turns that a conversation holds already, where a `history` scenario names no other number."""
 FINAL_TEXT = "All done."
 PROMPT = "Go."
 
-_NAME = re.compile(r"(?:bench-)?(text|turns|args|paced)-(\d+)(k?)")
+_NAME = re.compile(r"(?:bench-)?(?:(text|turns|args|paced)-(\d+)(k?)|(history)-(\d+)(?:-over-(\d+))?)")
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,16 @@ class Expected:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A kind of load and its size: deltas, turns, or bytes of arguments."""
+    """A kind of load and its size: deltas, turns, or bytes of arguments; `past` counts the turns before it."""
 
     name: str
     kind: Kind
     size: int
+    past: int = 0
 
     def answer(self, results: int) -> Call | Sequence[str]:
-        """The next answer in a conversation that holds this many tool results: a call, or a text's deltas."""
-        if self.kind == "turns" and results < self.size:
+        """The next answer after this many tool results since the prompt: a call, or a text's deltas."""
+        if self.kind in ("turns", "history") and results < self.size:
             return Call(results, "add", {"a": results, "b": 1000})
         if self.kind == "args" and results == 0:
             return Call(0, "create_file", {"path": "src/pages/dashboard.html", "content": html(self.size)})
@@ -65,9 +68,16 @@ class Scenario:
         return (FINAL_TEXT,)
 
     @property
+    def turns(self) -> int:
+        """The answers that the server gives in one run."""
+        if self.kind in ("turns", "history"):
+            return self.size + 1
+        return 2 if self.kind == "args" else 1
+
+    @property
     def expected(self) -> Expected:
         """The deltas are a lower bound: a client may fold the first fragments of a call into its start."""
-        if self.kind == "turns":
+        if self.kind in ("turns", "history"):
             return Expected(FINAL_TEXT, deltas=1, calls=self.size, characters=0)
         if self.kind == "args":
             content = html(self.size)
@@ -78,9 +88,12 @@ class Scenario:
 
 @cache
 def scenario(name: str) -> Scenario:
-    """The scenario of a name such as `text-1000` or `args-200k`, with or without `bench-` before it."""
+    """The scenario of a name such as `text-1000` or `history-20-over-800`, with or without `bench-` before it."""
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(f"no scenario named {name!r}; examples are {', '.join(DEFAULT)}, paced-200")
+    name = name.removeprefix("bench-")
+    if match[4] is not None:
+        return Scenario(name, "history", int(match[5]), int(match[6] or PAST))
     kind: Kind = match[1]  # pyright: ignore[reportAssignmentType]
-    return Scenario(name.removeprefix("bench-"), kind, int(match[2]) * (1000 if match[3] else 1))
+    return Scenario(name, kind, int(match[2]) * (1000 if match[3] else 1))

@@ -17,7 +17,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
-from benchmarks.row import Row, Seen
+from benchmarks.past import past_of
+from benchmarks.row import Ask, Row, Seen
 from benchmarks.rows import ROWS
 from benchmarks.scenarios import Expected, Scenario, Wire, scenario
 from benchmarks.tools import ledger
@@ -54,7 +55,7 @@ def check(seen: Seen, expected: Expected) -> None:
 
 async def measure(row: Row, base_url: str, wire: Wire, load: Scenario, seconds: float) -> dict[str, Any]:
     """Repeats the scenario for at least that long, and gives the time of one run."""
-    model = f"bench-{load.name}"
+    ask = Ask(base_url, wire, f"bench-{load.name}", row.remember(wire, past_of(load.past)))
     expected = load.expected
     gc.collect()
     runs = 0
@@ -62,7 +63,7 @@ async def measure(row: Row, base_url: str, wire: Wire, load: Scenario, seconds: 
     cpu_start = time.process_time()
     while True:
         ledger.clear()
-        seen = await row.converse(base_url, wire, model)
+        seen = await row.converse(ask)
         check(seen, expected)
         runs += 1
         wall = time.perf_counter() - wall_start

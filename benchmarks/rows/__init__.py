@@ -6,6 +6,7 @@ ROWS = MappingProxyType(
     {
         "bare": "benchmarks.rows.bare",
         "weft": "benchmarks.rows.weft_session",
+        "weft-agent": "benchmarks.rows.weft_agent",
         "openai": "benchmarks.rows.openai_sdk",
         "anthropic": "benchmarks.rows.anthropic_sdk",
         "google-genai": "benchmarks.rows.google_genai_sdk",

@@ -9,8 +9,8 @@ from typing import Any
 
 from anthropic import AsyncAnthropic
 
-from benchmarks.row import API_KEY, Row, Seen
-from benchmarks.scenarios import PROMPT, Wire
+from benchmarks.row import API_KEY, Ask, Row, Seen
+from benchmarks.scenarios import PROMPT
 from benchmarks.tools import FUNCTIONS, TOOLS
 
 _TOOLS: list[Any] = [
@@ -23,15 +23,15 @@ def _client(base_url: str) -> AsyncAnthropic:
     return AsyncAnthropic(base_url=base_url, api_key=API_KEY, max_retries=0)
 
 
-async def converse(base_url: str, _wire: Wire, model: str) -> Seen:
-    client = _client(base_url)
-    messages: list[Any] = [{"role": "user", "content": PROMPT}]
+async def converse(ask: Ask) -> Seen:
+    client = _client(ask.base_url)
+    messages: list[Any] = [*ask.past, {"role": "user", "content": PROMPT}]
     deltas = 0
     while True:
-        text: list[str] = []
+        text = ask.pieces()
         blocks: dict[int, Any] = {}
         stream = await client.messages.create(
-            model=model, max_tokens=64_000, messages=messages, tools=_TOOLS, stream=True
+            model=ask.model, max_tokens=64_000, messages=messages, tools=_TOOLS, stream=True
         )
         async for event in stream:
             if event.type == "content_block_delta":

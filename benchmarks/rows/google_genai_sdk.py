@@ -3,13 +3,16 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportMissingTypeStubs=false
 # The library is only partly typed.
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from google import genai
 from google.genai import types
 
-from benchmarks.row import API_KEY, Row, Seen
+from benchmarks.native import native
+from benchmarks.past import PastExchange
+from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import FUNCTIONS, TOOLS
 
@@ -33,15 +36,19 @@ def _client(base_url: str) -> genai.Client:
     return genai.Client(api_key=API_KEY, http_options=types.HttpOptions(base_url=base_url))
 
 
-async def converse(base_url: str, _wire: Wire, model: str) -> Seen:
-    models = _client(base_url).aio.models
-    contents: list[Any] = [types.Content(role="user", parts=[types.Part(text=PROMPT)])]
+def remember(wire: Wire, past: Sequence[PastExchange]) -> list[types.Content]:
+    return [types.Content.model_validate(content) for content in native(wire, past)]
+
+
+async def converse(ask: Ask) -> Seen:
+    models = _client(ask.base_url).aio.models
+    contents: list[Any] = [*ask.past, types.Content(role="user", parts=[types.Part(text=PROMPT)])]
     deltas = 0
     while True:
-        text: list[str] = []
+        text = ask.pieces()
         calls: list[types.Part] = []
         arguments: dict[str, list[str]] = {}
-        stream = await models.generate_content_stream(model=model, contents=contents, config=_CONFIG)
+        stream = await models.generate_content_stream(model=ask.model, contents=contents, config=_CONFIG)
         async for chunk in stream:
             for part in _parts(chunk):
                 if part.text is not None:
@@ -86,4 +93,4 @@ async def _execute(part: types.Part, arguments: dict[str, list[str]]) -> types.P
     return types.Part.from_function_response(name=call.name, response={"output": output})
 
 
-ROW = Row("google-genai", "from google import genai", ("gemini",), converse)
+ROW = Row("google-genai", "from google import genai", ("gemini",), converse, remember)

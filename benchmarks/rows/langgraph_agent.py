@@ -3,17 +3,19 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportMissingTypeStubs=false
 # The library is only partly typed.
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from langchain_core.messages import AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, AnyMessage, HumanMessage, ToolCall, ToolMessage
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import SecretStr
 
-from benchmarks.row import API_KEY, Row, Seen
+from benchmarks.past import PastExchange
+from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import add, create_file
 
@@ -39,11 +41,24 @@ def _graph(base_url: str, model: str) -> Any:
     return graph.compile()
 
 
-async def converse(base_url: str, _wire: Wire, model: str) -> Seen:
+def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[AnyMessage]:
+    messages: list[AnyMessage] = []
+    for exchange in past:
+        call = ToolCall(name="add", args=exchange.arguments, id=exchange.call_id)
+        messages += (
+            HumanMessage(exchange.question),
+            AIMessage("", tool_calls=[call]),
+            ToolMessage(exchange.result, tool_call_id=exchange.call_id, name="add"),
+            AIMessage(exchange.answer),
+        )
+    return messages
+
+
+async def converse(ask: Ask) -> Seen:
     deltas = 0
-    text: list[str] = []
-    question = {"messages": [{"role": "user", "content": PROMPT}]}
-    stream = _graph(base_url, model).astream(question, {"recursion_limit": _MAX_STEPS}, stream_mode="messages")
+    text = ask.pieces()
+    question = {"messages": [*ask.past, HumanMessage(PROMPT)]}
+    stream = _graph(ask.base_url, ask.model).astream(question, {"recursion_limit": _MAX_STEPS}, stream_mode="messages")
     async for chunk, _ in stream:
         if not isinstance(chunk, AIMessageChunk):
             continue
@@ -54,4 +69,4 @@ async def converse(base_url: str, _wire: Wire, model: str) -> Seen:
     return Seen("".join(text), deltas)
 
 
-ROW = Row("langgraph", "import langgraph.graph, langchain_openai", ("chat",), converse)
+ROW = Row("langgraph", "import langgraph.graph, langchain_openai", ("chat",), converse, remember)

@@ -1,5 +1,6 @@
 """openai-agents: a streamed `Runner` run over Chat Completions or Responses."""
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,9 @@ from agents import (
 )
 from openai import AsyncOpenAI
 
-from benchmarks.row import API_KEY, Row, Seen
+from benchmarks.native import native
+from benchmarks.past import PastExchange
+from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import add, create_file
 
@@ -30,10 +33,16 @@ def _agent(base_url: str, wire: Wire, model: str) -> Agent[Any]:
     return Agent(name="bench", model=spoken, tools=[function_tool(add), function_tool(create_file)])
 
 
-async def converse(base_url: str, wire: Wire, model: str) -> Seen:
-    run = Runner.run_streamed(_agent(base_url, wire, model), PROMPT, max_turns=_MAX_TURNS)
+def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[Any]:
+    """Items of Responses, whatever the wire: they are the library's own form."""
+    return native("responses", past)
+
+
+async def converse(ask: Ask) -> Seen:
+    question: str | list[Any] = [*ask.past, {"role": "user", "content": PROMPT}] if ask.past else PROMPT
+    run = Runner.run_streamed(_agent(ask.base_url, ask.wire, ask.model), question, max_turns=_MAX_TURNS)
     deltas = 0
-    text: list[str] = []
+    text = ask.pieces()
     async for event in run.stream_events():
         if event.type != "raw_response_event":
             continue
@@ -45,4 +54,4 @@ async def converse(base_url: str, wire: Wire, model: str) -> Seen:
     return Seen("".join(text), deltas)
 
 
-ROW = Row("openai-agents", "import agents", ("chat", "responses"), converse)
+ROW = Row("openai-agents", "import agents", ("chat", "responses"), converse, remember)

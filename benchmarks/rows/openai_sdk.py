@@ -10,8 +10,8 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from benchmarks.row import API_KEY, Row, Seen
-from benchmarks.scenarios import PROMPT, Wire
+from benchmarks.row import API_KEY, Ask, Row, Seen
+from benchmarks.scenarios import PROMPT
 from benchmarks.tools import FUNCTIONS, TOOLS
 
 _CHAT_TOOLS: list[Any] = [
@@ -38,21 +38,19 @@ def _client(base_url: str) -> AsyncOpenAI:
     return AsyncOpenAI(base_url=f"{base_url}/v1", api_key=API_KEY, max_retries=0)
 
 
-async def converse(base_url: str, wire: Wire, model: str) -> Seen:
-    client = _client(base_url)
-    if wire == "chat":
-        return await _chat(client, model)
-    return await _responses(client, model)
+async def converse(ask: Ask) -> Seen:
+    client = _client(ask.base_url)
+    return await (_chat(client, ask) if ask.wire == "chat" else _responses(client, ask))
 
 
-async def _chat(client: AsyncOpenAI, model: str) -> Seen:
-    messages: list[Any] = [{"role": "user", "content": PROMPT}]
+async def _chat(client: AsyncOpenAI, ask: Ask) -> Seen:
+    messages: list[Any] = [*ask.past, {"role": "user", "content": PROMPT}]
     deltas = 0
     while True:
-        text: list[str] = []
+        text = ask.pieces()
         calls: dict[int, Any] = {}
         stream = await client.chat.completions.create(
-            model=model,
+            model=ask.model,
             messages=messages,
             tools=_CHAT_TOOLS,
             stream=True,
@@ -88,14 +86,14 @@ async def _chat_continuation(calls: Iterable[Any]) -> list[Any]:
     return [{"role": "assistant", "content": None, "tool_calls": made}, *results]
 
 
-async def _responses(client: AsyncOpenAI, model: str) -> Seen:
-    items: list[Any] = [{"role": "user", "content": PROMPT}]
+async def _responses(client: AsyncOpenAI, ask: Ask) -> Seen:
+    items: list[Any] = [*ask.past, {"role": "user", "content": PROMPT}]
     deltas = 0
     while True:
-        text: list[str] = []
+        text = ask.pieces()
         results: list[Any] = []
         stream = await client.responses.create(
-            model=model, input=items, tools=_RESPONSES_TOOLS, stream=True, store=False
+            model=ask.model, input=items, tools=_RESPONSES_TOOLS, stream=True, store=False
         )
         async for event in stream:
             if event.type == "response.output_text.delta":

@@ -1,13 +1,26 @@
 """pydantic-ai: an `Agent` run whose event stream is read delta by delta, over all four wires."""
 
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Sequence
 from functools import cache
 
 from pydantic_ai import Agent, AgentStreamEvent, RunContext, UsageLimits
-from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta, ToolCallPartDelta
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+    ToolReturnPart,
+    UserPromptPart,
+)
 from pydantic_ai.models import Model
 
-from benchmarks.row import API_KEY, Row, Seen
+from benchmarks.past import PastExchange
+from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, WIRES, Wire
 from benchmarks.tools import add, create_file
 
@@ -44,9 +57,21 @@ def _agent(base_url: str, wire: Wire, model: str) -> Agent[None, str]:
     return agent
 
 
-async def converse(base_url: str, wire: Wire, model: str) -> Seen:
+def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[ModelMessage]:
+    messages: list[ModelMessage] = []
+    for exchange in past:
+        messages += (
+            ModelRequest([UserPromptPart(exchange.question)]),
+            ModelResponse([ToolCallPart("add", exchange.arguments, exchange.call_id)]),
+            ModelRequest([ToolReturnPart("add", exchange.result, exchange.call_id)]),
+            ModelResponse([TextPart(exchange.answer)]),
+        )
+    return messages
+
+
+async def converse(ask: Ask) -> Seen:
     deltas = 0
-    text: list[str] = []
+    text = ask.pieces()
 
     async def watch(_: RunContext[None], events: AsyncIterable[AgentStreamEvent]) -> None:
         nonlocal deltas
@@ -61,9 +86,9 @@ async def converse(base_url: str, wire: Wire, model: str) -> Seen:
                 deltas += 1
                 text.append(event.part.content)
 
-    agent = _agent(base_url, wire, model)
-    await agent.run(PROMPT, event_stream_handler=watch, usage_limits=_NO_LIMIT)
+    agent = _agent(ask.base_url, ask.wire, ask.model)
+    await agent.run(PROMPT, message_history=ask.past or None, event_stream_handler=watch, usage_limits=_NO_LIMIT)
     return Seen("".join(text), deltas)
 
 
-ROW = Row("pydantic-ai-slim", "import pydantic_ai", WIRES, converse)
+ROW = Row("pydantic-ai-slim", "import pydantic_ai", WIRES, converse, remember)

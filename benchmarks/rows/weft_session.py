@@ -1,8 +1,9 @@
 """Weft: a provider session with a callback for every event, over all four wires."""
 
 import weft
-from benchmarks.row import API_KEY, Row, Seen
-from benchmarks.scenarios import PROMPT, WIRES, Wire
+from benchmarks.row import Ask, Row, Seen
+from benchmarks.rows.weft_past import model_of, remember
+from benchmarks.scenarios import PROMPT, WIRES
 from benchmarks.tools import FUNCTIONS, TOOLS
 from weft.core.events import InputJsonDelta, TextDelta
 from weft.core.messages import user
@@ -14,14 +15,9 @@ _TOOLS = [
 ]
 
 
-def _model(base_url: str, wire: Wire, model: str) -> weft.Model:
-    version = "v1beta" if wire == "gemini" else "v1"
-    return weft.Model(model, wire=wire, base_url=f"{base_url}/{version}", api_key=API_KEY)
-
-
-async def converse(base_url: str, wire: Wire, model: str) -> Seen:
+async def converse(ask: Ask) -> Seen:
     deltas = 0
-    text: list[str] = []
+    text = ask.pieces()
 
     def watch(payload: object) -> None:
         nonlocal deltas
@@ -31,9 +27,7 @@ async def converse(base_url: str, wire: Wire, model: str) -> Seen:
         elif isinstance(payload, InputJsonDelta):
             deltas += 1
 
-    session = weft.open_session(
-        _model(base_url, wire, model), messages=[user(PROMPT)], tools=_TOOLS, settings=Settings()
-    )
+    session = weft.open_session(model_of(ask), messages=[*ask.past, user(PROMPT)], tools=_TOOLS, settings=Settings())
     try:
         while True:
             turn = await session.stream_turn(watch)
@@ -48,4 +42,4 @@ async def converse(base_url: str, wire: Wire, model: str) -> Seen:
         await session.close()
 
 
-ROW = Row("weft", "import weft", WIRES, converse)
+ROW = Row("weft", "import weft", WIRES, converse, remember)

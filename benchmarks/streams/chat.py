@@ -36,8 +36,8 @@ def call(model: str, call: Call) -> Stream:
     )
 
 
-def results(body: bytes) -> int:
-    return len(_RESULT.findall(body))
+def results(body: bytes, start: int = 0) -> int:
+    return len(_RESULT.findall(body, start))
 
 
 def _delta(model: str, delta: Json, piece: str) -> bytes:

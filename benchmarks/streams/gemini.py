@@ -49,8 +49,8 @@ def call(model: str, call: Call) -> Stream:
     )
 
 
-def results(body: bytes) -> int:
-    return sum(map(body.count, _RESULTS))
+def results(body: bytes, start: int = 0) -> int:
+    return sum(body.count(result, start) for result in _RESULTS)
 
 
 def _growing(key: str, value: str) -> list[Json]:

@@ -80,8 +80,8 @@ def call(model: str, call: Call) -> Stream:
     )
 
 
-def results(body: bytes) -> int:
-    return body.count(_RESULT)
+def results(body: bytes, start: int = 0) -> int:
+    return body.count(_RESULT, start)
 
 
 def _event(type_: str, number: int, **fields: object) -> bytes:

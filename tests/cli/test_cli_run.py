@@ -12,6 +12,7 @@ from weft.testing.replies import Reply
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import event, wire_reply, wire_stream
 
+SHOWN = {"message_start", "message_discarded", "retry_scheduled"}
 WIRES = ["chat", "responses", "messages", "gemini", "ollama"]
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=")
 
@@ -64,7 +65,7 @@ async def test_the_bill_and_the_stop_are_told(capsys: pytest.CaptureFixture[str]
     stream = [*wire_stream("chat", text="Half", stop="max_tokens", usage=None)[:-1]]
     async with ScriptedServer([Reply([*stream, event({"choices": [], "usage": usage}), event("[DONE]")])]) as server:
         ran = await run(capsys, *run_with(server, "Hi"))
-    assert ran.err == "weft: 1,234 in, 7 out, $0.0125, max_tokens\n"
+    assert ran.err == "weft: 1,234 in, 7 out, $0.0125, max_tokens. The answer was cut off at the output limit.\n"
 
 
 async def test_unknown_usage_is_said_to_be_unknown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,8 +83,10 @@ async def test_json_lines(wire: str, capsys: pytest.CaptureFixture[str]) -> None
         ran = await run(capsys, *run_with(server, "Hi", "--json", wire=wire))
     events = [loads(line) for line in ran.out.split("\n")[:-1]]
     assert (ran.code, ran.err) == (0, "")
-    assert all(set(event) == {"type", "layer", "data"} for event in events)
-    assert [events[0]["type"], events[-1]["type"]] == ["message_start", "message_stop"]
+    head = {"seq", "id", "session", "exchange", "type", "layer", "time", "epoch", "data"}
+    assert all(set(event) == head for event in events)
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert [events[0]["type"], events[-1]["type"]] == ["exchange_request", "exchange_response"]
     assert "".join(event["data"]["text"] for event in events if event["type"] == "text_delta") == "Hel\nlo 🙂"
 
 
@@ -91,7 +94,7 @@ async def test_json_of_a_retried_turn(capsys: pytest.CaptureFixture[str]) -> Non
     refusal = Reply.json({"error": {"message": "busy"}}, 503)
     async with ScriptedServer([refusal, wire_reply("chat", text="Hello")]) as server:
         ran = await run(capsys, *run_with(server, "Hi", "--json"))
-    kinds = [loads(line)["type"] for line in ran.out.splitlines()]
+    kinds = [event["type"] for event in map(loads, ran.out.splitlines()) if event["type"] in SHOWN]
     assert kinds[:4] == ["message_start", "message_discarded", "retry_scheduled", "message_start"]
     assert ran.code == 0
 
@@ -100,8 +103,10 @@ async def test_json_of_a_failed_turn(capsys: pytest.CaptureFixture[str]) -> None
     async with ScriptedServer([Reply.json({"error": {"message": "no"}}, 400)]) as server:
         ran = await run(capsys, *run_with(server, "Hi", "--json"))
     assert ran.code == 1
-    assert [loads(line)["type"] for line in ran.out.splitlines()] == ["message_start", "message_discarded"]
-    assert ran.err == "weft: " + loads(ran.out.splitlines()[1])["data"]["error"]["message"] + "\n"
+    events = [loads(line) for line in ran.out.splitlines()]
+    assert [event["type"] for event in events if event["type"] in SHOWN] == ["message_start", "message_discarded"]
+    assert events[-1]["data"]["status"] == "failed"
+    assert ran.err == "weft: " + events[-1]["data"]["error"]["message"] + "\n"
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any, Protocol, cast
 import aiohttp
 import orjson
 
-from benchmarks.row import Row, Seen
+from benchmarks.row import Ask, Row, Seen
 from benchmarks.rows.bare import chat, gemini, messages, responses
 from benchmarks.scenarios import WIRES, Wire
 
@@ -21,6 +21,7 @@ class Turn(Protocol):
     deltas: int
     text: list[str]
 
+    def __init__(self, text: list[str], /) -> None: ...
     def feed(self, event: dict[str, Any]) -> None: ...
     async def continuation(self) -> list[dict[str, Any]]:
         """The assistant's message and the results of its calls, executed; empty when it made none."""
@@ -45,19 +46,22 @@ _WIRES = cast(
 
 @cache
 def _http() -> aiohttp.ClientSession:
-    return aiohttp.ClientSession(headers={"Authorization": "Bearer sk-bench", "Content-Type": "application/json"})
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),
+        headers={"Authorization": "Bearer sk-bench", "Content-Type": "application/json"},
+    )
 
 
-async def converse(base_url: str, wire: Wire, model: str) -> Seen:
+async def converse(ask: Ask) -> Seen:
     http = _http()
-    codec = _WIRES[wire]
-    url = codec.url(base_url, model)
-    history = codec.opening()
+    codec = _WIRES[ask.wire]
+    url = codec.url(ask.base_url, ask.model)
+    history = [*ask.past, *codec.opening()]
     deltas = 0
     while True:
-        turn = codec.Turn()
+        turn = codec.Turn(ask.pieces())
         feed = turn.feed
-        async with http.post(url, data=orjson.dumps(codec.body(model, history))) as response:
+        async with http.post(url, data=orjson.dumps(codec.body(ask.model, history))) as response:
             response.raise_for_status()
             async for line in response.content:
                 if line.startswith(b"data: {"):

@@ -27,9 +27,9 @@ def body(_model: str, history: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class Turn:
-    def __init__(self) -> None:
+    def __init__(self, text: list[str]) -> None:
         self.deltas = 0
-        self.text: list[str] = []
+        self.text = text
         self.usage: dict[str, Any] | None = None
         self.finish_reason: str | None = None
         self._calls: list[dict[str, Any]] = []

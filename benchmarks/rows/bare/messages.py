@@ -23,9 +23,9 @@ def body(model: str, history: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class Turn:
-    def __init__(self) -> None:
+    def __init__(self, text: list[str]) -> None:
         self.deltas = 0
-        self.text: list[str] = []
+        self.text = text
         self.usage: dict[str, Any] | None = None
         self.stop_reason: str | None = None
         self._blocks: dict[int, dict[str, Any]] = {}

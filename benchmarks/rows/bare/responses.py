@@ -26,9 +26,9 @@ def body(model: str, history: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 class Turn:
-    def __init__(self) -> None:
+    def __init__(self, text: list[str]) -> None:
         self.deltas = 0
-        self.text: list[str] = []
+        self.text = text
         self.usage: dict[str, Any] | None = None
         self._arguments: dict[str, list[str]] = {}
         self._items: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""`weft run`: one question to one model, streamed to the terminal."""
+"""`weft run`: one exchange from the shell."""
 
 import argparse
 import asyncio
@@ -6,68 +6,113 @@ import base64
 import sys
 from pathlib import Path
 
+from weft.agent.agent import Agent
+from weft.agent.budget import Budget
+from weft.agent.result import AgentResult
+from weft.cli.prompting import decide, reply
+from weft.cli.show import JsonLines, Reader, Terminal
 from weft.core.content import Image
 from weft.core.errors import ConfigurationError
-from weft.core.events import RetryScheduled, TextDelta, ThinkingDelta
-from weft.core.json import encode_text
 from weft.core.messages import Message, user
-from weft.core.payload import Payload
-from weft.core.settings import Reason, Settings
-from weft.core.usage import Usage
-from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
-from weft.providers.factory import open_session
+from weft.core.settings import Reason
 from weft.providers.model import Model
+from weft.tools.builtin import named_tools
+from weft.tools.permissions import MODES, Permissions
+from weft.tools.shell.sandbox import Sandbox
 from weft.wires.registry import WIRES
 
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
+_STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
 _EXAMPLES = """examples:
   weft run --model anthropic/claude-sonnet-4-6 "Say hello"
-  weft run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello"
-  weft run --model gemini/gemini-3-flash --image shot.png "What is this?" --json"""
+  weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
+  weft run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image shot.png "Build this"
+  weft run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello" --json
+
+exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
     parser = commands.add_parser(
         "run",
-        help="ask a model once and stream its answer",
+        help="one exchange: ask a model, let it use tools, stream what happens",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("prompt", help="what to ask; - reads it from standard input")
-    parser.add_argument("--model", required=True, help="provider/model, or the bare name with --base-url")
-    parser.add_argument("--base-url", help="an endpoint of your own; the model's name is sent as it stands")
-    parser.add_argument("--wire", choices=list(WIRES), help="what that endpoint speaks (chat)")
-    parser.add_argument("--api-key-env", metavar="NAME", help="the environment variable with that endpoint's key")
-    parser.add_argument("--system", default="", help="instructions that stand above the conversation")
-    parser.add_argument("--image", action="append", default=[], metavar="FILE", help="a picture to show; repeatable")
-    parser.add_argument("--effort", choices=["none", "minimal", "low", "medium", "high", "xhigh"])
-    parser.add_argument("--max-output", type=int, metavar="TOKENS")
+    model = parser.add_argument_group("model")
+    model.add_argument("--model", required=True, help="provider/model, or the bare name with --base-url")
+    model.add_argument("--base-url", help="an endpoint of your own; the model's name is sent as it stands")
+    model.add_argument("--wire", choices=list(WIRES), help="what that endpoint speaks (chat)")
+    model.add_argument("--api-key-env", metavar="NAME", help="the environment variable with that endpoint's key")
+    model.add_argument("--system", default="", help="instructions that stand above the conversation")
+    model.add_argument("--image", action="append", default=[], metavar="FILE", help="a picture to show; repeatable")
+    model.add_argument("--effort", choices=["none", "minimal", "low", "medium", "high", "xhigh"])
+    model.add_argument("--max-output", type=int, metavar="TOKENS", help="most that the model may write in one turn")
+    work = parser.add_argument_group("work")
+    work.add_argument("--workspace", metavar="DIR", help="the folder that tools work in; without it, memory")
+    work.add_argument(
+        "--tools",
+        metavar="NAMES",
+        help="tools or families, separated by commas: files, read, shell, web, todo, ask, all, none "
+        "(all with --workspace, otherwise none)",
+    )
+    work.add_argument("--permissions", choices=MODES, default="ask", help="what needs no question (ask)")
+    work.add_argument("--rule", action="append", default=[], metavar="RULE", help="such as 'deny run_command(rm *)'")
+    work.add_argument("--unsandboxed", action="store_true", help="run commands without a sandbox; every result says so")
+    limits = parser.add_argument_group("limits")
+    limits.add_argument("--max-turns", type=int, default=Budget().turns, metavar="N", help="(%(default)s)")
+    limits.add_argument("--max-tokens", type=int, metavar="N", help="tokens of all turns together")
+    limits.add_argument("--max-usd", type=float, metavar="N")
+    limits.add_argument("--max-seconds", type=float, metavar="N")
     parser.add_argument("--json", action="store_true", help="every event as one JSON line")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    session = open_session(
+    question = _question(options)
+    agent = _agent(options)
+    show = JsonLines() if options.json else Terminal()
+    reader = Reader(show, agent.cancel)
+    agent.subscribe(reader)
+    result = asyncio.run(_ask(agent, question))
+    reader.check()
+    if not options.json and agent.workspace.is_project and result.files:
+        print(f"weft: {_names(result)} is kept nowhere; give --workspace DIR to keep it.", file=sys.stderr)
+    return _STATUS[result.status]
+
+
+async def _ask(agent: Agent, question: Message) -> AgentResult:
+    async with agent:
+        return await agent.run(question)
+
+
+def _agent(options: argparse.Namespace) -> Agent:
+    tools = options.tools if options.tools is not None else "all" if options.workspace else "none"
+    return Agent(
         _model(options),
-        messages=[_question(options)],
-        settings=Settings(
-            system=options.system,
-            max_output_tokens=options.max_output,
-            reasoning=Reason(effort=options.effort) if options.effort else None,
+        tools=named_tools(
+            [name.strip() for name in tools.split(",") if name.strip() not in ("", "none")],
+            Sandbox(unsandboxed=options.unsandboxed),
         ),
+        instructions=options.system or None,
+        workspace=_folder(options.workspace),
+        permissions=Permissions(options.permissions, options.rule),
+        budget=Budget(
+            turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
+        ),
+        max_output_tokens=options.max_output,
+        reasoning=Reason(effort=options.effort) if options.effort else None,
+        on_approval=decide,
+        on_question=reply,
     )
-    turn = asyncio.run(_stream(session, _print_json if options.json else _Printer()))
-    if not options.json:
-        _print_end(session, turn)
-    return 0
 
 
-async def _stream(session: ProviderSession, show: OnEvent) -> ProviderTurn:
-    try:
-        return await session.stream_turn(show)
-    finally:
-        await session.close()
+def _folder(name: str | None) -> str | None:
+    if name is not None and not Path(name).is_dir():
+        raise ConfigurationError(f"There is no folder {name!r} to work in; make it first.")
+    return name
 
 
 def _model(options: argparse.Namespace) -> str | Model:
@@ -102,43 +147,6 @@ def _image(path: Path) -> Image:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _print_json(payload: Payload) -> None:
-    print(encode_text({"type": payload.type, "layer": payload.layer, "data": payload}), flush=True)
-
-
-class _Printer:
-    """Text to standard output, all else to standard error."""
-
-    def __init__(self) -> None:
-        self._thinking = False
-
-    def __call__(self, payload: Payload) -> None:
-        match payload:
-            case TextDelta(text=text):
-                if self._thinking:
-                    print(file=sys.stderr)
-                    self._thinking = False
-                print(text, end="", flush=True)
-            case ThinkingDelta(text=text) if sys.stderr.isatty():
-                self._thinking = True
-                print(f"\x1b[2m{text}\x1b[0m", end="", file=sys.stderr, flush=True)
-            case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
-                print(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s.", file=sys.stderr)
-            case _:
-                pass
-
-
-def _print_end(session: ProviderSession, turn: ProviderTurn) -> None:
-    print()
-    usage = turn.usage
-    cost = turn.billed_usd if turn.billed_usd is not None else session.cost(usage).usd
-    parts = [f"{_count(usage, 'total_input')} in", f"{_count(usage, 'total_output')} out"]
-    parts += [f"${cost:.4f}"] if cost is not None else ["cost unknown"]
-    if turn.stop_reason != "end_turn":
-        parts.append(turn.stop_reason)
-    print(f"weft: {', '.join(parts)}", file=sys.stderr)
-
-
-def _count(usage: Usage, name: str) -> str:
-    count = getattr(usage, name)
-    return "unknown" if count is None else f"{count:,}"
+def _names(result: AgentResult) -> str:
+    names = list(result.files)
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

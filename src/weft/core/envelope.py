@@ -7,7 +7,7 @@ from weft.core.json import JsonObject, as_object, loads
 from weft.core.payload import Layer, Payload
 
 
-class _Head(msgspec.Struct, frozen=True, kw_only=True):
+class _Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The place of a fact in a session's log."""
 
     seq: int

@@ -24,8 +24,8 @@ ExchangeStatus = Literal["completed", "cancelled", "failed", "limit"]
 class MessageStart(StreamPayload, frozen=True):
     type = "message_start"
     message: str
-    model: str = ""
-    attempt: int = 1
+    model: str
+    attempt: int
 
 
 class TextContentBlockStart(StreamPayload, frozen=True):
@@ -35,7 +35,7 @@ class TextContentBlockStart(StreamPayload, frozen=True):
     refusal: bool = False
 
 
-class TextDelta(StreamPayload, frozen=True, gc=False):
+class TextDelta(StreamPayload, frozen=True):
     type = "text_delta"
     index: int
     block: str
@@ -54,7 +54,7 @@ class ThinkingContentBlockStart(StreamPayload, frozen=True):
     block: str
 
 
-class ThinkingDelta(StreamPayload, frozen=True, gc=False):
+class ThinkingDelta(StreamPayload, frozen=True):
     type = "thinking_delta"
     index: int
     block: str
@@ -77,7 +77,7 @@ class ToolUseContentBlockStart(StreamPayload, frozen=True):
     name: str
 
 
-class InputJsonDelta(StreamPayload, frozen=True, gc=False):
+class InputJsonDelta(StreamPayload, frozen=True):
     type = "input_json_delta"
     index: int
     block: str
@@ -114,6 +114,8 @@ class MessageDiscarded(StreamPayload, frozen=True):
     message: str
     error: ErrorInfo
     usage: Usage = Usage()
+    estimated: bool = False
+    """The provider did not come to say what was used; this is a guess from the length."""
 
 
 class ToolOutputDelta(StreamPayload, frozen=True):
@@ -147,8 +149,11 @@ class StatePayload(Payload, frozen=True):
 
 
 class ConversationQueued(StatePayload, frozen=True):
+    """A request waits for its turn. `request` is the exchange that it will be."""
+
     type = "conversation_queued"
     position: int
+    request: str = ""
 
 
 class ConversationStart(StatePayload, frozen=True):
@@ -182,7 +187,7 @@ class ToolExecuting(StatePayload, frozen=True):
     type = "tool_executing"
     id: str
     name: str
-    attempt: int = 1
+    attempt: int
     resources: list[str] = []
     summary: str = ""
 
@@ -221,6 +226,10 @@ class ApprovalResolved(StatePayload, frozen=True):
     call: str
     decision: Literal["allowed", "denied"]
     reason: str = ""
+    input: JsonObject | None = None
+    """Other arguments that the approver gave the call."""
+    always: bool = False
+    """The same need not be asked again in this session."""
 
 
 class QuestionAsked(StatePayload, frozen=True):
@@ -316,6 +325,8 @@ class ExchangeRequest(ExchangePayload, frozen=True):
     message: Message
     model: str = ""
     client_request_id: str | None = None
+    cause: str | None = None
+    """The call of another session that asked for this, if this agent works for another."""
 
 
 class ExchangeResponse(ExchangePayload, frozen=True):
@@ -327,9 +338,15 @@ class ExchangeResponse(ExchangePayload, frozen=True):
     duration_ms: float
     turns: int
     usage: Usage
-    cost_usd: float | None = None
+    cost_usd: float | None
+    """Of this exchange and of all that it delegated. None if the price of a model is not known."""
     error: ErrorInfo | None = None
     limit: str | None = None
+    """Which budget ended it: `turns`, `tokens`, `usd` or `seconds`."""
+    note: str | None = None
+    """What is unusual about the outcome, in a sentence."""
+    delegated: Usage | None = None
+    """What agents used that worked for this one."""
 
 
 class Unknown(Payload, frozen=True):

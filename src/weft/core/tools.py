@@ -62,6 +62,8 @@ class ToolResult(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, t
     truncated: bool = False
     is_error: bool | None = None
     """Whether the model should read it as a failure. Follows the status where not given."""
+    summary: str = ""
+    """One line for people, where the tool has one. The model does not see it."""
 
     def __post_init__(self) -> None:
         if self.is_error is None:

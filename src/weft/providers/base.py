@@ -8,8 +8,9 @@ import msgspec
 from weft.core.content import Text
 from weft.core.messages import Message
 from weft.core.payload import Payload
+from weft.core.settings import Settings
 from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.tools import ToolCall, ToolDefinition, ToolResult
 from weft.core.usage import Cost, Usage
 
 OnEvent = Callable[[Payload], object]
@@ -60,6 +61,8 @@ class ProviderSession(Protocol):
     """A conversation with one model. It keeps the history; turns run one at a time."""
 
     messages: list[Message]
+    tools: list[ToolDefinition]
+    settings: Settings
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         """Ask for one turn and stream it. Raises a `ProviderError` when every attempt failed."""
@@ -76,5 +79,12 @@ class ProviderSession(Protocol):
     def cost(self, usage: Usage) -> Cost:
         """What a usage of this model costs."""
         ...
+
+    @property
+    def prices_ready(self) -> bool:
+        """`cost` answers at once. If not, `load_prices` first: it reads the list without holding the loop up."""
+        ...
+
+    async def load_prices(self) -> None: ...
 
     async def close(self) -> None: ...

@@ -1,7 +1,9 @@
 """What is known of models: context size, abilities, prices. Prices come from `genai-prices`, offline."""
 
 import re
+import threading
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ from weft.providers.model import Model
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo as PricedModel
+    from genai_prices.types import ModelPrice
 
 _VISION = re.compile(
     r"gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision|llava"
@@ -58,24 +61,70 @@ def describe(model: Model) -> ModelInfo:
 
 def price(model: Model, usage: Usage) -> Cost:
     """The list price of a usage. Unknown where the model has no price, or nothing was counted."""
-    if usage.total is None:
+    if usage.total is None or not has_list_price(model):
         return Cost()
+    priced = _find(model.name, _price_provider(model))
+    if priced is None:
+        return Cost()
+    prices = priced.get_prices(datetime.now(UTC))
+    rates = _rates(prices)
+    if rates is None:
+        return Cost(usd=_calculate(prices, usage), source="catalogue")
+    fresh, read, write, output = rates
+    usd = fresh * (usage.input or 0) + read * (usage.cache_read or 0) + write * (usage.cache_write or 0)
+    return Cost(usd=usd + output * (usage.total_output or 0), source="catalogue")
+
+
+def has_list_price(model: Model) -> bool:
+    """Whether it is worth a look: an endpoint that is known by its host alone is in no list."""
+    provider = _price_provider(model)
+    return "." not in provider and ":" not in provider and provider != "localhost"
+
+
+def is_loaded() -> bool:
+    return _loaded.is_set()
+
+
+def load() -> None:
+    """Read the price list. It takes a moment, the first time."""
+    from genai_prices import data_snapshot
+
+    data_snapshot.get_snapshot()
+    _loaded.set()
+
+
+_loaded = threading.Event()
+
+
+def _rates(prices: "ModelPrice") -> tuple[float, float, float, float] | None:
+    """Dollars a token, by bucket; None where a price is not simply so much a token."""
+    known = _known_rates.get(id(prices))
+    if known is not None and known[0] is prices:
+        return known[1]
+    listed = (prices.input_mtok, prices.cache_read_mtok, prices.cache_write_mtok, prices.output_mtok)
+    rates = None
+    if all(price is None or isinstance(price, Decimal) for price in listed) and not prices.requests_kcount:
+        million = 1_000_000
+        units = (Usage(input=million), Usage(cache_read=million), Usage(cache_write=million), Usage(output=million))
+        fresh, read, write, output = (_calculate(prices, unit) / million for unit in units)
+        rates = (fresh, read, write, output)
+    _known_rates[id(prices)] = (prices, rates)
+    return rates
+
+
+_known_rates: "dict[int, tuple[ModelPrice, tuple[float, float, float, float] | None]]" = {}
+
+
+def _calculate(prices: "ModelPrice", usage: Usage) -> float:
     import genai_prices
 
-    try:
-        calculated = genai_prices.calc_price(
-            genai_prices.Usage(
-                input_tokens=usage.total_input or 0,
-                cache_read_tokens=usage.cache_read or 0,
-                cache_write_tokens=usage.cache_write or 0,
-                output_tokens=usage.total_output or 0,
-            ),
-            model_ref=model.name,
-            provider_id=_price_provider(model),
-        )
-    except (LookupError, ValueError):
-        return Cost()
-    return Cost(usd=float(calculated.total_price), source="catalogue")
+    counted = genai_prices.Usage(
+        input_tokens=usage.total_input or 0,
+        cache_read_tokens=usage.cache_read or 0,
+        cache_write_tokens=usage.cache_write or 0,
+        output_tokens=usage.total_output or 0,
+    )
+    return float(prices.calc_price(counted)["total_price"])
 
 
 def known_models(provider: str) -> list[str]:
@@ -92,6 +141,7 @@ def _price_provider(model: Model) -> str:
 
 @lru_cache(maxsize=256)
 def _find(name: str, provider: str) -> "PricedModel | None":
+    load()
     from genai_prices import data_snapshot
 
     try:

@@ -1,4 +1,8 @@
-"""Providers that people name themselves, in `weft.toml`:
+"""What people set in `weft.toml`: providers of their own, and instructions for every agent.
+
+    [agent]
+    instructions = "Answer in English."
+    instructions_file = "house-rules.md"
 
     [providers.mine]
     wire = "chat"
@@ -34,6 +38,11 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     quirks: Quirks | None = None
 
 
+class _Instructions(msgspec.Struct):
+    instructions: str = ""
+    instructions_file: str = ""
+
+
 def config_files() -> list[Path]:
     """The files that are read, in order of growing strength."""
     home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
@@ -44,22 +53,52 @@ def configured_providers(files: list[Path] | None = None) -> dict[str, Endpoint]
     """The providers of all files; a later file wins."""
     found: dict[str, Endpoint] = {}
     for path in config_files() if files is None else files:
-        for name, entry in _read(path).items():
+        for name, entry in _table(path, "providers", "[providers.mine]").items():
             found[name] = _endpoint(path, name, entry)
     return found
 
 
-def _read(path: Path) -> dict[str, Any]:
+def configured_instructions(files: list[Path] | None = None) -> list[str]:
+    """The instructions of all files, in their order; a file that is named is found beside the one that names it."""
+    found: list[str] = []
+    for path in config_files() if files is None else files:
+        table = _table(path, "agent", "[agent]")
+        for key in table:
+            if key not in _Instructions.__struct_fields__:
+                raise ConfigurationError(f"{path}: [agent] has an unknown key {key!r}{_hint(key, _Instructions)}")
+        try:
+            said = msgspec.convert(table, _Instructions)
+        except msgspec.ValidationError as error:
+            raise ConfigurationError(f"{path}: [agent]: {error}.") from None
+        found += [said.instructions] if said.instructions else []
+        if said.instructions_file:
+            found.append(_text_of(path.parent / said.instructions_file, path))
+    return found
+
+
+def _text_of(file: Path, named_in: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise ConfigurationError(f"{named_in}: [agent] names {file}, which cannot be read as text.") from None
+
+
+def _table(path: Path, name: str, example: str) -> dict[str, Any]:
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}.") from None
-    providers = content.get("providers", {})
-    if not isinstance(providers, dict):
-        raise ConfigurationError(f"{path}: 'providers' must be tables such as [providers.mine].")
-    return cast("dict[str, Any]", providers)
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{path}: {name!r} must be tables such as {example}.")
+    return cast("dict[str, Any]", table)
+
+
+def _hint(key: str, known: type[msgspec.Struct]) -> str:
+    near = get_close_matches(key, known.__struct_fields__, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known.__struct_fields__)}."
 
 
 def _endpoint(path: Path, name: str, entry: Any) -> Endpoint:
@@ -67,9 +106,7 @@ def _endpoint(path: Path, name: str, entry: Any) -> Endpoint:
     if isinstance(entry, dict):
         for key in cast("dict[str, Any]", entry):
             if key not in _Entry.__struct_fields__:
-                near = get_close_matches(key, _Entry.__struct_fields__, 1)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(_Entry.__struct_fields__)}."
-                raise ConfigurationError(f"{where} has an unknown key {key!r}{hint}")
+                raise ConfigurationError(f"{where} has an unknown key {key!r}{_hint(key, _Entry)}")
     try:
         read = msgspec.convert(entry, _Entry)
     except msgspec.ValidationError as error:

@@ -161,6 +161,13 @@ class ScriptedSession:
     def cost(self, usage: Usage) -> Cost:
         return Cost(usd=0.0, source="catalogue")
 
+    @property
+    def prices_ready(self) -> bool:
+        return True
+
+    async def load_prices(self) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 
@@ -169,6 +176,7 @@ class ScriptDecoder(Decoder):
     """The blocks of a message, from parts instead of bytes."""
 
     wire = "scripted"
+    _surrogates = True  # whatever a test says is mended as a wire would
     stop_reasons: ClassVar[dict[str, StopReason]] = {
         "end_turn": "end_turn",
         "tool_use": "tool_use",

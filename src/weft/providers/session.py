@@ -13,6 +13,7 @@ from weft.core.settings import Settings
 from weft.core.tools import ToolDefinition, ToolResult
 from weft.core.usage import Cost, Usage
 from weft.providers.base import OnEvent, ProviderTurn
+from weft.providers.catalogue import has_list_price, is_loaded, load, price
 from weft.providers.explain import explain
 from weft.providers.model import Model
 from weft.providers.recording import Player, Recorder, current_tape
@@ -78,9 +79,14 @@ class WireSession:
         self.messages.append(message)
 
     def cost(self, usage: Usage) -> Cost:
-        from weft.providers.catalogue import price
-
         return price(self.model, usage)
+
+    @property
+    def prices_ready(self) -> bool:
+        return is_loaded() or not has_list_price(self.model)
+
+    async def load_prices(self) -> None:
+        await asyncio.to_thread(load)
 
     async def close(self) -> None:
         """Nothing is held between turns: connections belong to the loop."""

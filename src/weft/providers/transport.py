@@ -1,26 +1,32 @@
-"""HTTP over aiohttp: pooled, streaming, no redirects, proxies and certificates from the environment.
+"""HTTP to providers: pooled, streaming, no redirects, proxies and certificates from the environment.
 
 One pool serves all sessions of an event loop, so that a conversation does not pay for a handshake with every turn.
 """
 
 import asyncio
 import os
+import socket
 import ssl
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
-from weft.core.errors import ConnectionFailed, ProviderError, ProviderTimeout
+from weft.core.errors import ConnectionFailed, MalformedResponse, ProviderError, ProviderTimeout
+from weft.providers.http1.coding import InflatedReader, coding_of
+from weft.providers.http1.faults import ConnectTimeout, Fault, NotHttp, NoTls, ProxyFault, Unreachable, Untrusted
+from weft.providers.http1.pool import Pool
+from weft.providers.http1.reply import Reply
+from weft.providers.http1.request import Target
 
 if TYPE_CHECKING:
-    import aiohttp
+    from weft.providers.proxied import Proxied
 
 MAX_ERROR_BODY = 256 * 1024
-_DRAIN_SECONDS = 1.0
+_MAX_ROUTES = 1024
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -69,19 +75,11 @@ class Transport:
     _of_loop: "WeakKeyDictionary[asyncio.AbstractEventLoop, Transport]" = WeakKeyDictionary()
 
     def __init__(self) -> None:
-        import aiohttp
-        from yarl import URL
-
-        self._aiohttp = aiohttp
-        self._parse_url = URL
         self._loop = asyncio.get_running_loop()
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=60),
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
+        self._pool = Pool()
+        self._proxied: Proxied | None = None
         self._keeper = self._keep()
-        self._unread: set[aiohttp.ClientResponse] = set()  # finished turns whose last bytes are still under way
-        self._targets: dict[str, tuple[Any, str | None]] = {}
+        self._routes: dict[str, tuple[Target, str | None]] = {}
 
     @classmethod
     async def of_this_loop(cls) -> "Transport":
@@ -91,11 +89,6 @@ class Transport:
             transport = cls._of_loop[loop] = cls()
             await anext(transport._keeper)
         return transport
-
-    def _give_up(self, response: "aiohttp.ClientResponse") -> None:
-        self._unread.discard(response)
-        if not response.content.is_eof():
-            response.close()
 
     def is_here(self) -> bool:
         """The loop that runs now is the one this pool belongs to."""
@@ -107,9 +100,9 @@ class Transport:
             yield
         finally:
             self._of_loop.pop(self._loop, None)
-            for response in self._unread:
-                response.close()
-            await self._session.close()
+            await self._pool.close()
+            if self._proxied is not None:
+                await self._proxied.close()
 
     async def post(
         self,
@@ -120,43 +113,45 @@ class Transport:
         connect_timeout: float,
     ) -> Response:
         """Send a request and hand out the answer as it begins."""
-        target = self._targets.get(url)
-        if target is None:
-            target = self._targets[url] = (self._parse_url(url), _proxy_for(url))
+        tls = _ssl_context() if url.startswith("https:") else None
         try:
-            response = await self._session.post(
-                target[0],
-                data=body,
-                headers=headers,
-                timeout=_timeout(connect_timeout),
-                allow_redirects=False,
-                proxy=target[1],
-                ssl=_ssl_context() if url.startswith("https:") else True,
-            )
-        except (self._aiohttp.ClientError, OSError, TimeoutError, UnicodeError) as error:
+            target, proxy = self._routes.get(url) or self._route(url)
+            if proxy is not None:
+                through = self._proxied or self._open_proxied()
+                return await through.post(
+                    url, headers=headers, body=body, connect_timeout=connect_timeout, proxy=proxy, tls=tls
+                )
+            head = target.head(headers, len(body))
+            reply = await self._pool.post(target.origin, head, body, tls=tls, connect_timeout=connect_timeout)
+            return _response(reply)
+        except (Fault, OSError, UnicodeError) as error:
             raise error_of(error, url) from None
 
-        def release() -> None:
-            # The last bytes may still be under way. When they are here the pool takes the connection back by itself.
-            if not response.content.at_eof():
-                self._unread.add(response)
-                self._loop.call_later(_DRAIN_SECONDS, self._give_up, response)
+    def _route(self, url: str) -> "tuple[Target, str | None]":
+        if len(self._routes) >= _MAX_ROUTES:
+            self._routes.clear()
+        route = self._routes[url] = (Target.of(url), _proxy_for(url))
+        return route
 
-        return Response(
-            response.status,
-            response.headers,
-            response.content.readany,
-            at_end=response.content.at_eof,
-            release=release,
-            close=response.close,
-        )
+    def _open_proxied(self) -> "Proxied":
+        from weft.providers.proxied import Proxied
+
+        self._proxied = Proxied()
+        return self._proxied
 
 
-@cache
-def _timeout(connect: float) -> "aiohttp.ClientTimeout":
-    import aiohttp
-
-    return aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=None)
+def _response(reply: Reply) -> Response:
+    read, at_end = reply.read, reply.at_end
+    if (named := reply.headers.get("content-encoding")) is not None:
+        try:
+            coding = coding_of(named)
+        except Fault:
+            reply.close()
+            raise
+        if coding is not None:
+            inflated = InflatedReader(coding, read, at_end)
+            read, at_end = inflated.read, inflated.at_end
+    return Response(reply.status, reply.headers, read, at_end=at_end, release=reply.release, close=reply.close)
 
 
 class BrokenRead(Exception):
@@ -169,45 +164,42 @@ class BrokenRead(Exception):
 
 def broken_read(error: Exception) -> Exception:
     """What to raise for a failed read: the network's failures are told apart from all others."""
-    import aiohttp
-
-    return BrokenRead(error) if isinstance(error, aiohttp.ClientError | OSError | TimeoutError) else error
+    return BrokenRead(error) if isinstance(error, Fault | OSError) else error
 
 
 def error_of(error: BaseException, url: str) -> ProviderError:
     """A network failure in our words: where, what, what to do."""
-    import aiohttp
-
     where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return ConnectionFailed(
-            f"The TLS certificate of {where} is not trusted ({reason_of(error)}); "
-            "set SSL_CERT_FILE to the certificate of your authority.",
-            reached=False,
-        )
-    if isinstance(error, aiohttp.ClientSSLError):
-        return ConnectionFailed(
-            f"{where} does not speak TLS as it should ({reason_of(error)}); check that it is not a plain http address.",
-            reached=False,
-        )
-    if isinstance(error, TimeoutError):
-        reached = not isinstance(error, aiohttp.ConnectionTimeoutError)
-        return ProviderTimeout(
-            f"{where} did not answer in time; check the network, or raise the timeouts.", reached=reached
-        )
-    if isinstance(error, aiohttp.ClientHttpProxyError):
-        return ConnectionFailed(
-            f"The proxy to {where} failed (HTTP {error.status}); check HTTPS_PROXY and what it lets through.",
-            reached=False,
-        )
-    if isinstance(error, aiohttp.ClientProxyConnectionError):
-        return ConnectionFailed(f"The proxy to {where} failed ({reason_of(error)}); check HTTPS_PROXY.", reached=False)
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return ConnectionFailed(
-            f"Cannot connect to {where} ({reason_of(error)}); check the address and that the server runs.",
-            reached=False,
-        )
-    return ConnectionFailed(f"The connection to {where} broke ({reason_of(error)}); try again.")
+    match error:
+        case TimeoutError():
+            told = f"{where} did not answer in time; check the network, or raise the timeouts."
+            return ProviderTimeout(told, reached=not isinstance(error, ConnectTimeout))
+        case NotHttp():
+            return MalformedResponse(
+                f"The answer of {where} cannot be read: {error}; check that the address is that of an API."
+            )
+        case Unreachable():
+            return ConnectionFailed(_why_unreachable(error, where), reached=False)
+        case _:
+            return ConnectionFailed(f"The connection to {where} broke ({reason_of(error)}); try again.")
+
+
+def _why_unreachable(fault: Unreachable, where: str) -> str:
+    reason = reason_of(fault)
+    match fault:
+        case Untrusted():
+            return (
+                f"The TLS certificate of {where} is not trusted ({reason}); "
+                "set SSL_CERT_FILE to the certificate of your authority."
+            )
+        case NoTls():
+            return f"{where} does not speak TLS as it should ({reason}); check that it is not a plain http address."
+        case ProxyFault(status=int() as status):
+            return f"The proxy to {where} failed (HTTP {status}); check HTTPS_PROXY and what it lets through."
+        case ProxyFault():
+            return f"The proxy to {where} failed ({reason}); check HTTPS_PROXY."
+        case _:
+            return f"Cannot connect to {where} ({reason}); check the address and that the server runs."
 
 
 def reason_of(error: BaseException) -> str:
@@ -219,6 +211,8 @@ def reason_of(error: BaseException) -> str:
         said = cause.verify_message
     elif isinstance(cause, ssl.SSLError):
         said = (cause.reason or "").replace("_", " ").lower()
+    elif isinstance(cause, socket.gaierror):
+        said = cause.strerror
     return (str(said or cause) or type(error).__name__).strip(" .")[:200]
 
 
@@ -244,4 +238,5 @@ def _ssl_context() -> ssl.SSLContext:
         context.load_verify_locations(bundle)
     if sys.platform != "win32":
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
     return context

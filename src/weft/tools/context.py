@@ -2,13 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from weft.core.events import ToolOutputDelta
 from weft.core.payload import Payload
 from weft.core.tools import ToolCall
 from weft.tools.keep import Keep
+from weft.tools.outcome import ToolFault, plain_text
 from weft.tools.workspace.base import Workspace
+
+if TYPE_CHECKING:
+    from weft.tools.runtime import ToolRuntime
 
 T = TypeVar("T")
 
@@ -24,7 +28,7 @@ class Ask(Protocol):
 class ToolContext:
     """Name a parameter of a tool with this type and it is given one; the model does not see it."""
 
-    __slots__ = ("_ask", "_emit", "_keep", "_loop", "call", "workspace")
+    __slots__ = ("_ask", "_closed", "_emit", "_keep", "_loop", "_stopping", "_workspace", "call", "host")
 
     def __init__(
         self,
@@ -35,25 +39,57 @@ class ToolContext:
         keep: Keep,
         ask: Ask,
         loop: asyncio.AbstractEventLoop | None = None,
+        host: "ToolRuntime | None" = None,
     ) -> None:
         self.call = call
-        self.workspace = workspace
+        self._workspace = workspace
         self._emit = emit
         self._keep = keep
         self._ask = ask
         self._loop = loop
+        self._stopping = self._closed = False
+        self.host = host
+        """The runtime the call runs in; agents that work for this one share its locks and approvals."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """The files. Once the call is over they are out of reach, for a thread that was left behind as well."""
+        if self._closed:
+            raise ToolFault("The call is over; its files are closed.")
+        return self._workspace
+
+    @workspace.setter
+    def workspace(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def cancelled(self) -> bool:
+        """Nobody waits for the result any more. A plain function that runs long looks here and returns."""
+        return self._stopping or self._closed
+
+    def stop(self) -> None:
+        """The call is to end."""
+        self._stopping = True
+
+    def close(self) -> None:
+        """The call has its result: what its body still says is not heard."""
+        self._closed = True
 
     def emit(self, payload: Payload) -> None:
         """Publish an event of this call. It may be called from the thread of a plain function."""
         if self._loop is None or _running_loop() is self._loop:
-            self._emit(payload)
+            self._publish(payload)
         else:
-            self._loop.call_soon_threadsafe(self._emit, payload)
+            self._loop.call_soon_threadsafe(self._publish, payload)
+
+    def _publish(self, payload: Payload) -> None:
+        if not self._closed:
+            self._emit(payload)
 
     def output(self, text: str, channel: Literal["stdout", "stderr", "progress"] = "stdout") -> None:
         """Show what the tool has to say while it works."""
         if text:
-            self.emit(ToolOutputDelta(self.call.id, text, channel))
+            self.emit(ToolOutputDelta(self.call.id, plain_text(text), channel))
 
     def keep(self, kind: type[T]) -> T:
         """The one object of that kind in this session: made on first use, its `aclose` awaited at the session's end."""

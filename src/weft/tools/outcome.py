@@ -31,6 +31,19 @@ class ToolFault(WeftError):
         self.status: ToolStatus = status
 
 
+def plain_text(text: str) -> str:
+    """The text without what no event may hold: NUL, and half a surrogate pair."""
+    if "\x00" in text:
+        text = text.replace("\x00", "\ufffd")
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def content_of(value: Any) -> Parts:
     """Whatever a function returned, as the content of a result."""
     match value:

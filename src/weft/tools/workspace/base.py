@@ -12,7 +12,7 @@ class PathFault(ToolFault):
     """A path that may not be used. `kind` says why.
 
     `path_outside_workspace`, `invalid_path`, `protected_path`, `not_found`, `not_a_regular_file`, `is_a_folder`,
-    `too_large`, `not_text`, `stale_read`, `exists`.
+    `not_a_folder`, `too_large`, `not_text`, `stale_read`, `exists`, `not_permitted`, `io_error`.
     """
 
 
@@ -21,8 +21,16 @@ class Entry(msgspec.Struct, frozen=True):
 
     path: str
     kind: str
-    """`file`, `folder` or `link`."""
+    """`file`, `folder` or `link`; `other` for what is none of them, such as a pipe."""
     size: int = 0
+
+
+class Listing(list[Entry]):
+    """What is in a folder. `cut` says that there was more than a listing holds."""
+
+    def __init__(self, entries: Iterable[Entry] = (), *, cut: bool = False) -> None:
+        super().__init__(entries)
+        self.cut = cut
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,15 +71,18 @@ class Workspace(Protocol):
         """The path as it is named in events and locks. Raises PathFault if it can never be one of ours."""
         ...
 
-    def read(self, path: str, *, limit: int | None = None) -> bytes:
-        """A file's content. What was read is remembered: a later write notices changes by others. `limit` in bytes."""
+    def read(self, path: str, *, limit: int | None = None, remember: bool = True) -> bytes:
+        """A file's content. What was read is remembered: a later write notices changes by others.
+
+        A look that shows the model nothing of the whole file is not to be remembered. `limit` in bytes.
+        """
         ...
 
-    def read_text(self, path: str, *, limit: int | None = None) -> str: ...
+    def read_text(self, path: str, *, limit: int | None = None, remember: bool = True) -> str: ...
 
     def exists(self, path: str) -> bool: ...
 
-    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Iterable[Entry]:
+    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Listing:
         """What is in a folder, sorted by path, folders before what is in them. `depth=None` is all the way down."""
         ...
 

@@ -1,0 +1,109 @@
+"""From deltas to messages. A pure fold: no clock, no I/O."""
+
+from weft.core.content import Reasoning, Text
+from weft.core.events import (
+    AssistantMessage,
+    InputJsonDelta,
+    MessageDelta,
+    MessageDiscarded,
+    MessageStart,
+    MessageStop,
+    TextContentBlockStart,
+    TextDelta,
+    ThinkingContentBlockStart,
+    ThinkingDelta,
+    ToolPlanned,
+    ToolUseContentBlockStart,
+    ToolUseMessage,
+)
+from weft.core.messages import Block, Message
+from weft.core.payload import Payload
+from weft.core.stop import StopReason
+from weft.wires.arguments import finish_call
+
+
+class _Block:
+    __slots__ = ("call", "kind", "name", "parts")
+
+    def __init__(self, kind: str, call: str = "", name: str = "") -> None:
+        self.kind = kind
+        self.call = call
+        self.name = name
+        self.parts: list[str] = []
+
+
+class MessageAssembler:
+    """Puts one message after the other together from its stream."""
+
+    def __init__(self) -> None:
+        self.message = ""
+        """The id of the message that is open now."""
+        self._blocks: list[_Block] = []
+        self._stop: StopReason = "error"
+
+    def feed(self, payload: Payload) -> list[Payload]:
+        """Take the next payload. At the end of a message: the message, and its calls."""
+        kind = type(payload)
+        if kind is TextDelta or kind is ThinkingDelta:
+            self._blocks[payload.index].parts.append(payload.text)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+            return _NOTHING
+        if kind is InputJsonDelta:
+            self._blocks[payload.index].parts.append(payload.partial_json)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+            return _NOTHING
+        match payload:
+            case MessageStart(message=message):
+                self.message, self._blocks, self._stop = message, [], "error"
+            case TextContentBlockStart(refusal=refusal):
+                self._blocks.append(_Block("refusal" if refusal else "text"))
+            case ThinkingContentBlockStart():
+                self._blocks.append(_Block("thinking"))
+            case ToolUseContentBlockStart(id=call, name=name):
+                self._blocks.append(_Block("tool", call, name))
+            case MessageDelta(stop_reason=stop):
+                self._stop = stop
+            case MessageStop():
+                message = Message(role="assistant", content=self._content(), id=self.message)
+                self.forget()
+                return settled(message)
+            case MessageDiscarded():
+                self.forget()
+            case _:
+                pass
+        return _NOTHING
+
+    @property
+    def said(self) -> str:
+        """The text of the open message so far."""
+        return "".join(part for block in self._blocks if block.kind == "text" for part in block.parts)
+
+    @property
+    def length(self) -> int:
+        """How many characters of any kind the open message has so far."""
+        return sum(len(part) for block in self._blocks for part in block.parts)
+
+    def forget(self) -> None:
+        """The open message is over; nobody needs it put together."""
+        self.message, self._blocks = "", []
+
+    def _content(self) -> list[Block]:
+        content: list[Block] = []
+        for block in self._blocks:
+            text = "".join(block.parts)
+            if block.kind == "tool":
+                content.append(finish_call(block.call, None, block.name, text, self._stop))
+            elif block.kind == "thinking":
+                content.append(Reasoning(text))
+            else:
+                content.append(Text(text, refusal=block.kind == "refusal"))
+        return content
+
+
+def settled(message: Message) -> list[Payload]:
+    """What a finished message means for the log: itself, and each of its calls."""
+    payloads: list[Payload] = [AssistantMessage(message)]
+    for call in message.tool_calls:
+        payloads += (call, ToolUseMessage(call), ToolPlanned(call.id, call.name))
+    return payloads
+
+
+_NOTHING: list[Payload] = []

@@ -1,0 +1,115 @@
+"""The engine: one conversation, one exchange at a time, in the order of asking."""
+
+import asyncio
+from collections import deque
+
+import msgspec
+
+from weft.agent.budget import Budget
+from weft.agent.bus import EventBus
+from weft.agent.exchange import Exchange
+from weft.agent.models import Models
+from weft.core.envelope import Event
+from weft.core.events import ConversationQueued, ExchangeResponse
+from weft.core.messages import Message
+from weft.core.settings import Settings
+from weft.providers.base import ProviderSession
+from weft.tools.runtime import ToolRuntime
+from weft.tools.shape import Shape
+
+
+class AgentEngine:
+    """Runs exchanges on a model with tools. What happens is told on the bus, and nowhere else."""
+
+    def __init__(
+        self,
+        models: Models,
+        runtime: ToolRuntime,
+        bus: EventBus,
+        *,
+        settings: Settings | None = None,
+        budget: Budget | None = None,
+        messages: list[Message] | None = None,
+    ) -> None:
+        self.models = models
+        self.runtime = runtime
+        self.bus = bus
+        self.settings = settings or Settings()
+        self.budget = budget or Budget()
+        self.messages = list(messages or [])
+        """The conversation so far."""
+        self.current: Exchange | None = None
+        self._waiting: deque[Exchange] = deque()
+        runtime.relay = self._relay
+
+    @property
+    def session(self) -> ProviderSession:
+        """The provider session of the model that is up. It and the engine share one history."""
+        session = self.models.session
+        if session is None:
+            session = self.models.open(self.messages, self.runtime.registry.definitions, self.settings)
+            self.messages = session.messages
+        return session
+
+    def prepare(self, shape: Shape | None) -> None:
+        """Before an exchange: the tools as they are now, and the output that is asked for."""
+        session = self.session
+        session.tools = self.runtime.registry.definitions
+        schema = shape.schema if shape is not None else self.settings.output_schema
+        if session.settings.output_schema != schema:
+            session.settings = msgspec.structs.replace(self.settings, output_schema=schema)
+
+    def append(self, message: Message) -> None:
+        self.session.append(message)
+
+    def submit(
+        self,
+        message: Message,
+        *,
+        shape: Shape | None = None,
+        cause: str | None = None,
+        client_request_id: str | None = None,
+        first: bool = False,
+    ) -> Exchange:
+        """Start an exchange, or queue it behind the one that runs: at the end, or before all others."""
+        exchange = Exchange(self, message, shape=shape, cause=cause, client_request_id=client_request_id)
+        (self._waiting.appendleft if first else self._waiting.append)(exchange)
+        if self.current is None:
+            self._start_next()
+        else:
+            self.bus.publish_apart(ConversationQueued(len(self._waiting), exchange.id))
+        return exchange
+
+    def cancel(self, reason: str = "") -> bool:
+        """End the exchange that runs, if one does."""
+        return self.current.cancel(reason) if self.current is not None else False
+
+    async def close(self) -> None:
+        """End everything that runs or waits, then what the tools keep."""
+        for exchange in (*self._waiting, *([self.current] if self.current is not None else [])):
+            exchange.cancel("The agent was closed.")
+        while self.current is not None and self.current.task is not None:
+            await asyncio.wait([self.current.task])
+            await asyncio.sleep(0)
+        await self.models.close()
+        await self.runtime.close()
+
+    def _start_next(self) -> None:
+        if not self._waiting:
+            self.current = None
+            return
+        self.current = exchange = self._waiting.popleft()
+        exchange.task = asyncio.get_running_loop().create_task(exchange.run(), name=f"weft-{exchange.id}")
+        exchange.task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            task.get_loop().call_exception_handler({"message": "An exchange broke.", "exception": error, "task": task})
+        if self.current is not None and not self.current.is_over:  # ended from outside, before its first step
+            self.current.close_unrun()
+        self._start_next()
+
+    def _relay(self, event: Event, direct: bool) -> None:
+        if self.current is not None and direct and isinstance(event.data, ExchangeResponse):
+            self.current.tracker.delegate(event.data)
+        self.bus.relay(event)

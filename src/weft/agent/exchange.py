@@ -1,0 +1,416 @@
+"""One exchange: a request and everything until its final answer.
+
+It runs in a task of its own, so that ending it is one cancellation and whoever waits for it is never hurt by that. Each
+way out leads through `_close`: exactly one `exchange_response`, a message that is closed, a result for every call.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from weft.agent.assembler import settled
+from weft.agent.bill import Bill
+from weft.agent.html import html_in
+from weft.agent.listener import Listener
+from weft.agent.output import OutputError, read_output
+from weft.agent.previews import Previews
+from weft.agent.repeats import Repeats
+from weft.agent.result import AgentResult
+from weft.agent.tracker import ExchangeTracker
+from weft.core.errors import ConfigurationError, ProviderError, WeftError
+from weft.core.events import (
+    CancelRequested,
+    ConversationEnd,
+    ConversationInterrupted,
+    ConversationStart,
+    ErrorMessage,
+    ErrorOccurred,
+    ExchangeRequest,
+    ExchangeResponse,
+    ExchangeStatus,
+    FileChanged,
+    RetryScheduled,
+    ToolPlanned,
+    ToolUseMessage,
+    UserMessage,
+)
+from weft.core.ids import new_id
+from weft.core.messages import Message, assistant, user
+from weft.core.payload import Payload
+from weft.core.tools import ToolCall, ToolResult
+from weft.core.usage import Usage
+from weft.providers.base import ProviderTurn
+from weft.tools.batch import Batch
+from weft.tools.shape import Shape
+
+if TYPE_CHECKING:
+    from weft.agent.engine import AgentEngine
+
+CORRECTIONS = 2
+"""How often a model may try again to give the output that was asked for."""
+_PAGE = "index.html"
+_PATIENCE = 0.3  # seconds that a cancelled exchange waits for the price list
+_NOTES = {
+    "max_tokens": "The answer was cut off at the output limit.",
+    "refusal": "The model refused.",
+    "content_filter": "A content filter stopped the answer.",
+}
+
+
+class _Limit(Exception):
+    """A budget is used up."""
+
+    def __init__(self, limit: str) -> None:
+        self.limit = limit
+
+
+class Exchange:
+    """A request on its way. Await `result()`, end it with `cancel()`, add to it with `steer()`."""
+
+    def __init__(
+        self,
+        engine: "AgentEngine",
+        message: Message,
+        *,
+        shape: Shape | None = None,
+        cause: str | None = None,
+        client_request_id: str | None = None,
+    ) -> None:
+        self.id = new_id("ex")
+        self.message = message
+        self.tracker = ExchangeTracker()
+        self.task: asyncio.Task[None] | None = None
+        self.error: WeftError | None = None
+        """Why it failed."""
+        self._engine = engine
+        self._shape = shape
+        self._request = ExchangeRequest(message, engine.models.name, client_request_id, cause)
+        self._publish = engine.bus.publish
+        self._previews = Previews(engine.runtime.registry, engine.runtime.workspace, self._publish)
+        self._bill = Bill(self.tracker, lambda: engine.session)
+        self._listener = Listener(self._publish, self._previews, self.tracker, self._bill)
+        self._repeats = Repeats()
+        self._steering: deque[Message] = deque()
+        self._batch: Batch | None = None
+        self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
+        self._cancelled: str | None = None  # the reason, once somebody asked for it
+        self._limit: str | None = None
+        self._begun = self._answered = self._over = self._told = self._stopping = False
+        self._started = monotonic()
+        self._history = 0  # where this exchange begins in the conversation
+        self._text = ""
+        self._output: Any = None
+
+    # --- from outside ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        return self._over
+
+    @property
+    def is_told(self) -> bool:
+        """Its last event has been published."""
+        return self._told
+
+    async def result(self) -> AgentResult:
+        """The outcome. Cancelling whoever waits here cancels the exchange, and waits until it has ended."""
+        try:
+            return await asyncio.shield(self._done)
+        except asyncio.CancelledError:
+            self.cancel("The caller was cancelled.")
+            await asyncio.wait([self._done])
+            raise
+
+    def cancel(self, reason: str = "") -> bool:
+        """End it. False if that changes nothing: it is over, or being ended."""
+        if self._over or self._cancelled is not None:
+            return False
+        self._cancelled = reason
+        if not self._begun:  # still in the queue: the log follows when its turn comes
+            self._done.set_result(self._outcome(self.tracker.response("cancelled", self._elapsed())))
+            return True
+        self._publish(CancelRequested(reason))
+        self._stop()
+        return True
+
+    def steer(self, message: Message) -> bool:
+        """Let the model see a message at its next turn. False if there will be none."""
+        if self._answered or self._over or self._cancelled is not None:
+            return False
+        self._steering.append(message)
+        return True
+
+    def _stop(self) -> None:
+        if self._stopping:
+            return  # once is enough: what cleans up is left in peace
+        self._stopping = True
+        if self._batch is not None:
+            self._batch.cancel()
+        if self.task is not None:
+            self.task.cancel()
+
+    # --- the loop ----------------------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        if self._cancelled is not None:
+            self.close_unrun()
+            return
+        self._open()
+        self._publish(UserMessage(self.message))
+        self._publish(ConversationStart())
+        timer = self._start_timer()
+        status = await self._work()
+        if timer is not None:
+            timer.cancel()
+        with suppress(asyncio.CancelledError):  # whoever cancels from here on ends the wait, not the ending
+            await self._bill.ready(patience=None if self._cancelled is None else _PATIENCE)
+        self._close("cancelled" if self._cancelled is not None else status)
+
+    def close_unrun(self) -> None:
+        """It was ended before it began: the log tells both."""
+        self._cancelled = self._cancelled or ""
+        self._open()
+        self._publish(CancelRequested(self._cancelled))
+        self._close("cancelled")
+
+    def _open(self) -> None:
+        self._begun = True
+        self._engine.bus.exchange = self.id
+        self._started = monotonic()
+        self._history = len(self._engine.messages)
+        self._publish(self._request)
+
+    async def _work(self) -> ExchangeStatus:
+        """All turns. Whatever happens, how it ended."""
+        try:
+            self._engine.prepare(self._shape)
+            self._engine.append(self.message)
+            self._bill.begin()
+            await self._check_price()
+            await self._turns()
+            self._answered = True
+            await self._write_page()
+            return "completed"
+        except _Limit as reached:
+            self._limit = reached.limit
+            return "limit"
+        except asyncio.CancelledError:
+            self._abandon_message()
+            if self._limit is not None and self._cancelled is None:
+                return "limit"
+            if self._cancelled is None:  # from outside, by whoever owns the task
+                self._cancelled = "The task was cancelled."
+                self._publish(CancelRequested(self._cancelled))
+            return "cancelled"
+        except WeftError as error:
+            self.error = error
+        except Exception as error:
+            logging.getLogger("weft").exception("The exchange failed by a fault of Weft.")
+            self.error = WeftError(f"Something went wrong inside Weft ({type(error).__name__}); please report it.")
+        return "failed"
+
+    async def _turns(self) -> None:
+        engine = self._engine
+        corrections = 0
+        while True:
+            self._take_steering()
+            self._go_on()
+            self._check_budget()
+            turn = await self._turn()
+            self._text = turn.text
+            self._engine.bus.publish_all(settled(turn.message))
+            calls = turn.tool_calls
+            if calls:
+                await self._run_tools(turn, calls)
+                if turn.stop_reason not in ("refusal", "content_filter"):
+                    continue
+            else:
+                engine.session.append_tool_results(turn, [])
+            if turn.stop_reason == "pause_turn" or self._steering:
+                continue
+            problem = self._read_output()
+            if problem is None:
+                return
+            corrections += 1
+            if corrections > CORRECTIONS:
+                raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
+            self._say(user(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON."))
+
+    async def _turn(self) -> ProviderTurn:
+        """One turn, on the model that is up or on one that takes over."""
+        engine, listener = self._engine, self._listener
+        listener.attempts_before = 0
+        while True:
+            try:
+                turn = await engine.session.stream_turn(listener.hear)
+            except ProviderError as error:
+                if not await engine.models.next(error):
+                    raise
+                engine.prepare(self._shape)
+                listener.attempts_before = listener.attempt
+                self._publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))
+                self._go_on()
+                continue
+            self._bill.add(turn.usage, turn.billed_usd)
+            return turn
+
+    async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
+        engine = self._engine
+        batch = engine.runtime.batch(calls, self._emit, self._repeats.notes(calls))
+        limit = engine.budget.reached(self.tracker)
+        try:
+            if limit is not None:
+                batch.refuse(f"{engine.budget.explain(limit)} The call was not run.", "cancelled")
+                raise _Limit(limit)
+            await self._run_batch(batch)
+        finally:
+            engine.session.append_tool_results(turn, batch.results)
+
+    async def _run_batch(self, batch: Batch) -> None:
+        self._batch = batch
+        try:
+            self._go_on()
+            await batch.run()
+        except asyncio.CancelledError:
+            batch.refuse("The exchange was ended before the call was run.", "cancelled")
+            raise
+        finally:
+            self._batch = None
+
+    def _go_on(self) -> None:
+        """Nothing starts once the end was asked for; a reactor may have, inside a step of this very task."""
+        if self._cancelled is not None or self._limit is not None:
+            raise asyncio.CancelledError
+
+    def _check_budget(self) -> None:
+        budget = self._engine.budget
+        limit = "turns" if self.tracker.turns >= budget.turns else budget.reached(self.tracker)
+        if limit is not None:
+            raise _Limit(limit)
+
+    async def _check_price(self) -> None:
+        """A budget of money needs prices: without them it could not be kept."""
+        if self._engine.budget.usd is None:
+            return
+        await self._bill.ready()
+        if self._engine.session.cost(Usage(input=1000, output=1000)).usd is not None:
+            return
+        raise ConfigurationError(
+            f"There is no price for {self._engine.models.name}, so a budget in dollars cannot be kept; "
+            "limit tokens instead."
+        )
+
+    def _start_timer(self) -> asyncio.TimerHandle | None:
+        seconds = self._engine.budget.seconds
+        return asyncio.get_running_loop().call_later(seconds, self._time_is_up) if seconds is not None else None
+
+    def _time_is_up(self) -> None:
+        if not self._over and self._cancelled is None:
+            self._limit = "seconds"
+            self._stop()
+
+    def _take_steering(self) -> None:
+        while self._steering:
+            self._say(self._steering.popleft())
+
+    def _say(self, message: Message) -> None:
+        self._publish(UserMessage(message))
+        self._engine.append(message)
+
+    def _read_output(self) -> str | None:
+        """The typed value of the answer, if one was asked for; what is wrong with it."""
+        if self._shape is None:
+            return None
+        try:
+            self._output = read_output(self._text, self._shape)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    async def _write_page(self) -> None:
+        """A page that the model wrote as text becomes the file that it did not write."""
+        self._go_on()
+        runtime = self._engine.runtime
+        if not runtime.workspace.is_project or "create_file" not in runtime.registry or runtime.workspace.files():
+            return
+        page = html_in(self._text)
+        if page is None:
+            return
+        call = ToolCall(id=new_id("final"), name="create_file", input={"path": _PAGE, "content": page})
+        self._engine.bus.publish_all([call, ToolUseMessage(call), ToolPlanned(call.id, call.name)])
+        await self._run_batch(runtime.batch([call], self._emit))
+
+    # --- what is heard -----------------------------------------------------------------------------------------------
+
+    def _emit(self, payload: Payload) -> None:
+        """What tools have to say."""
+        if type(payload) is ToolResult:
+            self._previews.settle(payload)
+        elif type(payload) is FileChanged:
+            self._previews.changed(payload)
+        self._publish(payload)
+
+    # --- how it ends -------------------------------------------------------------------------------------------------
+
+    def _abandon_message(self) -> None:
+        """A message that will not be finished is closed. What the user saw of its text stays in the conversation."""
+        said = self._listener.abandon()
+        if said.strip():
+            self._text = said
+            self._engine.append(assistant(said))
+
+    def _close(self, status: ExchangeStatus) -> None:
+        self._over = True
+        self._take_steering()  # what the model did not come to see is part of the conversation all the same
+        if status != "failed":
+            self.error = None
+        elif self.error is not None:
+            self._publish(ErrorOccurred(self.error.info()))
+            self._publish(ErrorMessage(self.error.info()))
+        reason = self._cancelled if status == "cancelled" else self._limit if status == "limit" else None
+        self._publish(ConversationEnd() if reason is None else ConversationInterrupted(reason))
+        response = self.tracker.response(
+            status,
+            self._elapsed(),
+            error=self.error.info() if self.error is not None else None,
+            limit=self._limit if status == "limit" else None,
+            note=self._note(status),
+        )
+        self._publish(response)
+        self._told = True
+        self._engine.bus.exchange = None
+        if not self._done.done():
+            self._done.set_result(self._outcome(response))
+
+    def _note(self, status: ExchangeStatus) -> str | None:
+        if status == "limit" and self._limit is not None:
+            return self._engine.budget.explain(self._limit)
+        if status != "completed":
+            return None
+        said = _NOTES.get(self.tracker.stop_reason)
+        return said or (None if self._text.strip() else "The model answered with no text.")
+
+    def _outcome(self, response: ExchangeResponse) -> AgentResult:
+        return AgentResult(
+            text=self._text,
+            status=response.status,
+            stop_reason=response.stop_reason,
+            usage=response.usage,
+            cost=response.cost_usd,
+            turns=response.turns,
+            duration_ms=response.duration_ms,
+            files=self._engine.runtime.workspace.files(),
+            output=self._output,
+            messages=self._engine.messages[self._history :] if self._begun else [],
+            error=response.error,
+            limit=response.limit,
+            note=response.note,
+            delegated=response.delegated,
+            exchange=self.id,
+        )
+
+    def _elapsed(self) -> float:
+        return round((monotonic() - self._started) * 1000, 3)

@@ -1,0 +1,51 @@
+"""The events of an exchange, for one who reads at their own pace. Nothing is left out."""
+
+import asyncio
+
+from weft.agent.bus import EventBus
+from weft.agent.exchange import Exchange
+from weft.core.envelope import Event
+
+
+class EventStream:
+    """Collects the events of a bus from now on until `close`."""
+
+    def __init__(self, bus: EventBus) -> None:
+        self._session = bus.session
+        self._events: list[Event] = []
+        self._begun = self._due = False
+        self._waiter: asyncio.Future[None] | None = None
+        self._subscription = bus.subscribe(self._put)
+
+    def close(self) -> None:
+        self._subscription.close()
+
+    async def next_of(self, exchange: Exchange) -> list[Event]:
+        """What has happened since: in an exchange, in those it delegates, and around it."""
+        if not self._events:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+            self._waiter = None
+        events, self._events = self._events, []
+        if not self._begun or exchange.is_told:
+            events = [event for event in events if self._concerns(event, exchange)]
+        return events
+
+    def _concerns(self, event: Event, exchange: Exchange) -> bool:
+        if event.session != self._session:
+            return self._begun
+        if event.exchange == exchange.id:
+            self._begun = event.type != "exchange_response"
+            return True
+        return event.exchange is None and not exchange.is_told
+
+    def _put(self, event: Event) -> None:
+        self._events.append(event)
+        if self._waiter is not None and not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._wake)  # with what the same moment still brings
+
+    def _wake(self) -> None:
+        self._due = False
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)

@@ -1,0 +1,96 @@
+"""The head of an answer (RFC 9112, sections 4 to 6): its status, its headers, and how its body is framed.
+
+Read strictly wherever two readers could disagree on where the body ends: a folded line, a space before a colon, two
+lengths, a length beside chunks.
+"""
+
+import re
+
+import msgspec
+
+from weft.providers.http1.faults import NotHttp
+from weft.providers.http1.framing import ByLength, Chunked, Framing, UntilClose
+
+MAX_HEAD = 64 * 1024
+_END = re.compile(rb"\n\r?\n")
+_STATUS = re.compile(r"HTTP/1\.([0-9]) ([1-9][0-9][0-9])(?: [^\0\r\n]*+)?\r?\n")
+_FIELD = re.compile(r"^([-!#$%&'*+.^_`|~0-9A-Za-z]++):[ \t]*+([^\0\r\n]*+)\r?\n", re.MULTILINE)
+_MAX_DIGITS = 18
+_TLS_RECORDS = (b"\x15", b"\x16")  # an alert, a handshake
+
+
+class Head(msgspec.Struct, frozen=True):
+    status: int
+    headers: dict[str, str]
+    """Names in lower case; the values of a repeated one are joined by commas."""
+    framing: Framing
+    keep: bool
+    """The connection may serve another request."""
+
+
+def end_of_head(data: bytes, start: int = 0) -> int:
+    """Where the body begins; -1 while the head is not whole."""
+    found = _END.search(data, start)
+    return found.end() if found is not None else -1
+
+
+def check_start(data: bytes) -> None:
+    """NotHttp if what came so far can never become an answer."""
+    if data.startswith(_TLS_RECORDS):
+        raise NotHttp("it answers in TLS, so its address should begin with https")
+    if not data.startswith(b"HTTP/1."[: len(data)]):
+        raise NotHttp("it does not begin with an HTTP/1 status line")
+    if len(data) > MAX_HEAD:
+        raise NotHttp(f"it has headers of more than {MAX_HEAD} bytes")
+
+
+def parse_head(data: bytes) -> Head:
+    """A whole head, its empty line included."""
+    if len(data) > MAX_HEAD:
+        raise NotHttp(f"it has headers of more than {MAX_HEAD} bytes")
+    text = data.decode("utf-8", "replace")
+    status_line = _STATUS.match(text)
+    if status_line is None:
+        raise NotHttp("it does not begin with an HTTP/1 status line")
+    fields = _FIELD.findall(text, status_line.end())
+    if len(fields) != text.count("\n") - 2:
+        raise NotHttp("it has a header that is folded, has no name, or holds a control character")
+    headers: dict[str, str] = {}
+    for name, value in fields:
+        key, value = name.lower(), value.rstrip(" \t")
+        headers[key] = f"{headers[key]}, {value}" if key in headers else value
+    status = int(status_line[2])
+    return Head(status, headers, _framing(status, headers), _keeps(headers, status_line[1] != "0"))
+
+
+def _framing(status: int, headers: dict[str, str]) -> Framing:
+    coding, length = headers.get("transfer-encoding"), headers.get("content-length")
+    if coding is not None and length is not None:
+        raise NotHttp("it gives both a length and a transfer encoding")
+    if status < 200 or status in (204, 304):
+        return ByLength(0)
+    if coding is not None:
+        if coding.lower() != "chunked":
+            raise NotHttp("it has another transfer encoding than chunked")
+        return Chunked()
+    return ByLength(_length(length)) if length is not None else UntilClose()
+
+
+def _length(value: str) -> int:
+    if not value.isdecimal() and "," in value:
+        lengths = {one.strip(" \t") for one in value.split(",")}
+        value = lengths.pop() if len(lengths) == 1 else ""
+    if not (value.isascii() and value.isdecimal() and len(value) <= _MAX_DIGITS):
+        raise NotHttp("it has a length that is no number, or several of them")
+    return int(value)
+
+
+def _keeps(headers: dict[str, str], modern: bool) -> bool:
+    options = headers.get("connection")
+    if options is None:
+        return modern
+    tokens = {token.strip().lower() for token in options.split(",")}
+    if "close" in tokens:
+        return False
+    # Chunks in an answer of HTTP/1.0 are readable, but not to be trusted with what follows them.
+    return modern or ("keep-alive" in tokens and "transfer-encoding" not in headers)

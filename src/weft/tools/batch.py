@@ -1,0 +1,288 @@
+"""The calls of one message while they run.
+
+Each runs in a task of its own, so that one that does not stop when it is told to can be left behind. After a cancel,
+too, every call has its result.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from weft.core.content import Text
+from weft.core.events import ToolCompleted, ToolExecuting, ToolFailed
+from weft.core.json import JsonObject, encode_text
+from weft.core.payload import Payload
+from weft.core.tools import ToolCall, ToolResult, ToolStatus
+from weft.tools.context import Emit, ToolContext
+from weft.tools.faults import explain_exception
+from weft.tools.locks import Ticket
+from weft.tools.outcome import Parts, ToolFault, ToolOutput, content_of, plain_text
+from weft.tools.summaries import call_summary, result_summary
+from weft.tools.tool import Access, Tool
+
+if TYPE_CHECKING:
+    from weft.tools.runtime import ToolRuntime
+
+GRACE = 2.0
+"""Seconds that a call gets to end after it was told to."""
+_CANCELLED = "The call was cancelled before it was done."
+
+
+@dataclass(slots=True)
+class Planned:
+    """A call that was found and is valid."""
+
+    call: ToolCall
+    tool: Tool
+    arguments: JsonObject
+    values: JsonObject
+    """The arguments as the body takes them."""
+    access: Sequence[Access]
+    changed: bool = False
+    """The approver gave it other arguments."""
+
+
+class Running:
+    """One call on its way from plan to result."""
+
+    __slots__ = ("call", "context", "result", "started", "task", "ticket", "timed_out", "tool")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+        self.tool: Tool | None = None
+        self.ticket: Ticket | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.context: ToolContext | None = None
+        self.timed_out = False
+        self.started = 0.0
+        self.result: ToolResult | None = None
+
+    def stop(self) -> None:
+        if self.context is not None:
+            self.context.stop()
+        if self.task is not None:
+            self.task.cancel()
+
+
+class Batch:
+    """Runs calls and keeps their results, in call order."""
+
+    def __init__(
+        self, runtime: "ToolRuntime", calls: Sequence[ToolCall], emit: Emit, notes: Mapping[str, str] | None = None
+    ) -> None:
+        self._runtime = runtime
+        self._emit = emit
+        self._notes = notes or {}
+        self._calls = [Running(call) for call in calls]
+        self._open = len(calls)
+        self._stopped = False
+        self._done: asyncio.Future[None] | None = None
+        self._slots = asyncio.Semaphore(runtime.concurrency) if len(calls) > runtime.concurrency else None
+
+    @property
+    def results(self) -> list[ToolResult]:
+        return [running.result for running in self._calls if running.result is not None]
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._done = loop.create_future()
+        ready = [(running, planned) for running in self._calls if (planned := self._plan(running)) is not None]
+        for running, planned in ready:
+            running.ticket = self._runtime.locks.ticket(self._access(planned, ready))
+        for running, planned in ready:
+            running.task = loop.create_task(self._work(running, planned))
+        try:
+            if self._open:
+                await self._done
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
+        finally:
+            self.refuse(_CANCELLED, "cancelled")
+
+    def refuse(self, reason: str, status: ToolStatus) -> None:
+        """Whatever has no result yet gets this one."""
+        for running in self._calls:
+            if running.result is None and running.tool is None:
+                self._plan(running)  # what is wrong with a call by itself comes first
+            if running.result is None:
+                self._record(running, _result(running, status, reason))
+
+    def cancel(self) -> None:
+        """Nothing starts from now on, and what runs is told to stop."""
+        if self._stopped:
+            return  # once is enough: what cleans up is left in peace
+        self._stopped = True
+        for running in self._calls:
+            if running.task is not None:
+                running.stop()
+
+    async def _stop(self) -> None:
+        tasks = [running.task for running in self._calls if running.task is not None and not running.task.done()]
+        self.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=GRACE)
+
+    def _plan(self, running: Running) -> Planned | None:
+        planned = self._runtime.plan(running.call)
+        if isinstance(planned, ToolFault):
+            self._record(running, self._failure(running, planned))
+            return None
+        running.tool = planned.tool
+        return planned
+
+    def _access(self, planned: Planned, all_of_it: list[tuple[Running, Planned]]) -> Sequence[Access]:
+        """What a call needs, and that a sequential one is alone among the calls of its message."""
+        if len(all_of_it) == 1 or not any(other.tool.sequential for _, other in all_of_it):
+            return planned.access
+        return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
+
+    async def _work(self, running: Running, planned: Planned) -> None:
+        try:
+            planned = await self._runtime.permit(planned, self._emit)
+            await self._turn_of(running)
+            self._start(running, planned)
+            assert running.context is not None
+            value = await self._runtime.run(planned, running.context)
+            result = self._success(running, planned, value)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            assert task is not None
+            if running.timed_out and task.uncancel() == 0:
+                result = self._timeout(running)
+            elif task.cancelling() == 0 and not self._stopped:
+                result = self._failure(running, ToolFault("The tool cancelled itself."))
+            else:
+                self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
+                raise
+        except Exception as error:
+            result = self._failure(running, error)
+        finally:
+            if self._slots is not None and running.started:
+                self._slots.release()
+        self._record(running, result)
+
+    async def _turn_of(self, running: Running) -> None:
+        if running.ticket is not None and running.ticket.access:
+            await running.ticket.granted()
+        if self._slots is not None:
+            await self._slots.acquire()
+
+    def _start(self, running: Running, planned: Planned) -> None:
+        if self._stopped:
+            raise asyncio.CancelledError
+        runtime, tool, call = self._runtime, planned.tool, running.call
+        loop = asyncio.get_running_loop()
+        running.started = monotonic()
+        running.context = ToolContext(
+            call, runtime.workspace, emit=self._emit, keep=runtime.keep, ask=self._ask, loop=loop, host=runtime
+        )
+        held = running.ticket.held if running.ticket is not None and running.ticket.access else []
+        self._emit(ToolExecuting(call.id, tool.name, 1, held, call_summary(tool, planned.arguments)))
+        timeout = tool.timeout if tool.timeout is not None else runtime.timeout
+        runtime.alarm.watch(running, timeout, partial(self._time_out, running))
+
+    async def _ask(self, call: ToolCall, text: str, suggestions: Sequence[str]) -> str:
+        return await self._runtime.approvals.ask(call, text, suggestions, self._emit)
+
+    # --- how it ended -------------------------------------------------------------------------------------------------
+
+    def _time_out(self, running: Running) -> None:
+        if running.task is None or running.task.done():
+            return
+        running.timed_out = True
+        running.stop()
+        self._runtime.alarm.watch(running, GRACE, partial(self._leave_behind, running))
+
+    def _leave_behind(self, running: Running) -> None:
+        """It was told to stop and did not. Its result is recorded without it."""
+        if running.result is None:
+            logging.getLogger("weft").warning("The tool %s did not stop and was left behind.", running.call.name)
+            self._record(running, self._timeout(running))
+
+    def _record(self, running: Running, result: ToolResult) -> None:
+        if running.result is not None:
+            return
+        note = self._notes.get(result.id)
+        if note is not None:
+            result = msgspec.structs.replace(result, content=_with_note(result.content, note))
+        running.result = result
+        self._runtime.alarm.forget(running)
+        if running.context is not None:
+            running.context.close()
+        if running.ticket is not None:
+            running.ticket.release()
+        self._emit(_outcome(running, result))
+        self._emit(result)
+        self._open -= 1
+        if self._open == 0 and self._done is not None and not self._done.done():
+            self._done.set_result(None)
+
+    def _success(self, running: Running, planned: Planned, value: Any) -> ToolResult:
+        output = value if isinstance(value, ToolOutput) else ToolOutput(content=content_of(value))
+        limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
+        content, cut = capped(output.content, limit)
+        if planned.changed:
+            content = _with_note(
+                content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
+            )
+        return ToolResult(
+            id=running.call.id,
+            name=running.call.name,
+            status="error" if output.is_error else "ok",
+            content=content,
+            truncated=cut or output.truncated,
+            summary=output.summary,
+        )
+
+    def _failure(self, running: Running, error: Exception) -> ToolResult:
+        said, cut = capped(explain_exception(error, self._runtime.workspace.root), self._runtime.max_output)
+        status: ToolStatus = error.status if isinstance(error, ToolFault) else "error"
+        if running.started and status in ("invalid_input", "unknown_tool"):
+            status = "error"  # those are for calls that never started
+        return _result(running, status, said, cut)
+
+    def _timeout(self, running: Running) -> ToolResult:
+        after = monotonic() - running.started
+        return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
+
+
+def _result(running: Running, status: ToolStatus, content: Parts, truncated: bool = False) -> ToolResult:
+    return ToolResult(id=running.call.id, name=running.call.name, status=status, content=content, truncated=truncated)
+
+
+def _outcome(running: Running, result: ToolResult) -> Payload:
+    took = round((monotonic() - running.started) * 1000, 3) if running.started else 0.0
+    said = result.summary or result_summary(result)
+    if result.status == "ok":
+        return ToolCompleted(result.id, result.name, took, said)
+    return ToolFailed(result.id, result.name, result.status, took, said)
+
+
+def capped(content: Parts, limit: int) -> tuple[Parts, bool]:
+    """Text within the limit, with head and tail kept; whether something was left out. Pictures stay."""
+    if isinstance(content, str):
+        return _cut(content, limit)
+    share = max(limit // max(sum(isinstance(part, Text) for part in content), 1), 200)
+    cuts = [_cut(part.text, share) if isinstance(part, Text) else None for part in content]
+    parts = [part if cut is None else Text(cut[0]) for part, cut in zip(content, cuts, strict=True)]
+    return parts, any(cut is not None and cut[1] for cut in cuts)
+
+
+def _cut(text: str, limit: int) -> tuple[str, bool]:
+    text = plain_text(text)
+    if len(text) <= limit:
+        return text, False
+    head, tail = limit * 2 // 3, limit - limit * 2 // 3
+    left_out = len(text) - head - tail
+    return f"{text[:head]}\n\n[… {left_out:,} characters left out …]\n\n{text[-tail:]}", True
+
+
+def _with_note(content: Parts, note: str) -> Parts:
+    return f"{note}\n{content}" if isinstance(content, str) else [Text(note), *content]

@@ -1,0 +1,43 @@
+"""What a docstring says of a function and of its parameters."""
+
+import inspect
+import re
+
+_SECTION = re.compile(r"^(args|arguments|parameters|returns?|yields?|raises|examples?|notes?)\s*:\s*$", re.IGNORECASE)
+_UNDERLINED = re.compile(r"^-{3,}\s*$")
+_PARAMETER = re.compile(r"^(\*{0,2}\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_FIELD = re.compile(r"^:param\s+(?:[^:]*\s)?(\w+)\s*:\s*(.*)$")
+
+
+def read_docstring(function: object) -> tuple[str, dict[str, str]]:
+    """The description, and what is said of each parameter (Google or reST style)."""
+    lines = (inspect.getdoc(function) or "").splitlines()
+    said: list[str] = []
+    parameters: dict[str, list[str]] = {}
+    section = ""
+    current: list[str] | None = None
+    for number, line in enumerate(lines):
+        heading = _SECTION.match(line)
+        underlined = number + 1 < len(lines) and _UNDERLINED.match(lines[number + 1]) is not None
+        if heading or (underlined and line.strip()):
+            section, current = line.strip(" :").lower(), None
+        elif field := _FIELD.match(line.strip()):
+            section, current = ":param", parameters.setdefault(field[1], [field[2]])
+        elif line.lstrip().startswith(":"):
+            section, current = "other", None
+        elif not section:
+            said.append(line)
+        elif section in ("args", "arguments", "parameters") and (named := _named(line, current)):
+            current = parameters.setdefault(named[0], [named[1]])
+        elif current is not None and line.strip():
+            current.append(line.strip())
+    return "\n".join(said).strip(), {name: " ".join(text).strip() for name, text in parameters.items()}
+
+
+def _named(line: str, current: list[str] | None) -> tuple[str, str] | None:
+    """A new parameter begins here: it stands no deeper than the first one did."""
+    found = _PARAMETER.match(line.strip())
+    indent = len(line) - len(line.lstrip())
+    if found is None or (current is not None and indent > 4):
+        return None
+    return found[1].lstrip("*"), found[2]

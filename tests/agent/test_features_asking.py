@@ -1,0 +1,218 @@
+"""A person in between: approvals, changed arguments, rules that grow, questions."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from log_support import Log, call, played, results_of, scripted, until
+
+import weft
+from weft.agent.agent import Agent
+from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked, ToolExecuting
+from weft.core.tools import ToolResult
+from weft.tools.approvals import NotPending
+
+
+def recorder() -> tuple[list[str], weft.Tool]:
+    ran: list[str] = []
+
+    @weft.tool(effect="write")
+    async def change(what: str) -> str:
+        """Changes."""
+        ran.append(what)
+        return f"changed {what}"
+
+    return ran, change
+
+
+async def decided(decision: bool | weft.Approval, **options: Any) -> tuple[list[str], ToolResult, Log]:
+    ran, change = recorder()
+
+    async def decide(_: ApprovalRequested) -> bool | weft.Approval:
+        return decision
+
+    options = {"permissions": "ask"} | options
+    result, log = await played([call("change", what="a")], "Done.", tools=[change], on_approval=decide, **options)
+    (found,) = results_of(result.messages)
+    return ran, found, log
+
+
+async def test_allowed() -> None:
+    ran, found, log = await decided(True)
+    assert (ran, found.status) == (["a"], "ok")
+    assert log.of(ApprovalResolved)[0].decision == "allowed"
+
+
+@pytest.mark.parametrize("decision", [False, weft.Approval(False, "Not on Sundays.")])
+async def test_denied(decision: bool | weft.Approval) -> None:
+    ran, found, log = await decided(decision)
+    assert (ran, found.status, log.of(ToolExecuting)) == ([], "denied", [])
+    assert "did not allow" in found.text
+    if isinstance(decision, weft.Approval):
+        assert "Not on Sundays." in found.text
+
+
+async def test_allowed_with_other_arguments() -> None:
+    ran, found, log = await decided(weft.Approval(True, arguments={"what": "b"}))
+    assert (ran, found.status) == (["b"], "ok")
+    assert 'changed the arguments to {"what":"b"}' in found.text
+    assert log.of(ApprovalResolved)[0].input == {"what": "b"}
+
+
+async def test_other_arguments_are_checked_like_the_first() -> None:
+    ran, found, _ = await decided(weft.Approval(True, arguments={"what": [3]}))
+    assert (ran, found.status) == ([], "invalid_input")
+    rules = weft.Permissions("ask", ["deny change(what=secret)"])
+    ran, found, _ = await decided(weft.Approval(True, arguments={"what": "secret"}), permissions=rules)
+    assert (ran, found.status) == ([], "denied")
+
+
+async def test_always_is_for_the_very_same_and_nothing_wider() -> None:
+    ran, change = recorder()
+    asked: list[str] = []
+
+    async def decide(request: ApprovalRequested) -> weft.Approval:
+        asked.append(request.summary)
+        return weft.Approval(True, always=True)
+
+    turns = [[call("change", what=what)] for what in ("a*", "a*", "ab", "a*")]
+    await played(*turns, "Done.", tools=[change], permissions="ask", on_approval=decide)
+    assert ran == ["a*", "a*", "ab", "a*"]
+    assert len(asked) == 2
+
+
+async def test_harmless_tools_are_not_asked_about() -> None:
+    @weft.tool(effect="read")
+    async def look() -> str:
+        """Looks."""
+        return "seen"
+
+    result, log = await played([call("look")], "Done.", tools=[look], permissions="ask")
+    assert results_of(result.messages)[0].status == "ok"
+    assert log.of(ApprovalRequested) == []
+
+
+async def test_read_only_denies_by_itself() -> None:
+    ran, change = recorder()
+    result, log = await played([call("change", what="a")], "Done.", tools=[change], permissions="read-only")
+    assert (ran, results_of(result.messages)[0].status) == ([], "denied")
+    assert log.of(ApprovalRequested) == []
+
+
+async def test_deciding_by_hand_once_and_only_for_what_was_shown() -> None:
+    ran, change = recorder()
+    agent = Agent(
+        scripted([call("change", what="a"), call("change", what="b")], "Done."), tools=[change], permissions="ask"
+    )
+    log = Log(agent)
+    exchange = agent.send("Go.")
+    await until(lambda: len(log.of(ApprovalRequested)) == 2)
+    first, second = log.of(ApprovalRequested)
+    assert first.digest != second.digest
+    with pytest.raises(NotPending, match="another call"):
+        agent.approve(first.approval, digest=second.digest)
+    assert ran == []
+    agent.approve(first.approval, digest=first.digest)
+    with pytest.raises(NotPending, match="resolved before"):
+        agent.approve(first.approval)
+    agent.deny(second.approval, "No.")
+    await exchange.result()
+    with pytest.raises(NotPending):
+        agent.deny(second.approval)
+    assert ran == ["a"]
+    log.prove()
+
+
+async def test_one_that_waits_holds_no_other_up() -> None:
+    ran, change = recorder()
+
+    @weft.tool(effect="read")
+    async def look() -> str:
+        """Looks."""
+        ran.append("looked")
+        return "seen"
+
+    agent = Agent(scripted([call("change", what="a"), call("look")], "Done."), tools=[change, look], permissions="ask")
+    log = Log(agent)
+    exchange = agent.send("Go.")
+    await until(lambda: ran == ["looked"] and log.of(ApprovalRequested))
+    agent.approve(log.of(ApprovalRequested)[0].approval)
+    result = await exchange.result()
+    assert [found.text for found in results_of(result.messages)] == ["changed a", "seen"]
+    log.prove()
+
+
+async def test_an_on_approval_that_fails_leaves_the_call_waiting_for_somebody_else() -> None:
+    ran, change = recorder()
+
+    async def fails(_: ApprovalRequested) -> bool:
+        raise RuntimeError("no dialog")
+
+    agent = Agent(scripted([call("change", what="a")], "Done."), tools=[change], permissions="ask", on_approval=fails)
+    log = Log(agent)
+    exchange = agent.send("Go.")
+    await until(lambda: log.of(ApprovalRequested))
+    await asyncio.sleep(0.02)
+    assert ran == []
+    agent.approve(log.of(ApprovalRequested)[0].approval)
+    assert (await exchange.result()).completed
+    log.prove()
+
+
+# --- questions -------------------------------------------------------------------------------------------------------
+
+QUESTION = call("ask_user", question="Which colour?", suggestions=["red", "blue"])
+
+
+async def test_a_question_is_answered() -> None:
+    async def answer(question: QuestionAsked) -> str:
+        assert (question.text, question.suggestions) == ("Which colour?", ["red", "blue"])
+        return "green"
+
+    result, log = await played([QUESTION], "Done.", tools=["ask"], on_question=answer)
+    assert results_of(result.messages)[0].text == "green"
+    assert log.of(QuestionAnswered)[0].answer == "green"
+
+
+async def test_a_question_is_answered_by_hand_and_once() -> None:
+    agent = Agent(scripted([QUESTION], "Done."), tools=["ask"])
+    log = Log(agent)
+    exchange = agent.send("Go.")
+    await until(lambda: log.of(QuestionAsked))
+    (asked,) = log.of(QuestionAsked)
+    agent.answer(asked.question, "blue")
+    with pytest.raises(NotPending, match="answered before"):
+        agent.answer(asked.question, "red")
+    assert results_of((await exchange.result()).messages)[0].text == "blue"
+    with pytest.raises(NotPending):
+        agent.answer(asked.question, "red")
+    log.prove()
+
+
+async def test_two_questions_come_one_after_the_other() -> None:
+    answers = iter(["one", "two"])
+    open_at_once: list[int] = []
+
+    async def answer(_: QuestionAsked) -> str:
+        open_at_once.append(len(agent.runtime.approvals.open_questions))
+        return next(answers)
+
+    agent = Agent(scripted([QUESTION, QUESTION], "Done."), tools=["ask"], on_question=answer)
+    log = Log(agent)
+    result = await agent.run("Go.")
+    assert [found.text for found in results_of(result.messages)] == ["one", "two"]
+    assert open_at_once == [1, 1]
+    log.prove()
+
+
+async def test_a_tool_of_ones_own_may_ask() -> None:
+    @weft.tool
+    async def order(ctx: weft.ToolContext) -> str:
+        """Orders."""
+        return f"{await ctx.ask('How many?')} ordered"
+
+    async def answer(_: QuestionAsked) -> str:
+        return "three"
+
+    result, _ = await played([call("order")], "Done.", tools=[order], on_question=answer)
+    assert results_of(result.messages)[0].text == "three ordered"

@@ -1,0 +1,74 @@
+"""I61 and I63, broken."""
+
+from checker_logs import Log, call, found, resumed, resumed_message
+
+from weft.core.content import Text
+from weft.core.events import (
+    AssistantMessage,
+    FilePreview,
+    MessageDelta,
+    MessageDiscarded,
+    MessageStart,
+    MessageStop,
+    SessionResumed,
+    TextContentBlockStop,
+    TextDelta,
+    ToolFailed,
+)
+from weft.core.messages import Message
+from weft.core.tools import ToolResult
+from weft.core.usage import Usage
+
+
+def test_i61_from_elsewhere() -> None:
+    assert found(resumed().change(SessionResumed, from_seq=3)) == {"I61"}
+    assert found(resumed().change(SessionResumed, from_seq=999)) == {"I61"}
+    assert found(resumed().double(SessionResumed)) == {"I61"}
+
+
+def test_i61_a_call_stays_open() -> None:
+    assert {"I61", "I30"} <= found(resumed().cut(ToolFailed).cut(ToolResult))
+
+
+def test_i61_a_call_that_waited_stays_open() -> None:
+    assert {"I61", "I30"} <= found(resumed().cut(ToolResult, 2))
+
+
+def test_i61_at_the_end_of_the_log() -> None:
+    assert "I61" in found(Log().open().turn(call()).resume())
+
+
+def test_i63_a_message_goes_on_after_a_crash() -> None:
+    log = Log().open().start()
+    log.block(0, "Whole.", {})
+    at = log.find(TextDelta, 1)
+    rest, log.entries = log.entries[at:], log.entries[:at]
+    log.resume().entries += rest
+    for entry in rest:
+        entry.epoch = 2
+    log.usage, log.turns = Usage(output=1), 1
+    log.add(MessageDelta(log.message, "end_turn", log.usage), MessageStop(log.message))
+    log.add(AssistantMessage(Message(role="assistant", content=[Text("Whole.")], id=log.message))).close()
+    assert found(log) == {"I63"}
+
+
+def test_i63_said_again_after_a_crash() -> None:
+    again = TextDelta(0, "msg_ses_1_1.0", "Half")
+    assert found(resumed_message().insert(again, before=MessageDiscarded)) == {"I63"}
+    stop = TextContentBlockStop(0, "msg_ses_1_1.0")
+    assert found(resumed_message().insert(stop, before=MessageDiscarded)) == {"I63"}
+
+
+def test_i63_the_same_message_begins_again() -> None:
+    assert "I63" in found(resumed_message().change(MessageStart, 1, message="msg_ses_1_1"))
+    log = Log().open().start().resume().drop_message()
+    log.messages = 0
+    assert "I63" in found(log.start().drop_message().close("failed"))
+
+
+def test_i63_a_preview_shows_text_twice() -> None:
+    asked = call(path="a", content="abcdefgh")
+    log = Log().open().turn(asked, previews={asked.id: ("a", "abcdefgh")}).run(asked)
+    log.write(asked, "a", "abcdefgh").result(asked).turn("Done.").close()
+    assert found(log) == set()
+    assert "I63" in found(log.double(FilePreview))

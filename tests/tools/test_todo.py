@@ -1,0 +1,63 @@
+"""todo_list: a session's plan."""
+
+import pytest
+
+from weft.core.tools import ToolCall
+from weft.tools.context import ToolContext
+from weft.tools.keep import Keep
+from weft.tools.outcome import ToolFault, ToolOutput
+from weft.tools.todo import TodoList, todo_list
+
+
+async def call(keep: Keep, items: object) -> ToolOutput:
+    assert todo_list.convert is not None
+    arguments = todo_list.convert({"items": items})
+    ctx = ToolContext(
+        ToolCall(id="c1", name="todo_list", input=arguments),
+        None,  # pyright: ignore[reportArgumentType]
+        emit=lambda _: None,
+        keep=keep,
+        ask=None,  # pyright: ignore[reportArgumentType]
+    )
+    return await todo_list.run(arguments, ctx)
+
+
+async def test_the_list_is_kept_and_replaced_whole() -> None:
+    keep = Keep()
+    output = await call(keep, [{"text": "plan", "status": "done"}, {"text": "build\n it"}])
+    assert output.content == "1 of 2 done\n[x] plan\n[ ] build it"
+    assert output.summary == "1 of 2 done"
+    output = await call(keep, [{"text": "ship", "status": "in_progress"}])
+    assert output.content == "0 of 1 done\n[>] ship"
+    assert [item.text for item in keep.get(TodoList).items] == ["ship"]
+    assert (await call(keep, [])).content == "The list is empty."
+    assert Keep().get(TodoList).items == ()
+
+
+async def test_two_in_progress_is_advised_against_and_done() -> None:
+    both = [{"text": text, "status": "in_progress"} for text in "ab"]
+    output = await call(Keep(), both)
+    assert "More than one item is in progress" in str(output.content)
+    assert not output.is_error
+
+
+async def test_limits_leave_the_list_as_it_was() -> None:
+    keep = Keep()
+    await call(keep, [{"text": "stays"}])
+    for items in ([{"text": "x"}] * 101, [{"text": "x" * 501}], [{"text": " "}]):
+        with pytest.raises(ToolFault):
+            await call(keep, items)
+    assert [item.text for item in keep.get(TodoList).items] == ["stays"]
+
+
+@pytest.mark.parametrize("items", [[{"text": "a", "status": "later"}], [{"status": "done"}], "a", [{"text": ""}]])
+async def test_other_shapes_are_refused(items: object) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011
+        await call(Keep(), items)
+
+
+def test_what_it_may_do() -> None:
+    assert todo_list.effect == "none"
+    assert todo_list.summary is not None
+    assert todo_list.summary({"items": [{}, {}]}) == "Todo list of 2 items"
+    assert "ctx" not in todo_list.definition.input_schema["properties"]
