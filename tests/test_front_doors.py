@@ -7,30 +7,28 @@ import pytest
 
 import weft
 
-DOORS = set(
-    [
-        "Agent",
-        "AgentResult",
-        "Approval",
-        "Budget",
-        "File",
-        "Image",
-        "Model",
-        "Permissions",
-        "Reason",
-        "Retry",
-        "ScriptedModel",
-        "Timeouts",
-        "Tool",
-        "ToolContext",
-        "ToolFault",
-        "ToolOutput",
-        "open_session",
-        "record",
-        "replay",
-        "tool",
-    ]
-)
+DOORS = {
+    "Agent",
+    "AgentResult",
+    "Approval",
+    "Budget",
+    "File",
+    "Image",
+    "Model",
+    "Permissions",
+    "Reason",
+    "Retry",
+    "ScriptedModel",
+    "Timeouts",
+    "Tool",
+    "ToolContext",
+    "ToolFault",
+    "ToolOutput",
+    "open_session",
+    "record",
+    "replay",
+    "tool",
+}
 
 
 def test_the_front_doors_and_nothing_else() -> None:

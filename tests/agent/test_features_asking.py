@@ -142,20 +142,57 @@ async def test_one_that_waits_holds_no_other_up() -> None:
     log.prove()
 
 
-async def test_an_on_approval_that_fails_leaves_the_call_waiting_for_somebody_else() -> None:
+async def test_a_decision_that_fails_is_a_no() -> None:
     ran, change = recorder()
 
     async def fails(_: ApprovalRequested) -> bool:
         raise RuntimeError("no dialog")
 
-    agent = Agent(scripted([call("change", what="a")], "Done."), tools=[change], permissions="ask", on_approval=fails)
+    result, _ = await played([call("change", what="a")], "Done.", tools=[change], permissions="ask", on_approval=fails)
+    assert (ran, [found.status for found in results_of(result.messages)]) == ([], ["denied"])
+
+
+async def test_a_decision_that_comes_too_late_changes_nothing() -> None:
+    ran, change = recorder()
+    late = asyncio.Event()
+
+    async def decide(_: ApprovalRequested) -> bool:
+        await late.wait()
+        return True
+
+    turns = [[call("change", what=what)] for what in "ab"]
+    agent = Agent(scripted(*turns, "Done."), tools=[change], permissions="ask", on_approval=decide)
     log = Log(agent)
     exchange = agent.send("Go.")
     await until(lambda: log.of(ApprovalRequested))
-    await asyncio.sleep(0.02)
-    assert ran == []
-    agent.approve(log.of(ApprovalRequested)[0].approval)
-    assert (await exchange.result()).completed
+    agent.deny(log.of(ApprovalRequested)[0].approval, "By hand.")
+    await until(lambda: len(log.of(ApprovalRequested)) == 2)
+    late.set()
+    result = await asyncio.wait_for(exchange.result(), 10)
+    assert [found.status for found in results_of(result.messages)] == ["denied", "ok"]
+    assert ran == ["b"]
+    log.prove()
+
+
+async def test_a_dialog_that_stays_open_after_a_cancel_holds_no_later_one_up() -> None:
+    ran, change = recorder()
+    asked: list[str] = []
+
+    async def decide(request: ApprovalRequested) -> bool:
+        asked.append(request.call)
+        if len(asked) == 1:
+            await asyncio.Event().wait()
+        return True
+
+    turns = [[call("change", what=what)] for what in "ab"]
+    agent = Agent(scripted(*turns, "Done."), tools=[change], permissions="ask", on_approval=decide)
+    log = Log(agent)
+    exchange = agent.send("Go.")
+    await until(lambda: asked)
+    agent.cancel()
+    await exchange.result()
+    result = await asyncio.wait_for(agent.run("Again."), 3)
+    assert (result.text, ran) == ("Done.", ["b"])
     log.prove()
 
 
@@ -172,6 +209,14 @@ async def test_a_question_is_answered() -> None:
     result, log = await played([QUESTION], "Done.", tools=["ask"], on_question=answer)
     assert results_of(result.messages)[0].text == "green"
     assert log.of(QuestionAnswered)[0].answer == "green"
+
+
+async def test_an_answer_that_fails_does_not_leave_the_question_open() -> None:
+    async def fails(_: QuestionAsked) -> str:
+        raise RuntimeError("no dialog")
+
+    result, _ = await played([QUESTION], "Done.", tools=["ask"], on_question=fails)
+    assert "could not answer" in results_of(result.messages)[0].text
 
 
 async def test_a_question_is_answered_by_hand_and_once() -> None:

@@ -231,9 +231,9 @@ class Agent:
     def _answer_with(self, on_approval: OnApproval | None, on_question: OnQuestion | None) -> None:
         approvals = self.runtime.approvals
         if on_approval is not None:
-            self.subscribe(Approver(on_approval, approvals), types=["approval_requested"])
+            self.subscribe(Approver(on_approval, approvals))
         if on_question is not None:
-            self.subscribe(Answerer(on_question, approvals), types=["question_asked"])
+            self.subscribe(Answerer(on_question, approvals))
 
 
 def _tools(given: Sequence[ToolLike | str]) -> list[ToolLike]:

@@ -11,7 +11,6 @@ from hashlib import sha256
 from weft.core.events import FileChanged, FilePreview, FilePreviewReset, InputJsonDelta, ToolUseContentBlockStart
 from weft.core.payload import Payload
 from weft.core.tools import ToolResult
-from weft.tools.outcome import plain_text
 from weft.tools.preview import Preview
 from weft.tools.registry import Registry
 from weft.tools.workspace.base import PathFault, Workspace
@@ -116,7 +115,6 @@ class Previews:
                 shown = self._shown[call] = _Shown(self._workspace.normal(path))
             except PathFault:
                 return  # the tool will say what is wrong with it
-        text = plain_text(text)
         self._publish(FilePreview(call, shown.path, shown.offset, text))
         shown.offset += len(text)
         shown.digest.update(text.encode("utf-8", "surrogatepass"))

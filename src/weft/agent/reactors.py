@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any, cast
 
 from weft.core.envelope import PAYLOADS, Event
+from weft.core.events import Unknown
 from weft.core.payload import Layer
 
 Handler = Callable[[Event], object]
@@ -46,7 +47,7 @@ class Subscription:
         """What takes the events of a type, if this reactor wants them."""
         if self._types is not None and kind not in self._types:
             return None
-        if self._layers is not None and PAYLOADS[kind].layer not in self._layers:
+        if self._layers is not None and PAYLOADS.get(kind, Unknown).layer not in self._layers:
             return None
         handler = self._handlers.get(kind, self._everything)
         return self._put if self._is_async and handler is not None else handler

@@ -301,7 +301,7 @@ class AssistantMessage(MessagePayload, frozen=True):
 
 
 class ToolUseMessage(MessagePayload, frozen=True):
-    """A call and its result as one action; the result is filled in when it is known."""
+    """A call and its result as one action. It is said when the call is known; `tool_result` fills the result in."""
 
     type = "tool_use_message"
     call: ToolCall

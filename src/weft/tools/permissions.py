@@ -37,7 +37,7 @@ class Decision(msgspec.Struct, frozen=True):
 class Rule(msgspec.Struct, frozen=True):
     verdict: Verdict
     tool: str
-    """A name, or a pattern such as `mcp__*`."""
+    """A name, or a pattern such as `github__*`."""
     about: str | None = None
     """A pattern for what the call is about."""
     argument: str | None = None

@@ -2,7 +2,7 @@
 
 from typing import cast
 
-from weft.core.json import JsonObject, as_list, as_object, encode, parse_strict
+from weft.core.json import JsonObject, as_list, as_object, parse_strict
 from weft.core.stop import EXECUTABLE, StopReason
 from weft.core.tools import InvalidCall, InvalidReason, ToolCall
 
@@ -58,21 +58,9 @@ def _parse(text: str) -> tuple[JsonObject, str | None]:
             value = parse_strict(value)
     except ValueError as error:
         return {}, str(error)[:_MAX_DETAIL]
-    if "\\u" in text and (unfit := _unfit(value)) is not None:
-        return {}, unfit
     if isinstance(value, dict):
         return cast(JsonObject, value), None
     return {}, f"expected an object, got {type(value).__name__}"
-
-
-def _unfit(value: object) -> str | None:
-    """A character that no text may hold, and no path."""
-    written = encode(value)
-    if b"\\u0000" in written.replace(b"\\\\", b""):
-        return "they hold the character U+0000, which makes an invalid_path and no text; leave it out"
-    if b"\\ud" in written.replace(b"\\\\", b""):
-        return "they hold half a surrogate pair; send the whole character"
-    return None
 
 
 def wire_input(call: ToolCall) -> JsonObject:

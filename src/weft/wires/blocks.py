@@ -35,8 +35,8 @@ class OpenBlock:
 
 
 def mend(block: OpenBlock, text: str) -> str:
-    """Join surrogate pairs that were cut between two deltas. A half that stays alone, and NUL, become U+FFFD."""
-    text = block.half + text.replace("\x00", "\ufffd")
+    """Join surrogate pairs that were cut between two deltas; a half that stays alone becomes U+FFFD."""
+    text = block.half + text
     block.half = ""
     if text and "\ud800" <= text[-1] <= "\udbff":
         block.half = text[-1]

@@ -53,7 +53,7 @@ class MessageWriter:
         block = self._current
         if block is None or block.kind != kind:
             block = self._begin(kind)
-        if self._surrogates or "\x00" in text:
+        if self._surrogates:
             text = mend(block, text)
         block.parts.append(text)
         self._out.append(TextDelta(block.index, block.id, text))
@@ -66,7 +66,7 @@ class MessageWriter:
         block = self._current
         if block is None or block.kind != "thinking":
             block = self._begin("thinking")
-        if self._surrogates or "\x00" in text:
+        if self._surrogates:
             text = mend(block, text)
         block.parts.append(text)
         self._out.append(ThinkingDelta(block.index, block.id, text))
@@ -101,7 +101,7 @@ class MessageWriter:
             return
         if not block.started and _is_named(block):
             self._start(block)
-        if self._surrogates or "\x00" in text:
+        if self._surrogates:
             text = mend(block, text)
         block.parts.append(text)
         if block.started:

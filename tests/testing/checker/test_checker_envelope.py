@@ -78,23 +78,14 @@ def test_i04_an_envelope_that_does_not_fit(fields: dict[str, Any]) -> None:
     assert _found(event_at(plain(), ConversationStart, **fields)) == {"I04"}
 
 
-def test_i05_half_a_surrogate_pair() -> None:
-    assert "I05" in found(tools().change(ToolOutputDelta, text="\ud83d"))
-
-
-def test_i05_nul() -> None:
-    assert found(tools().change(ToolOutputDelta, text="a\0b")) == {"I05"}
-    assert found(tools().change(ToolOutputDelta, text="a\\u0000b and null")) == set(), "that is text about NUL"
+def test_i05_odd_characters_are_stored_as_their_escapes() -> None:
+    assert found(tools().change(ToolOutputDelta, text="a\0b \ud83d and null")) == set()
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_i05_a_number_that_json_lacks(number: float) -> None:
     assert found(plain().change(ExchangeResponse, duration_ms=number)) == {"I05"}
     assert found(plain().change(MessageDelta, provider_usage={"cost": [{"usd": number}]})) == {"I05"}
-
-
-def test_i05_nul_in_a_key() -> None:
-    assert found(plain().change(MessageDelta, provider_usage={"a\0": 1})) == {"I05"}
 
 
 def test_i05_not_json_at_all() -> None:

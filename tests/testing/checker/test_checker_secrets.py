@@ -53,7 +53,7 @@ def test_i70_as_json_writes_it(secret: str) -> None:
 
 
 def test_i70_beside_half_a_surrogate_pair() -> None:
-    assert found(one_call().change(ToolResult, content=f"\ud83d {CANARY}"), secrets=[CANARY]) == {"I05", "I70"}
+    assert found(one_call().change(ToolResult, content=f"\ud83d {CANARY}"), secrets=[CANARY]) == {"I70"}
 
 
 @pytest.mark.parametrize("words", [TRACEBACK, 'File "/app/weft/x.py", line 12, in run', "in /home/me/project/x.py"])

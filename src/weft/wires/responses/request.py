@@ -107,8 +107,8 @@ def _output(result: ToolResult, history: History, items: list[JsonObject]) -> Js
     parts = parts_of(result)
     only_text = len(parts) == 1 and isinstance(parts[0], Text)
     output = cast(Text, parts[0]).text if only_text else [_part(part) for part in parts]
-    call = next((item for item in reversed(items) if item.get("call_id") == call_id), {})
-    kind = "custom_tool_call_output" if call.get("type") == "custom_tool_call" else "function_call_output"
+    called = next((item.get("type") for item in reversed(items) if item.get("call_id") == call_id), None)
+    kind = "custom_tool_call_output" if called == "custom_tool_call" else "function_call_output"
     return {"type": kind, "call_id": call_id, "output": output}
 
 
