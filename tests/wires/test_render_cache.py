@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.core.content import Text
-from weft.core.json import JsonObject
-from weft.core.messages import Block, Message, Native, tool_results, user
+from weft.core.json import JsonObject, encode, loads
+from weft.core.messages import Block, Message, Native, assistant, tool_results, user
 from weft.core.tools import ToolCall, ToolResult
 from weft.wires.history import RenderCache
 from weft.wires.registry import WIRES
@@ -40,7 +40,8 @@ def _result(call: ToolCall, number: int) -> ToolResult:
 
 
 def build(wire: str, history: list[Message], cache: RenderCache | None = None, model: str = "m") -> JsonObject:
-    return WIRES[wire].build(TurnRequest(model=model, messages=history, provider="p", cache=cache))
+    """The request as it is sent: what the cache holds is in it as bytes."""
+    return loads(encode(WIRES[wire].build(TurnRequest(model=model, messages=history, provider="p", cache=cache))))
 
 
 @EVERY_WIRE
@@ -82,3 +83,11 @@ def test_another_model_gets_nothing_of_what_was_written_for_the_first(wire: str)
     cache = RenderCache()
     assert "opaque" in str(build(wire, history, cache))
     assert "opaque" not in str(build(wire, history, cache, model="other"))
+
+
+@EVERY_WIRE
+def test_half_a_surrogate_pair_beside_what_is_kept(wire: str) -> None:
+    cache = RenderCache()
+    history = [message for number in range(6) for message in (user(f"question {number} \ud83d"), assistant("answer"))]
+    for size in range(1, len(history) + 1):
+        assert build(wire, history[:size], cache) == build(wire, history[:size])

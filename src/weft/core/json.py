@@ -23,7 +23,14 @@ def encode(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return json.dumps(_finite_only(msgspec.to_builtins(value)), separators=(",", ":")).encode()
+        plain = msgspec.to_builtins(value, enc_hook=_from_raw)
+        return json.dumps(_finite_only(plain), separators=(",", ":")).encode()
+
+
+def _from_raw(value: Any) -> Any:
+    if isinstance(value, msgspec.Raw):
+        return loads(bytes(value))
+    raise NotImplementedError
 
 
 def encode_text(value: object) -> str:

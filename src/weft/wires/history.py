@@ -7,12 +7,13 @@ know. Crashes, cancels, trimmed windows and a change of provider leave all of th
 from collections import deque
 from collections.abc import Callable, Sequence
 from operator import is_
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 from msgspec.structs import replace
 
 from weft.core.content import File, Image, Text
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, encode
 from weft.core.messages import Block, Message, user
 from weft.core.tools import ResultPart, ToolCall, ToolResult
 from weft.wires.request import legal_id
@@ -20,6 +21,7 @@ from weft.wires.request import legal_id
 UNANSWERED = "No result: the call was interrupted before it finished. Its effects are unknown."
 NO_OUTPUT = "(no output)"
 _OPENING = user("Continue.")
+_STILL_OPEN = 2
 
 Results = dict[str, deque[ToolResult]]
 
@@ -101,6 +103,12 @@ class RenderCache:
         self.history: History | None = None
         self.source: list[Message] = []
         self.items: list[JsonObject] = []
+        self.encoded: list[msgspec.Raw] = []
+        """The items as bytes, all but the last few: those a wire may still add to."""
+
+    def encode_settled(self) -> None:
+        for item in self.items[len(self.encoded) : -_STILL_OPEN]:
+            self.encoded.append(msgspec.Raw(encode(item)))
 
 
 Write = Callable[[Message, History, list[JsonObject]], None]
@@ -115,12 +123,16 @@ def render(
     cache: RenderCache | None = None,
     user_first: bool = False,
 ) -> list[JsonObject]:
-    """A whole conversation in a wire's words. Only what the cache does not hold is worked on."""
+    """A whole conversation in a wire's words. Only what the cache does not hold is worked on.
+
+    With a cache, what it holds comes as bytes that are written into the request as they are.
+    """
+    kept = cache
     cache = cache or RenderCache()
     done = len(cache.source)
     known = cache.history
     if known is None or known.origin != history.origin or not all(map(is_, cache.source, messages[:done])):
-        cache.history, cache.source, cache.items = history, [], []
+        cache.history, cache.source, cache.items, cache.encoded = history, [], [], []
         known, done = history, 0
     settled = _settled(messages, done)
     _write_all(messages[done:settled], known, cache.items, write, user_first)
@@ -128,7 +140,10 @@ def render(
     items = list(cache.items)
     if settled < len(messages):
         _write_all(messages[settled:], known.copy(), items, write, user_first)
-    return items
+    if kept is None:
+        return items
+    cache.encode_settled()
+    return [*cast("list[JsonObject]", cache.encoded), *items[len(cache.encoded) :]]
 
 
 def echo_of(message: Message, wire: str, provider: str, model: str) -> Any:
