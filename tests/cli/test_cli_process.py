@@ -137,6 +137,8 @@ async def test_the_demonstration() -> None:
     assert (ran.code, ran.err) == (0, "")
     for wire in ("chat", "responses", "messages", "gemini", "ollama"):
         assert f"── {wire} " in ran.out
-    assert ran.out.count("It is 3 °C and snowing in Oslo: take a warm coat.") == 5
-    assert ran.out.count("→ weather") == 5
-    assert ran.out.count("Oslo is far north.") == 5
+    assert ran.out.count("The page is there, with today's weather.") == 5
+    assert ran.out.count("→ create_file <!doctype html>") == 5
+    assert ran.out.count("<p>3 °C and snow: take a warm coat.</p>") == 5
+    assert ran.out.count("✎ index.html, revision 2") == 5
+    assert ran.out.count("A page about Oslo, and its weather.") == 5

@@ -7,6 +7,7 @@ import msgspec
 
 from weft.agent.budget import Budget
 from weft.agent.bus import EventBus
+from weft.agent.compaction import compact
 from weft.agent.exchange import Exchange
 from weft.agent.models import Models
 from weft.core.envelope import Event
@@ -40,6 +41,7 @@ class AgentEngine:
         """The conversation so far."""
         self.current: Exchange | None = None
         self._waiting: deque[Exchange] = deque()
+        self._requests: dict[str, Exchange] = {}
         runtime.relay = self._relay
 
     @property
@@ -59,6 +61,13 @@ class AgentEngine:
         if session.settings.output_schema != schema:
             session.settings = msgspec.structs.replace(self.settings, output_schema=schema)
 
+    def compact(self) -> bool:
+        """Shorten what is sent of the conversation. False if nothing much can go."""
+        shorter = compact(self.messages)
+        if shorter is not None:
+            self.session.messages[:] = shorter
+        return shorter is not None
+
     def append(self, message: Message) -> None:
         self.session.append(message)
 
@@ -71,8 +80,15 @@ class AgentEngine:
         client_request_id: str | None = None,
         first: bool = False,
     ) -> Exchange:
-        """Start an exchange, or queue it behind the one that runs: at the end, or before all others."""
+        """Start an exchange, or queue it behind the one that runs: at the end, or before all others.
+
+        The same `client_request_id` again gives the exchange that it began.
+        """
+        if client_request_id is not None and client_request_id in self._requests:
+            return self._requests[client_request_id]
         exchange = Exchange(self, message, shape=shape, cause=cause, client_request_id=client_request_id)
+        if client_request_id is not None:
+            self._requests[client_request_id] = exchange
         (self._waiting.appendleft if first else self._waiting.append)(exchange)
         if self.current is None:
             self._start_next()

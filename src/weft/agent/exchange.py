@@ -20,7 +20,7 @@ from weft.agent.previews import Previews
 from weft.agent.repeats import Repeats
 from weft.agent.result import AgentResult
 from weft.agent.tracker import ExchangeTracker
-from weft.core.errors import ConfigurationError, ProviderError, WeftError
+from weft.core.errors import ConfigurationError, ContextOverflow, ProviderError, WeftError
 from weft.core.events import (
     CancelRequested,
     ConversationEnd,
@@ -98,7 +98,7 @@ class Exchange:
         self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
         self._cancelled: str | None = None  # the reason, once somebody asked for it
         self._limit: str | None = None
-        self._begun = self._answered = self._over = self._told = self._stopping = False
+        self._begun = self._answered = self._over = self._told = self._stopping = self._compacted = False
         self._started = monotonic()
         self._history = 0  # where this exchange begins in the conversation
         self._text = ""
@@ -247,7 +247,7 @@ class Exchange:
             try:
                 turn = await engine.session.stream_turn(listener.hear)
             except ProviderError as error:
-                if not await engine.models.next(error):
+                if not self._fits_now(error) and not await engine.models.next(error):
                     raise
                 engine.prepare(self._shape)
                 listener.attempts_before = listener.attempt
@@ -256,6 +256,13 @@ class Exchange:
                 continue
             self._bill.add(turn.usage, turn.billed_usd)
             return turn
+
+    def _fits_now(self, error: ProviderError) -> bool:
+        """The conversation was too long, and could be made shorter: once in an exchange."""
+        if not isinstance(error, ContextOverflow) or self._compacted:
+            return False
+        self._compacted = True
+        return self._engine.compact()
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         engine = self._engine

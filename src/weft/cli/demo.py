@@ -1,15 +1,25 @@
-"""`weft demo`: the same short conversation over every wire, through real sockets, without a key or a network."""
+"""`weft demo`: an agent writes a page over every wire, through real sockets, without a key or a network."""
 
 import argparse
 import asyncio
 import sys
-import time
 
-from weft.core.events import InputJsonDelta, TextDelta, ThinkingDelta, ToolUseContentBlockStart
-from weft.core.messages import user
-from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.providers.factory import open_session
+import weft
+from weft.cli.show import Reader
+from weft.core.content import Image
+from weft.core.envelope import Event
+from weft.core.events import (
+    ExchangeResponse,
+    FileChanged,
+    FilePreview,
+    TextContentBlockStart,
+    TextDelta,
+    ThinkingContentBlockStart,
+    ThinkingDelta,
+    ToolCompleted,
+    ToolUseContentBlockStart,
+)
+from weft.core.tools import ToolCall
 from weft.providers.model import Model
 from weft.testing.replies import Pause, Reply, Step
 from weft.testing.server import ScriptedServer
@@ -17,18 +27,25 @@ from weft.testing.streams import wire_stream
 from weft.wires.registry import WIRES
 
 _BASES = {"gemini": "/v1beta", "ollama": ""}
-_WEATHER = ToolDefinition(
-    name="weather",
-    description="Weather of a city.",
-    input_schema={"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+_PAGE = "<!doctype html>\n<title>Oslo</title>\n<h1>Oslo</h1>\n<p>It is cold here.</p>\n"
+_WRITE = ToolCall(id="call_1", name="create_file", input={"path": "index.html", "content": _PAGE})
+_LOOK = ToolCall(id="call_2", name="weather", input={"city": "Oslo"})
+_EDIT = ToolCall(
+    id="call_3",
+    name="edit_file",
+    input={"path": "index.html", "old_text": "It is cold here.", "new_text": "3 °C and snow: take a warm coat."},
 )
+_DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
 
 
-_CALL = ToolCall(id="call_1", name="weather", input={"city": "Oslo"})
+@weft.tool(effect="network")
+async def weather(city: str) -> str:
+    """Weather of a city."""
+    return f"{city}: 3 °C, snow"
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser("demo", help="a scripted conversation over every wire; needs no key and no network")
+    parser = commands.add_parser("demo", help="an agent at work over every wire; needs no key and no network")
     parser.add_argument("--pause", type=float, default=0.02, help="seconds between two pieces (0.02)")
     parser.set_defaults(run=run)
 
@@ -41,8 +58,9 @@ def run(options: argparse.Namespace) -> int:
 async def _demo(pause: float) -> None:
     for wire in WIRES:
         replies = [
-            _paced(wire_stream(wire, thinking="Oslo is far north. ", calls=[_CALL]), pause),
-            _paced(wire_stream(wire, text="It is 3 °C and snowing in Oslo: take a warm coat."), pause),
+            _paced(wire_stream(wire, thinking="A page about Oslo, and its weather. ", calls=[_WRITE, _LOOK]), pause),
+            _paced(wire_stream(wire, calls=[_EDIT]), pause),
+            _paced(wire_stream(wire, text="The page is there, with today's weather."), pause),
         ]
         async with ScriptedServer(replies) as server:
             await _converse(wire, server.url + _BASES.get(wire, "/v1"))
@@ -58,35 +76,33 @@ def _paced(pieces: list[bytes], pause: float) -> Reply:
 async def _converse(wire: str, base_url: str) -> None:
     print(f"\n── {wire} " + "─" * (60 - len(wire)))
     model = Model("demo-model", wire=wire, base_url=base_url, api_key="demo")
-    session = open_session(model, messages=[user("What should I wear in Oslo?")], tools=[_WEATHER])
-    start, events = time.perf_counter(), 0
-
-    def show(payload: Payload) -> None:
-        nonlocal events
-        events += 1
-        _show(payload)
-
-    try:
-        turn = await session.stream_turn(show)
-        results = [
-            ToolResult(id=call.id, name=call.name, status="ok", content="3 °C, snow") for call in turn.tool_calls
-        ]
-        for result in results:
-            print(f"\n  ← {result.name}: {result.text}")
-        session.append_tool_results(turn, results)
-        await session.stream_turn(show)
-    finally:
-        await session.close()
-    print(f"\n  {events} events in {(time.perf_counter() - start) * 1000:.0f} ms")
+    async with weft.Agent(model, tools=["files", weather]) as agent:
+        reader = Reader(_show, agent.cancel)
+        agent.subscribe(reader)
+        result = await agent.run(["Make a page like this one.", Image(data=_DOT)])
+        reader.check()
+        print(f"  {agent.bus.seq} events, {result.turns} turns, {result.duration_ms:.0f} ms")
 
 
-def _show(payload: Payload) -> None:
-    match payload:
+def _show(event: Event) -> None:
+    match event.data:
+        case ThinkingContentBlockStart():
+            print("  ", end="")
         case ThinkingDelta(text=text):
             print(f"\x1b[2m{text}\x1b[0m" if sys.stdout.isatty() else text, end="", flush=True)
         case ToolUseContentBlockStart(name=name):
             print(f"\n  → {name} ", end="", flush=True)
-        case TextDelta(text=text) | InputJsonDelta(partial_json=text):
+        case FilePreview(text=text):
+            print(text.replace("\n", "\n    "), end="", flush=True)
+        case FileChanged(path=path, revision=revision):
+            print(f"\n  ✎ {path}, revision {revision}", end="", flush=True)
+        case ToolCompleted(name=name, summary=summary):
+            print(f"\n  ← {name}: {summary}", end="", flush=True)
+        case TextContentBlockStart():
+            print("\n  ", end="")
+        case TextDelta(text=text):
             print(text, end="", flush=True)
+        case ExchangeResponse():
+            print(flush=True)
         case _:
             pass
