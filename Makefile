@@ -1,7 +1,7 @@
 # make test    set up what is missing, then check and test everything
 # make check   format, lint, types and the layering test only
 # make run     a demonstration that needs neither a key nor a network
-# make bench   the benchmark tables, against peers, in one interleaved run (BENCH="--rows bare,weft" for a short one)
+# make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
 # make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
 
@@ -25,7 +25,10 @@ run: .venv/ready
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)
+	.venv-bench/bin/python -m benchmarks.history $(QUICK)
+	.venv-bench/bin/python -m benchmarks.agents $(QUICK)
 	.venv-bench/bin/python -m benchmarks.partial_json
+	.venv-bench/bin/python -m benchmarks.sandbox
 
 system:
 	@sh scripts/system_packages.sh

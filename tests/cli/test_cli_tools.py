@@ -153,14 +153,15 @@ async def test_wrong_use_is_status_2(words: list[str], reason: str, capsys: pyte
     assert "Traceback" not in ran.err
 
 
-async def test_ctrl_c_in_the_middle_of_a_tool(folder: Path) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_in_the_middle_of_a_tool(ending: signal.Signals, folder: Path) -> None:
     async with ScriptedServer([calls(("run_command", {"command": "touch begun; sleep 600"}))]) as server:
         words = ["Do it", "--workspace", str(folder), "--permissions", "auto", "--json", "--unsandboxed"]
         async with started(*run_with(server, *words)) as process:
             async with asyncio.timeout(20):
                 while not (folder / "begun").exists():  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
-            process.send_signal(signal.SIGINT)
+            process.send_signal(ending)
             out, _ = await asyncio.wait_for(process.communicate(), 10)
     assert process.returncode == 130
     events = events_of(out.decode())

@@ -1,11 +1,11 @@
 """Approvals and questions on the terminal. Where nobody is there, the model is told so."""
 
+import asyncio
 import sys
 
 from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.tools.approvals import Approval
 from weft.tools.printable import printable
-from weft.tools.threads import in_thread
 
 _NOBODY = "Nobody is there to be asked. Whoever started this can allow it with --permissions auto or --rule."
 
@@ -38,11 +38,16 @@ async def reply(question: QuestionAsked) -> str:
 
 
 async def _read(prompt: str) -> str:
-    def ask() -> str:
-        print(prompt, end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline()
-
-    line = await in_thread(ask, "terminal")
+    """A line from the terminal. The wait for it can be cancelled, as a thread's could not."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(sys.stdin, lambda: ready.done() or ready.set_result(None))
+    try:
+        await ready
+    finally:
+        loop.remove_reader(sys.stdin)
+    line = sys.stdin.readline()
     if not line:
         raise EOFError("standard input was closed")
     return line

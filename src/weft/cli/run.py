@@ -3,7 +3,9 @@
 import argparse
 import asyncio
 import base64
+import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from weft.agent.agent import Agent
@@ -54,9 +56,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     work.add_argument("--workspace", metavar="DIR", help="the folder that tools work in; without it, memory")
     work.add_argument(
         "--tools",
+        action="append",
         metavar="NAMES",
         help="tools or families, separated by commas: files, read, shell, web, todo, ask, all, none "
-        "(all with --workspace, otherwise none)",
+        "(all with --workspace, otherwise none); repeatable",
     )
     work.add_argument("--permissions", choices=MODES, default="ask", help="what needs no question (ask)")
     work.add_argument("--rule", action="append", default=[], metavar="RULE", help="such as 'deny run_command(rm *)'")
@@ -85,15 +88,17 @@ def run(options: argparse.Namespace) -> int:
 
 async def _ask(agent: Agent, question: Message) -> AgentResult:
     async with agent:
+        with suppress(NotImplementedError, RuntimeError):  # not every system, and not every thread, takes signals
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
         return await agent.run(question)
 
 
 def _agent(options: argparse.Namespace) -> Agent:
-    tools = options.tools if options.tools is not None else "all" if options.workspace else "none"
+    names = ",".join(options.tools or ["all" if options.workspace else "none"]).split(",")
     return Agent(
         _model(options),
         tools=named_tools(
-            [name.strip() for name in tools.split(",") if name.strip() not in ("", "none")],
+            [name.strip() for name in names if name.strip() not in ("", "none")],
             Sandbox(unsandboxed=options.unsandboxed),
         ),
         instructions=options.system or None,

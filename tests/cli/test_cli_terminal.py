@@ -1,0 +1,105 @@
+"""`weft run` on a real terminal: approvals with a letter, questions with a number, an interrupt at the prompt."""
+
+import asyncio
+import os
+import pty
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from cli_bench import run_with
+from test_cli_tools import calls
+
+from weft.testing.server import ScriptedServer
+from weft.testing.streams import wire_reply
+
+
+class Terminal:
+    """A program at the other end of a pseudo terminal."""
+
+    def __init__(self, process: asyncio.subprocess.Process, master: int) -> None:
+        self.process = process
+        self.seen = ""
+        self._master = master
+
+    async def until(self, words: str) -> None:
+        async with asyncio.timeout(20):
+            while words not in self.seen:
+                await self._more()
+
+    async def end(self) -> int:
+        async with asyncio.timeout(20):
+            while self.process.returncode is None:
+                await self._more()
+        return await self.process.wait()
+
+    def type(self, text: str) -> None:
+        os.write(self._master, text.encode())
+
+    async def _more(self) -> None:
+        try:
+            self.seen += os.read(self._master, 4096).decode(errors="replace")
+        except BlockingIOError:
+            await asyncio.sleep(0.01)
+        except OSError:  # the program has closed its side
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def terminal(*words: str) -> AsyncGenerator[Terminal]:
+    master, slave = pty.openpty()
+    os.set_blocking(master, False)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "weft.cli.main", *words, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+    )
+    os.close(slave)
+    try:
+        yield Terminal(process, master)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        os.close(master)
+
+
+@pytest.mark.parametrize(("answer", "written"), [("y\n", True), ("n\nUse another.\n", False)])
+async def test_an_approval(answer: str, written: bool, tmp_path: Path) -> None:
+    replies = [calls(("write_file", {"path": "a.txt", "content": "x"})), wire_reply("chat", text="Done.")]
+    async with ScriptedServer(replies) as server:
+        async with terminal(*run_with(server, "Go", "--workspace", str(tmp_path))) as at:
+            await at.until("allow? [y]es, [n]o, [a]lways this: ")
+            assert not (tmp_path / "a.txt").exists()
+            first, *rest = answer.splitlines(keepends=True)
+            at.type(first)
+            for line in rest:
+                await at.until("why?")
+                at.type(line)
+            assert await at.end() == 0
+        told = str(server.requests[1].body["messages"][-1]["content"])
+    assert (tmp_path / "a.txt").exists() is written
+    assert ("Use another." in told) is not written
+
+
+async def test_a_question(tmp_path: Path) -> None:
+    asked = ("ask_user", {"question": "Which colour?", "suggestions": ["red", "blue"]})
+    async with ScriptedServer([calls(asked), wire_reply("chat", text="Blue it is.")]) as server:
+        async with terminal(*run_with(server, "Go", "--workspace", str(tmp_path))) as at:
+            await at.until("2. blue")
+            at.type("2\n")
+            assert await at.end() == 0
+        assert "blue" in str(server.requests[1].body["messages"][-1]["content"])
+
+
+async def test_an_interrupt_at_the_prompt(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer([calls(("write_file", {"path": "a.txt", "content": "x"}))]) as server,
+        terminal(*run_with(server, "Go", "--workspace", str(tmp_path))) as at,
+    ):
+        await at.until("allow?")
+        at.process.send_signal(signal.SIGINT)
+        assert await at.end() == 130
+    assert "Traceback" not in at.seen
+    assert not (tmp_path / "a.txt").exists()
