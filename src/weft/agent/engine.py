@@ -96,6 +96,10 @@ class AgentEngine:
             self.bus.publish_apart(ConversationQueued(len(self._waiting), exchange.id))
         return exchange
 
+    def remember(self, client_request_id: str, exchange: Exchange) -> None:
+        """The same request, asked again, is this exchange."""
+        self._requests[client_request_id] = exchange
+
     def cancel(self, reason: str = "") -> bool:
         """End the exchange that runs, if one does."""
         return self.current.cancel(reason) if self.current is not None else False

@@ -7,7 +7,9 @@ way out leads through `_close`: exactly one `exchange_response`, a message that 
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +114,12 @@ class Exchange:
 
     @property
     def is_told(self) -> bool:
-        """Its last event has been published."""
+        """Its last event has been handed out."""
         return self._told
+
+    def on_end(self, then: Callable[[], object]) -> None:
+        """Call back when there is an outcome."""
+        self._done.add_done_callback(lambda _: then())
 
     async def result(self) -> AgentResult:
         """The outcome. Cancelling whoever waits here cancels the exchange, and waits until it has ended."""
@@ -210,6 +216,7 @@ class Exchange:
         except Exception as error:
             logging.getLogger("weft").exception("The exchange failed by a fault of Weft.")
             self.error = WeftError(f"Something went wrong inside Weft ({type(error).__name__}); please report it.")
+        self._listener.abandon()
         return "failed"
 
     async def _turns(self) -> None:
@@ -387,10 +394,19 @@ class Exchange:
             note=self._note(status),
         )
         self._publish(response)
-        self._told = True
         self._engine.bus.exchange = None
-        if not self._done.done():
-            self._done.set_result(self._outcome(response))
+        self._engine.bus.after(partial(self._tell, self._outcome(response) if not self._done.done() else None))
+
+    def _tell(self, outcome: AgentResult | None, unheard: Exception | None) -> None:
+        """Its last event has been handed out, or never will be."""
+        self._told = True
+        if self._done.done():
+            return
+        if unheard is None and outcome is not None:
+            self._done.set_result(outcome)
+        elif unheard is not None:
+            self._done.set_exception(unheard)
+            self._done.exception()  # nobody needs to ask
 
     def _note(self, status: ExchangeStatus) -> str | None:
         if status == "limit" and self._limit is not None:

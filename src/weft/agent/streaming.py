@@ -13,7 +13,7 @@ class EventStream:
     def __init__(self, bus: EventBus) -> None:
         self._session = bus.session
         self._events: list[Event] = []
-        self._begun = self._due = False
+        self._begun = self._due = self._heard = False
         self._waiter: asyncio.Future[None] | None = None
         self._subscription = bus.subscribe(self._put)
 
@@ -22,7 +22,10 @@ class EventStream:
 
     async def next_of(self, exchange: Exchange) -> list[Event]:
         """What has happened since: in an exchange, in those it delegates, and around it."""
-        if not self._events:
+        if not self._heard:
+            self._heard = True
+            exchange.on_end(self._wake)  # if its events can never be handed out, this is all there is
+        if not self._events and not exchange.is_told:
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
             self._waiter = None

@@ -5,26 +5,30 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from weft import __version__
-from weft.cli import conform, demo, run
 from weft.core.errors import WeftError
 
+COMMANDS = ("run", "conform", "demo")
 
-def parser() -> argparse.ArgumentParser:
+
+def parser(command: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all commands, or of one: what others need is not loaded for it."""
     root = argparse.ArgumentParser(
         prog="weft", description="Language models call tools in a loop, and everything streams to whoever watches."
     )
     root.add_argument("--version", action="version", version=f"weft {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (run, conform, demo):
-        command.add_parser(commands)
+    for name in COMMANDS if command not in COMMANDS else (command,):
+        import_module(f"weft.cli.{name}").add_parser(commands)
     return root
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. 0 is success, 1 failure, 2 wrong usage, 130 interrupted."""
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser(words[0] if words else None).parse_args(words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal with few letters still gets all the text

@@ -1,0 +1,37 @@
+"""A provider session that breaks as none should: the log is closed all the same."""
+
+import pytest
+
+import weft
+from weft.core.envelope import Event
+from weft.core.errors import WeftError
+from weft.core.messages import Message
+from weft.core.settings import Settings
+from weft.core.tools import ToolDefinition
+from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
+from weft.providers.scripted import ScriptedSession
+from weft.testing import check_log
+
+
+class Breaking(ScriptedSession):
+    async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
+        await super().stream_turn(lambda payload: on_event(payload) if payload.type != "message_stop" else None)
+        raise ZeroDivisionError("a fault in a provider")
+
+
+class BreakingModel(weft.ScriptedModel):
+    def open_session(
+        self, *, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> ProviderSession:
+        return Breaking(self, messages, tools, settings)
+
+
+async def test_an_open_message_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    agent = weft.Agent(BreakingModel(["Half an answer."]))
+    log: list[Event] = []
+    agent.subscribe(log.append)
+    with pytest.raises(WeftError, match="inside Weft"):
+        await agent.run("Hi")
+    assert [violation for violation in check_log(log) if violation.invariant != "I50"] == []
+    assert log[-1].type == "exchange_response"
+    assert "ZeroDivisionError" in caplog.text
