@@ -51,17 +51,8 @@ class EventBus:
         now = self._clock()
         if now > self._now:  # a clock that is set back does not turn the log around
             self._now = now
-        event = Event(
-            seq=seq,
-            id=self._prefix + str(seq),
-            session=self.session,
-            exchange=self.exchange,
-            type=kind,
-            layer=payload.layer,
-            time=self._now,
-            epoch=self.epoch,
-            data=payload,
-        )
+        name = self._prefix + str(seq)
+        event = Event(seq, name, self.session, self.exchange, kind, payload.layer, self._now, self.epoch, payload)
         if self._sink is not None:
             self._sink.take(event)
             return

@@ -52,9 +52,9 @@ class Previews:
         self._due = False
 
     def begin(self, start: ToolUseContentBlockStart) -> None:
-        found = self._registry.find(start.name)
-        if found is not None and found.tool.preview is not None:
-            self._following[start.block] = _Following(start.id, found.tool.preview(self._workspace))
+        tool = self._registry.find(start.name)
+        if tool is not None and tool.preview is not None:
+            self._following[start.block] = _Following(start.id, tool.preview(self._workspace))
 
     def feed(self, delta: InputJsonDelta) -> None:
         following = self._following.get(delta.block)

@@ -6,6 +6,9 @@ from weft.agent.bus import EventBus
 from weft.agent.exchange import Exchange
 from weft.core.envelope import Event
 
+_AT_ONCE = frozenset({"text_delta", "thinking_delta", "exchange_response"})
+"""What somebody waits for with open eyes."""
+
 
 class EventStream:
     """Collects the events of a bus from now on until `close`."""
@@ -44,9 +47,18 @@ class EventStream:
 
     def _put(self, event: Event) -> None:
         self._events.append(event)
-        if self._waiter is not None and not self._due:
+        waiter = self._waiter
+        if waiter is None or waiter.done():
+            return
+        if event.type in _AT_ONCE:
+            waiter.set_result(None)
+        elif not self._due:
             self._due = True
-            asyncio.get_running_loop().call_soon(self._wake)  # with what the same moment still brings
+            asyncio.get_running_loop().call_soon(self._soon)
+
+    def _soon(self) -> None:
+        """One more turn of the loop: what a tool says, and what follows from it, is read in one go."""
+        asyncio.get_running_loop().call_soon(self._wake)
 
     def _wake(self) -> None:
         self._due = False

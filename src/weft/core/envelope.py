@@ -7,7 +7,7 @@ from weft.core.json import JsonObject, as_object, loads
 from weft.core.payload import Layer, Payload
 
 
-class _Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class _Head(msgspec.Struct, frozen=True, gc=False):
     """The place of a fact in a session's log."""
 
     seq: int
@@ -20,13 +20,13 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     epoch: int
 
 
-class Event(_Head, frozen=True, kw_only=True):
+class Event(_Head, frozen=True):
     """A payload with its place in a session's log."""
 
     data: Payload
 
 
-class _Envelope(_Head, frozen=True, kw_only=True):
+class _Envelope(_Head, frozen=True):
     data: msgspec.Raw
 
 

@@ -84,6 +84,8 @@ def _text_of(file: Path, named_in: Path) -> str:
 
 
 def _table(path: Path, name: str, example: str) -> dict[str, Any]:
+    if not os.path.exists(path):
+        return {}
     try:
         content = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:

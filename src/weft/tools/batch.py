@@ -94,7 +94,8 @@ class Batch:
         self._done = loop.create_future()
         ready = [(running, planned) for running in self._calls if (planned := self._plan(running)) is not None]
         for running, planned in ready:
-            running.ticket = self._runtime.locks.ticket(self._access(planned, ready))
+            if access := self._access(planned, ready):
+                running.ticket = self._runtime.locks.ticket(access)
         for running, planned in ready:
             running.task = loop.create_task(self._work(running, planned))
         try:
@@ -145,8 +146,12 @@ class Batch:
 
     async def _work(self, running: Running, planned: Planned) -> None:
         try:
-            planned = await self._runtime.permit(planned, self._emit)
-            await self._turn_of(running)
+            if not self._runtime.allows(planned):
+                planned = await self._runtime.permit(planned, self._emit)
+            if running.ticket is not None:
+                await running.ticket.granted()
+            if self._slots is not None:
+                await self._slots.acquire()
             self._start(running, planned)
             assert running.context is not None
             value = await self._runtime.run(planned, running.context)
@@ -168,12 +173,6 @@ class Batch:
                 self._slots.release()
         self._record(running, result)
 
-    async def _turn_of(self, running: Running) -> None:
-        if running.ticket is not None and running.ticket.access:
-            await running.ticket.granted()
-        if self._slots is not None:
-            await self._slots.acquire()
-
     def _start(self, running: Running, planned: Planned) -> None:
         if self._stopped:
             raise asyncio.CancelledError
@@ -183,7 +182,7 @@ class Batch:
         running.context = ToolContext(
             call, runtime.workspace, emit=self._emit, keep=runtime.keep, ask=self._ask, loop=loop, host=runtime
         )
-        held = running.ticket.held if running.ticket is not None and running.ticket.access else []
+        held = running.ticket.held if running.ticket is not None else []
         self._emit(ToolExecuting(call.id, tool.name, 1, held, call_summary(tool, planned.arguments)))
         timeout = tool.timeout if tool.timeout is not None else runtime.timeout
         runtime.alarm.watch(running, timeout, partial(self._time_out, running))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,24 +9,17 @@ from weft.core.errors import ConfigurationError
 from weft.core.tools import ToolDefinition
 from weft.tools.function import tool_of
 from weft.tools.tool import Tool
-from weft.tools.validation import Validator
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 ToolLike = Tool | Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
-    tool: Tool
-    validator: Validator
-
-
 class Registry:
     """Finds a tool by the name a model uses. A plain function is made a tool on the way in."""
 
     def __init__(self, tools: Iterable[ToolLike] = ()) -> None:
-        self._tools: dict[str, Registered] = {}
+        self._tools: dict[str, Tool] = {}
         for tool in tools:
             self.add(tool)
 
@@ -38,13 +30,13 @@ class Registry:
             raise ConfigurationError(f"There are two tools named {tool.name!r}; give one of them another name.")
         if not _NAME.match(tool.name):
             raise ConfigurationError(f"{tool.name!r} is no name for a tool: use at most 64 letters, digits, _ and -.")
-        self._tools[tool.name] = Registered(tool, Validator(tool.name, tool.definition.input_schema))
+        self._tools[tool.name] = tool
         return tool
 
     def remove(self, name: str) -> None:
         self._tools.pop(name, None)
 
-    def find(self, name: str) -> Registered | None:
+    def find(self, name: str) -> Tool | None:
         return self._tools.get(name)
 
     def nearest(self, name: str) -> str | None:
@@ -53,10 +45,10 @@ class Registry:
 
     @property
     def definitions(self) -> list[ToolDefinition]:
-        return [entry.tool.definition for entry in self._tools.values()]
+        return [tool.definition for tool in self._tools.values()]
 
     def __iter__(self) -> Iterator[Tool]:
-        return (entry.tool for entry in self._tools.values())
+        return iter(self._tools.values())
 
     def __len__(self) -> int:
         return len(self._tools)

@@ -84,6 +84,7 @@ class ToolRuntime:
         self.concurrency = concurrency
         self._cache = cache
         self.middleware = middleware
+        self._is_plain = not middleware and cache is None
         self._run: Next = _compose(middleware, self._invoke)
 
     async def execute(self, calls: Sequence[ToolCall], emit: Emit) -> list[ToolResult]:
@@ -106,21 +107,24 @@ class ToolRuntime:
         """Find and validate: the call as it may run, or why it may not."""
         if call.invalid is not None:
             return ToolFault(call.invalid.message, status="invalid_input")
-        found = self.registry.find(call.name)
-        if found is None:
+        tool = self.registry.find(call.name)
+        if tool is None:
             return self._unknown(call.name)
-        arguments, problem = found.validator.check(call.input)
+        arguments, problem = tool.validator.check(call.input)
         if problem is not None:
             return _invalid(problem)
-        tool = found.tool
         try:
             values = _values(tool, arguments)
         except ToolFault as fault:
             return fault
         return Planned(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
 
+    def allows(self, planned: Planned) -> bool:
+        """Nobody need be asked."""
+        return self.permissions.decide(planned.tool, planned.arguments).verdict == "allow"
+
     async def permit(self, planned: Planned, emit: Emit) -> Planned:
-        """The call as it was allowed; raises ToolFault if it was not."""
+        """The call as it was allowed, by whoever has to be asked; raises ToolFault if it was not."""
         tool, call = planned.tool, planned.call
         decision = self.permissions.decide(tool, planned.arguments)
         if decision.verdict == "allow":
@@ -155,6 +159,8 @@ class ToolRuntime:
 
     async def run(self, planned: Planned, context: ToolContext) -> Any:
         """Run the body, through middleware."""
+        if self._is_plain:
+            return await planned.tool.run(planned.values, context)
         return await self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
 
     async def _invoke(self, invocation: Invocation) -> Any:

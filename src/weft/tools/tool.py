@@ -1,13 +1,14 @@
 """A tool: what the model is told of it, what it may do, and how it runs."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from weft.core.json import JsonObject
 from weft.core.tools import ToolDefinition
 from weft.tools.context import ToolContext
 from weft.tools.preview import Preview
+from weft.tools.validation import Validator
 from weft.tools.workspace.base import Workspace
 
 Effect = Literal["none", "read", "write", "run", "network", "any"]
@@ -52,6 +53,11 @@ class Tool:
     idempotent: bool = False
     sequential: bool = False
     """Never beside another call of the same message."""
+
+    validator: Validator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "validator", Validator(self.name, self.definition.input_schema))
 
     @property
     def name(self) -> str:

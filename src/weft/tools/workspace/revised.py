@@ -2,7 +2,7 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weft.tools.workspace.base import Change, Edit, OnChange, PathFault
@@ -116,6 +116,12 @@ class RevisedFiles(ABC):
                 if fault.kind == "not_found":
                     return None
                 raise
+
+    def restore(self, changes: Sequence[Change], contents: Mapping[str, bytes]) -> None:
+        """Go on with the revisions of an earlier process. What is known of their contents is given by hash."""
+        with self._lock:
+            for change in changes:
+                self._revisions.restore(change, contents)
 
     def files(self) -> dict[str, str]:
         with self._lock:

@@ -5,7 +5,7 @@ can be checked. Revision 0 is the file as it was found. Contents are kept within
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from weft.tools.workspace.base import Change, PathFault
 from weft.tools.workspace.diff import unified
@@ -74,6 +74,12 @@ class Revisions:
         changes.append(self._append(path, after, unified(path, before, after)))
         self.saw(path, after)
         return changes
+
+    def restore(self, change: Change, contents: Mapping[str, bytes]) -> None:
+        """The next revision of a file, as it was made before."""
+        self._changes.setdefault(change.path, []).append(change)
+        if change.hash is None or change.hash in contents:
+            self._keep(change.path, change.revision, contents[change.hash] if change.hash is not None else None)
 
     def content(self, path: str, revision: int) -> bytes | None:
         changes = self._changes.get(path, [])
