@@ -224,8 +224,8 @@ async def test_the_task_of_an_exchange_cancelled_from_outside() -> None:
         log = Log(agent)
         exchange = agent.send("Go.")
         await until(lambda: log.has(TextDelta))
-        assert exchange.task is not None
-        exchange.task.cancel()
+        assert exchange.driver is not None
+        exchange.driver.task.cancel()
         assert (await soon(exchange.result())).status == "cancelled"
         assert (await soon(agent.run("Go on."))).text == "Fine."
     log.assert_clean()

@@ -8,6 +8,7 @@ import msgspec
 from weft.agent.budget import Budget
 from weft.agent.bus import EventBus
 from weft.agent.compaction import compact
+from weft.agent.driver import Driver
 from weft.agent.exchange import Exchange
 from weft.agent.models import Models
 from weft.core.envelope import Event
@@ -108,8 +109,8 @@ class AgentEngine:
         """End everything that runs or waits, then what the tools keep."""
         for exchange in (*self._waiting, *([self.current] if self.current is not None else [])):
             exchange.cancel("The agent was closed.")
-        while self.current is not None and self.current.task is not None:
-            await asyncio.wait([self.current.task])
+        while self.current is not None and self.current.driver is not None:
+            await asyncio.wait([self.current.driver.task])
             await asyncio.sleep(0)
         await self.models.close()
         await self.runtime.close()
@@ -119,12 +120,9 @@ class AgentEngine:
             self.current = None
             return
         self.current = exchange = self._waiting.popleft()
-        exchange.task = asyncio.get_running_loop().create_task(exchange.run(), name=f"weft-{exchange.id}")
-        exchange.task.add_done_callback(self._ended)
+        exchange.driver = Driver(exchange.run(), f"weft-{exchange.id}", self._ended)
 
-    def _ended(self, task: "asyncio.Task[None]") -> None:
-        if not task.cancelled() and (error := task.exception()) is not None:
-            task.get_loop().call_exception_handler({"message": "An exchange broke.", "exception": error, "task": task})
+    def _ended(self) -> None:
         if self.current is not None and not self.current.is_over:  # ended from outside, before its first step
             self.current.close_unrun()
         self._start_next()

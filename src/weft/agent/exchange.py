@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.agent.assembler import settled
 from weft.agent.bill import Bill
+from weft.agent.driver import Driver
 from weft.agent.html import html_in
 from weft.agent.listener import Listener
 from weft.agent.output import OutputError, read_output
@@ -84,7 +85,7 @@ class Exchange:
         self.id = new_id("ex")
         self.message = message
         self.tracker = ExchangeTracker()
-        self.task: asyncio.Task[None] | None = None
+        self.driver: Driver | None = None
         self.error: WeftError | None = None
         """Why it failed."""
         self._engine = engine
@@ -155,8 +156,8 @@ class Exchange:
         self._stopping = True
         if self._batch is not None:
             self._batch.cancel()
-        if self.task is not None:
-            self.task.cancel()
+        if self.driver is not None:
+            self.driver.task.cancel()
 
     # --- the loop ----------------------------------------------------------------------------------------------------
 
@@ -273,7 +274,7 @@ class Exchange:
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         engine = self._engine
-        batch = engine.runtime.batch(calls, self._emit, self._repeats.notes(calls))
+        batch = engine.runtime.batch(calls, self._emit, self._repeats.notes(calls), self.driver)
         limit = engine.budget.reached(self.tracker)
         try:
             if limit is not None:

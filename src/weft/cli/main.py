@@ -37,13 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except WeftError as error:
-        print(f"weft: {error}", file=sys.stderr)
+        print(f"weft: {_shown(error)}", file=sys.stderr)
         return 2 if error.code in ("configuration", "unknown_provider", "missing_key", "bad_base_url") else 1
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # whoever read us has seen enough; nothing is left to be flushed into the void at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _shown(error: WeftError) -> str:
+    """Providers say things too, and not all of them belong on a terminal."""
+    from weft.tools.printable import printable
+
+    return printable(str(error))
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from weft.core.events import (
     ToolFailed,
 )
 from weft.core.json import encode_text
+from weft.tools.printable import PrintableStream, printable
 
 
 class Reader:
@@ -52,6 +53,10 @@ class Terminal:
 
     def __init__(self) -> None:
         self._colours = sys.stderr.isatty()
+        self._text = (
+            PrintableStream() if sys.stdout.isatty() else None
+        )  # a pipe gets what the model said, to the letter
+        self._thoughts = PrintableStream()
         self._shown = ""  # the last of what was written to standard output
         self._thinking = False
         self._calls: dict[str, str] = {}
@@ -60,11 +65,12 @@ class Terminal:
         match event.data:
             case TextDelta(text=text):
                 self._end_thinking()
+                text = self._text.feed(text) if self._text is not None else text
                 self._shown = text or self._shown
                 print(text, end="", flush=True)
             case ThinkingDelta(text=text) if self._colours:
                 self._thinking = True
-                print(f"\x1b[2m{text}\x1b[0m", end="", file=sys.stderr, flush=True)
+                print(f"\x1b[2m{self._thoughts.feed(text)}\x1b[0m", end="", file=sys.stderr, flush=True)
             case ToolExecuting(id=call, summary=summary):
                 self._calls[call] = summary
             case ToolCompleted(id=call, name=name, duration_ms=took, summary=said):
@@ -72,7 +78,7 @@ class Terminal:
             case ToolFailed(id=call, name=name, status=status, duration_ms=took, summary=said):
                 self._tool("✗", "31", call, name, took, f"{status}: {said}")
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
-                self._note(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s.")
+                self._note(printable(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s."))
             case MessageDiscarded() if self._shown and not self._shown.endswith("\n"):
                 self._break()
             case ExchangeResponse() if event.data:
@@ -82,7 +88,8 @@ class Terminal:
 
     def _tool(self, mark: str, colour: str, call: str, name: str, took: float, said: str) -> None:
         asked = self._calls.pop(call, "")
-        self._note(f"{self._colour(mark, colour)} {name} {asked} ({_time(took)}) {said}".replace("  ", " ").rstrip())
+        line = printable(f"{name} {asked} ({_time(took)}) {said}").replace("  ", " ").rstrip()
+        self._note(f"{self._colour(mark, colour)} {line}")
 
     def _end(self, response: ExchangeResponse) -> None:
         self._end_thinking()

@@ -6,11 +6,11 @@ too, every call has its result.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -48,16 +48,28 @@ class Planned:
     """The approver gave it other arguments."""
 
 
+class Host(Protocol):
+    """Runs a single call in its own task, and can leave it behind there."""
+
+    @property
+    def task(self) -> "asyncio.Task[None]": ...
+
+    def here(self, work: Coroutine[Any, Any, None]) -> Awaitable[None]: ...
+
+    def leave_behind(self, error: BaseException | None = None) -> None: ...
+
+
 class Running:
     """One call on its way from plan to result."""
 
-    __slots__ = ("call", "context", "result", "started", "task", "ticket", "timed_out", "tool")
+    __slots__ = ("call", "context", "host", "result", "started", "task", "ticket", "timed_out", "tool")
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
         self.tool: Tool | None = None
         self.ticket: Ticket | None = None
         self.task: asyncio.Task[None] | None = None
+        self.host: Host | None = None
         self.context: ToolContext | None = None
         self.timed_out = False
         self.started = 0.0
@@ -74,11 +86,17 @@ class Batch:
     """Runs calls and keeps their results, in call order."""
 
     def __init__(
-        self, runtime: "ToolRuntime", calls: Sequence[ToolCall], emit: Emit, notes: Mapping[str, str] | None = None
+        self,
+        runtime: "ToolRuntime",
+        calls: Sequence[ToolCall],
+        emit: Emit,
+        notes: Mapping[str, str] | None = None,
+        host: Host | None = None,
     ) -> None:
         self._runtime = runtime
         self._emit = emit
         self._notes = notes or {}
+        self._host = host
         self._calls = [Running(call) for call in calls]
         self._open = len(calls)
         self._stopped = False
@@ -96,10 +114,14 @@ class Batch:
         for running, planned in ready:
             if access := self._access(planned, ready):
                 running.ticket = self._runtime.locks.ticket(access)
-        for running, planned in ready:
-            running.task = loop.create_task(self._work(running, planned))
         try:
-            if self._open:
+            if len(ready) == 1 and self._host is not None:
+                running, planned = ready[0]
+                running.host = self._host
+                await self._host.here(self._work(running, planned))
+            elif ready:
+                for running, planned in ready:
+                    running.task = loop.create_task(self._work(running, planned))
                 await self._done
         except asyncio.CancelledError:
             await self._stop()
@@ -121,8 +143,11 @@ class Batch:
             return  # once is enough: what cleans up is left in peace
         self._stopped = True
         for running in self._calls:
-            if running.task is not None:
-                running.stop()
+            if running.result is not None:
+                continue
+            running.stop()
+            if running.host is not None:  # its task is the exchange's own, which is cancelled by whoever cancels that
+                self._runtime.alarm.watch(running, GRACE, partial(self._abandon, running))
 
     async def _stop(self) -> None:
         tasks = [running.task for running in self._calls if running.task is not None and not running.task.done()]
@@ -193,10 +218,12 @@ class Batch:
     # --- how it ended -------------------------------------------------------------------------------------------------
 
     def _time_out(self, running: Running) -> None:
-        if running.task is None or running.task.done():
+        if running.result is not None:
             return
         running.timed_out = True
         running.stop()
+        if running.host is not None:
+            running.host.task.cancel()
         self._runtime.alarm.watch(running, GRACE, partial(self._leave_behind, running))
 
     def _leave_behind(self, running: Running) -> None:
@@ -204,6 +231,15 @@ class Batch:
         if running.result is None:
             logging.getLogger("weft").warning("The tool %s did not stop and was left behind.", running.call.name)
             self._record(running, self._timeout(running))
+            if running.host is not None:
+                running.host.leave_behind()
+
+    def _abandon(self, running: Running) -> None:
+        """It was cancelled and did not stop. The exchange ends without it."""
+        if running.result is None and running.host is not None:
+            logging.getLogger("weft").warning("The tool %s did not stop and was left behind.", running.call.name)
+            self._record(running, _result(running, "cancelled", _CANCELLED))
+            running.host.leave_behind(asyncio.CancelledError())
 
     def _record(self, running: Running, result: ToolResult) -> None:
         if running.result is not None:

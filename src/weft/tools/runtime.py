@@ -13,7 +13,7 @@ from weft.core.json import JsonObject
 from weft.core.tools import ToolCall, ToolResult
 from weft.tools.alarm import Alarm
 from weft.tools.approvals import Approval, Approvals, digest_of
-from weft.tools.batch import Batch, Planned
+from weft.tools.batch import Batch, Host, Planned
 from weft.tools.cache import ResultCache, WatchedWorkspace
 from weft.tools.context import Emit, ToolContext
 from weft.tools.keep import Keep
@@ -93,9 +93,18 @@ class ToolRuntime:
         await batch.run()
         return batch.results
 
-    def batch(self, calls: Sequence[ToolCall], emit: Emit, notes: Mapping[str, str] | None = None) -> Batch:
-        """The calls of one message, ready to run. Notes are put in front of the results of the calls they are for."""
-        return Batch(self, calls, emit, notes)
+    def batch(
+        self,
+        calls: Sequence[ToolCall],
+        emit: Emit,
+        notes: Mapping[str, str] | None = None,
+        host: Host | None = None,
+    ) -> Batch:
+        """The calls of one message, ready to run. Notes are put in front of the results of the calls they are for.
+
+        With a host, a call that is alone runs in the host's task; all others get tasks of their own.
+        """
+        return Batch(self, calls, emit, notes, host)
 
     async def close(self) -> None:
         await self.keep.close()

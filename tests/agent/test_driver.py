@@ -1,0 +1,93 @@
+"""One task for an exchange and its tool, and a way to leave the tool behind in it."""
+
+import asyncio
+
+import pytest
+
+from weft.agent.driver import Driver
+
+
+async def test_work_runs_in_the_same_task_and_off_the_frames() -> None:
+    seen: list[object] = []
+    ended = asyncio.Event()
+
+    async def work() -> None:
+        await asyncio.sleep(0)
+        seen.append(asyncio.current_task())
+
+    async def main() -> None:
+        seen.append(asyncio.current_task())
+        await driver.here(work())
+        await asyncio.sleep(0)
+        seen.append(asyncio.current_task())
+
+    driver = Driver(main(), "test", ended.set)
+    await asyncio.wait_for(ended.wait(), 5)
+    assert len(set(seen)) == 1
+
+
+async def test_an_error_of_the_work_is_one_of_whoever_asked() -> None:
+    ended = asyncio.Event()
+    caught: list[str] = []
+
+    async def work() -> None:
+        raise ValueError("no")
+
+    async def main() -> None:
+        try:
+            await driver.here(work())
+        except ValueError as error:
+            caught.append(str(error))
+
+    driver = Driver(main(), "test", ended.set)
+    await asyncio.wait_for(ended.wait(), 5)
+    assert caught == ["no"]
+
+
+@pytest.mark.parametrize("error", [None, asyncio.CancelledError()])
+async def test_what_does_not_end_is_left_behind(error: BaseException | None) -> None:
+    ended, begun, free = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    after: list[object] = []
+
+    async def deaf() -> None:
+        begun.set()
+        while not free.is_set():
+            try:
+                await free.wait()
+            except asyncio.CancelledError:
+                pass
+        after.append("late")
+
+    async def main() -> None:
+        try:
+            await driver.here(deaf())
+        except asyncio.CancelledError:
+            after.append("cancelled")
+        await asyncio.sleep(0)
+        after.append("went on")
+
+    driver = Driver(main(), "test", ended.set)
+    await begun.wait()
+    first = driver.task
+    first.cancel()
+    await asyncio.sleep(0)
+    assert not first.done()
+    driver.leave_behind(error)
+    await asyncio.wait_for(ended.wait(), 5)
+    assert after == (["went on"] if error is None else ["cancelled", "went on"])
+    free.set()
+    await asyncio.wait_for(first, 5)
+    assert after[-1] == "late"
+
+
+async def test_cancelled_before_its_first_step() -> None:
+    ended = asyncio.Event()
+    ran: list[int] = []
+
+    async def main() -> None:
+        ran.append(1)
+
+    driver = Driver(main(), "test", ended.set)
+    driver.task.cancel()
+    await asyncio.wait_for(ended.wait(), 5)
+    assert ran == []
