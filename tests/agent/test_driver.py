@@ -1,6 +1,7 @@
 """One task for an exchange and its tool, and a way to leave the tool behind in it."""
 
 import asyncio
+import contextlib
 
 import pytest
 
@@ -52,10 +53,8 @@ async def test_what_does_not_end_is_left_behind(error: BaseException | None) -> 
     async def deaf() -> None:
         begun.set()
         while not free.is_set():
-            try:
+            with contextlib.suppress(asyncio.CancelledError):
                 await free.wait()
-            except asyncio.CancelledError:
-                pass
         after.append("late")
 
     async def main() -> None:

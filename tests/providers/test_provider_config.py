@@ -78,9 +78,20 @@ def test_the_users_file_stands_in_the_home_folder(tmp_path: Path, monkeypatch: p
 
 def test_a_known_provider_can_be_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "https://elsewhere.test/v1")
-    write(MINE.replace("mine", "openai"))
+    write(MINE.replace("mine", "openai"), for_user=True)
     model = resolve("openai/m")
     assert (model.wire.name, model.base_url) == ("chat", "https://models.test/v1")
+
+
+def test_a_folder_moves_no_known_provider_and_takes_no_known_key() -> None:
+    """Whoever wrote the folder would get the key."""
+    write(MINE.replace("mine", "openai"))
+    with pytest.raises(ConfigurationError, match="may not change the provider 'openai'"):
+        resolve("openai/m")
+    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN"):
+        write(MINE + f'api_key_env = "{variable}"\n')
+        with pytest.raises(ConfigurationError, match=f"may not use {variable} for 'mine'"):
+            resolve("mine/m")
 
 
 def test_no_file_is_no_provider() -> None:

@@ -239,7 +239,7 @@ async def test_always_is_for_the_same_thing_and_can_be_taken_back() -> None:
     assert len(requests) == 1
     bench.resolve(requests[0], Approval(False))
     await task
-    bench.runtime.permissions.rules.clear()
+    bench.runtime.permissions.always.clear()
     task, requests = await bench.requests(call("act", what="ls *"))
     assert len(requests) == 1
     bench.resolve(requests[0], Approval(False))

@@ -14,7 +14,7 @@ async def decide(request: ApprovalRequested) -> Approval:
     """Ask with a line, take one letter."""
     if not sys.stdin.isatty():
         return Approval(False, _NOBODY)
-    print(f"\nweft: {request.name} {printable(request.summary)}", file=sys.stderr)
+    print(f"\nweft: {printable(request.name)}\n{printable(request.summary)}", file=sys.stderr)
     while True:
         answer = (await _read("allow? [y]es, [n]o, [a]lways this: ")).strip().lower()
         if answer in ("y", "yes"):

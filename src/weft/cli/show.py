@@ -53,9 +53,7 @@ class Terminal:
 
     def __init__(self) -> None:
         self._colours = sys.stderr.isatty()
-        self._text = (
-            PrintableStream() if sys.stdout.isatty() else None
-        )  # a pipe gets what the model said, to the letter
+        self._text = PrintableStream() if sys.stdout.isatty() else None  # a pipe gets it to the letter
         self._thoughts = PrintableStream()
         self._shown = ""  # the last of what was written to standard output
         self._thinking = False

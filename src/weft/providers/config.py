@@ -23,10 +23,13 @@ import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.providers.model import Auth, Endpoint
+from weft.providers.presets import PRESETS
 from weft.wires.quirks import Quirks
 from weft.wires.registry import WIRES
 
 FILE = "weft.toml"
+_OTHERS = ("AWS_", "AZURE_", "GCP_", "GOOGLE_", "GITHUB_", "GH_", "GITLAB_", "NPM_", "PYPI_", "SSH_", "KUBE")
+"""How variables begin that hold keys of other services."""
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True):
@@ -54,8 +57,32 @@ def configured_providers(files: list[Path] | None = None) -> dict[str, Endpoint]
     found: dict[str, Endpoint] = {}
     for path in config_files() if files is None else files:
         for name, entry in _table(path, "providers", "[providers.mine]").items():
-            found[name] = _endpoint(path, name, entry)
+            endpoint = _endpoint(path, name, entry)
+            if _is_of_the_folder(path):
+                _check_foreign(path, endpoint)
+            found[name] = endpoint
     return found
+
+
+def _is_of_the_folder(path: Path) -> bool:
+    """Not the user's own: it may have come with a folder that somebody else wrote."""
+    return not path.is_absolute()
+
+
+def _check_foreign(path: Path, endpoint: Endpoint) -> None:
+    """A folder may add providers. It may not turn a known one, or its key, to an address of its choice."""
+    if endpoint.provider in PRESETS:
+        raise ConfigurationError(
+            f"{path}: a file in the working folder may not change the provider {endpoint.provider!r}, which has your "
+            f"key; give it another name, or write this into {config_files()[0]}."
+        )
+    known = {name for preset in PRESETS.values() for name in preset.key_envs}
+    taken = [name for name in endpoint.key_envs if name in known or name.startswith(_OTHERS)]
+    if taken:
+        raise ConfigurationError(
+            f"{path}: a file in the working folder may not use {taken[0]} for {endpoint.provider!r}; "
+            f"write this into {config_files()[0]}, or name a variable of its own."
+        )
 
 
 def configured_instructions(files: list[Path] | None = None) -> list[str]:
@@ -72,8 +99,16 @@ def configured_instructions(files: list[Path] | None = None) -> list[str]:
             raise ConfigurationError(f"{path}: [agent]: {error}.") from None
         found += [said.instructions] if said.instructions else []
         if said.instructions_file:
-            found.append(_text_of(path.parent / said.instructions_file, path))
+            found.append(_text_of(_beside(path, said.instructions_file), path))
     return found
+
+
+def _beside(path: Path, name: str) -> Path:
+    """A file that the configuration names. A folder's own names none outside the folder, not through a link either."""
+    file = path.parent / name
+    if _is_of_the_folder(path) and not file.resolve().is_relative_to(path.parent.resolve()):
+        raise ConfigurationError(f"{path}: [agent] names {name}, which is not in the same folder.")
+    return file
 
 
 def _text_of(file: Path, named_in: Path) -> str:

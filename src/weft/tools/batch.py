@@ -173,6 +173,7 @@ class Batch:
         try:
             if not self._runtime.allows(planned):
                 planned = await self._runtime.permit(planned, self._emit)
+                self._ask_for_what_changed(running, planned)
             if running.ticket is not None:
                 await running.ticket.granted()
             if self._slots is not None:
@@ -197,6 +198,14 @@ class Batch:
             if self._slots is not None and running.started:
                 self._slots.release()
         self._record(running, result)
+
+    def _ask_for_what_changed(self, running: Running, planned: Planned) -> None:
+        """Other arguments may need other files."""
+        if not planned.changed:
+            return
+        if running.ticket is not None:
+            running.ticket.release()
+        running.ticket = self._runtime.locks.ticket(planned.access) if planned.access else None
 
     def _start(self, running: Running, planned: Planned) -> None:
         if self._stopped:

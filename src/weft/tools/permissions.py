@@ -78,6 +78,8 @@ class Permissions:
         if mode not in MODES:
             raise ConfigurationError(f"There is no permission mode {mode!r}; choose one of {', '.join(MODES)}.")
         self.mode: Mode = mode
+        self.always: set[str] = set()
+        """Digests of calls that were allowed for the rest of the session: exactly these."""
         self.rules = [rule if isinstance(rule, Rule) else Rule.parse(rule) for rule in rules]
 
     def decide(self, tool: Tool, arguments: JsonObject) -> Decision:

@@ -19,9 +19,9 @@ from weft.tools.context import Emit, ToolContext
 from weft.tools.keep import Keep
 from weft.tools.locks import Locks
 from weft.tools.outcome import ToolFault
-from weft.tools.permissions import Permissions, Rule, subjects_of
+from weft.tools.permissions import Permissions
 from weft.tools.registry import Registry, ToolLike
-from weft.tools.summaries import call_summary
+from weft.tools.summaries import call_in_full
 from weft.tools.tool import Tool
 from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.memory import MemoryWorkspace
@@ -136,12 +136,12 @@ class ToolRuntime:
         """The call as it was allowed, by whoever has to be asked; raises ToolFault if it was not."""
         tool, call = planned.tool, planned.call
         decision = self.permissions.decide(tool, planned.arguments)
-        if decision.verdict == "allow":
-            return planned
         if decision.verdict == "deny":
             raise ToolFault(f"This call is not permitted. {decision.reason}".strip(), status="denied")
-        digest = digest_of(tool.name, planned.arguments, self.workspace.root)
-        approval = await self.approvals.approve(call, digest, call_summary(tool, planned.arguments), emit)
+        digest = self._digest(planned)
+        if decision.verdict == "allow" or digest in self.permissions.always:
+            return planned
+        approval = await self.approvals.approve(call, digest, call_in_full(planned.arguments), emit)
         if not approval.allowed:
             raise ToolFault(f"The user did not allow this call. {approval.reason}".strip(), status="denied")
         return self._as_approved(planned, approval)
@@ -155,16 +155,13 @@ class ToolRuntime:
             decision = self.permissions.decide(changed.tool, changed.arguments)
             if decision.verdict == "deny":
                 raise ToolFault(f"The changed call is not permitted. {decision.reason}", status="denied")
-            planned = replace(changed, call=planned.call, access=planned.access, changed=True)
+            planned = replace(changed, call=planned.call, changed=True)
         if approval.always:
-            self._allow_from_now_on(planned)
+            self.permissions.always.add(self._digest(planned))
         return planned
 
-    def _allow_from_now_on(self, planned: Planned) -> None:
-        """A rule for what this very call is about, and for nothing wider."""
-        for subject in subjects_of(planned.tool, planned.arguments) or ():
-            if subject:
-                self.permissions.rules.append(Rule("allow", _literally(planned.tool.name), _literally(subject)))
+    def _digest(self, planned: Planned) -> str:
+        return digest_of(planned.tool.name, planned.arguments, self.workspace.root)
 
     async def run(self, planned: Planned, context: ToolContext) -> Any:
         """Run the body, through middleware."""
@@ -201,11 +198,6 @@ def _values(tool: Tool, arguments: JsonObject) -> JsonObject:
 
 def _invalid(problem: str) -> ToolFault:
     return ToolFault(f"The arguments do not fit, so nothing was run: {problem}.", status="invalid_input")
-
-
-def _literally(text: str) -> str:
-    """A pattern that matches this text and no other."""
-    return "".join(f"[{char}]" if char in "*?[" else char for char in text)
 
 
 def _compose(middleware: Sequence[Middleware], innermost: Next) -> Next:

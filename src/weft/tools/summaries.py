@@ -10,6 +10,7 @@ from weft.tools.tool import Tool
 
 _WIDTH = 120
 _VALUE = 60
+_FULL = 10_000
 
 
 def call_summary(tool: Tool, arguments: JsonObject) -> str:
@@ -20,6 +21,18 @@ def call_summary(tool: Tool, arguments: JsonObject) -> str:
         except (KeyError, TypeError, ValueError, AttributeError):
             pass  # the arguments are not what they should be; the result will say so
     return arguments_summary(arguments)
+
+
+def call_in_full(arguments: JsonObject) -> str:
+    """All that a call would do with, for whoever has to allow it: nothing joined, nothing hidden, cuts told."""
+    lines = [f"{name}: {_whole(value)}" for name, value in arguments.items()]
+    return "\n".join(lines)
+
+
+def _whole(value: Any) -> str:
+    text = value if isinstance(value, str) else encode_text(value)
+    shown = printable(text[:_FULL]).replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    return shown if len(text) <= _FULL else f"{shown} … and {len(text) - _FULL:,} characters more"
 
 
 def arguments_summary(arguments: JsonObject) -> str:
@@ -48,5 +61,5 @@ def _value(value: Any) -> str:
 def _line(text: str) -> str:
     if text.isascii() and text.isprintable() and len(text) <= _WIDTH:
         return text
-    line = printable(" ".join(text[: 4 * _WIDTH].split()))
+    line = printable(" ".join(text[:_FULL].split()))
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
