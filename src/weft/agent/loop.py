@@ -34,7 +34,7 @@ async def run_agent_loop(
     The last message is the request and has role `user`. Other options are those of `Agent`. Leaving the loop cancels.
     """
     system = [_text(message) for message in messages if message.get("role") in _SYSTEM]
-    *history, request = _conversation([message for message in messages if message.get("role") not in _SYSTEM])
+    *history, request = _conversation(messages)
     async with Agent(model, tools=tools, instructions=system or None, history=history, **options) as agent:
         dialect = LoopDialect(agent.session)
         async for event in agent.stream(request):
@@ -43,14 +43,15 @@ async def run_agent_loop(
 
 
 def _conversation(messages: Sequence[JsonObject]) -> list[Message]:
+    """The messages but for the system's, in the neutral form."""
     if not messages or messages[-1].get("role") != "user":
         raise ConfigurationError("The last message must be the request, of role 'user'; put it at the end.")
     conversation: list[Message] = []
     for number, message in enumerate(messages):
+        if message.get("role") in _SYSTEM:
+            continue
         read = Message(role=_role(message, number), content=_content(message, number))
-        if (
-            read.role == "tool" and conversation and conversation[-1].role == "tool"
-        ):  # results of one turn are one message
+        if read.role == "tool" and conversation and conversation[-1].role == "tool":  # those of one turn are one
             read = Message(role="tool", content=[*conversation.pop().content, *read.content])
         conversation.append(read)
     return conversation

@@ -1,0 +1,246 @@
+"""ag-ui: the events of the Agent User Interaction Protocol, version 1.0.
+
+    RUN_STARTED
+      STEP_STARTED, REASONING_START, REASONING_MESSAGE_START, …_CONTENT, …_END, REASONING_END
+        TEXT_MESSAGE_START, …_CONTENT, …_END, TOOL_CALL_START, …_ARGS, …_END, TOOL_CALL_RESULT, STEP_FINISHED
+    RUN_FINISHED, or RUN_ERROR
+
+An exchange is a run, an attempt at a turn is a step. The shared state holds the files: `{"files": {path: {revision,
+hash, size}}}`, whole at the first change of a run and as JSON Patch from then on. What was said cannot be taken back
+without sending all of the conversation again, so a dropped attempt is closed, `CUSTOM message_discarded` names its
+messages, and the next one begins messages of its own.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from weft.core.envelope import Event
+from weft.core.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ExchangeRequest,
+    ExchangeResponse,
+    FileChanged,
+    FilePreview,
+    FilePreviewReset,
+    InputJsonDelta,
+    MessageDiscarded,
+    MessageStart,
+    QuestionAnswered,
+    QuestionAsked,
+    TextContentBlockStart,
+    TextContentBlockStop,
+    TextDelta,
+    ThinkingContentBlockStart,
+    ThinkingContentBlockStop,
+    ThinkingDelta,
+    ToolOutputDelta,
+    ToolUseContentBlockStart,
+    ToolUseContentBlockStop,
+)
+from weft.core.json import JsonObject, encode_text
+from weft.core.payload import Payload
+from weft.core.tools import ToolCall, ToolResult
+from weft.core.usage import Usage
+from weft.dialects.calls import Calls, OpenCall
+from weft.dialects.dialect import ExchangeDialect
+from weft.dialects.sentences import CANCELLED, CUT_SHORT, DROPPED, error_text, result_text
+
+VERSION = "1.0"
+
+
+class AGUIDialect(ExchangeDialect):
+    """An exchange as one run. `files` are those that are there before, so that the state begins with them."""
+
+    name: ClassVar[str] = "ag-ui"
+
+    def __init__(self, session: str | None = None, *, files: Iterable[FileChanged] = ()) -> None:
+        super().__init__(session)
+        self._files = {change.path: _file(change) for change in files if change.hash is not None}
+        self._shared = False  # the client was given the state in this run
+        self._calls = Calls()
+        self._parts: dict[str, str] = {}  # kinds of the open parts, by block
+        self._texts: list[str] = []  # messages of the open attempt
+        self._message = ""
+        self._step = ""
+        self._run: JsonObject = {}
+        self._time = 0
+
+    def _hear(self, event: Event) -> None:
+        self._time = int(event.time * 1000)
+        match event.data:
+            case TextDelta(block=block, text=text):
+                self._content("TEXT_MESSAGE_CONTENT", block, text)
+            case ThinkingDelta(block=block, text=text):
+                self._content("REASONING_MESSAGE_CONTENT", block, text)
+            case InputJsonDelta(block=block, partial_json=text):
+                call = self._calls.of_block(block)
+                if call is not None and text:
+                    self._tell("TOOL_CALL_ARGS", toolCallId=call.id, delta=text)
+            case ExchangeRequest():
+                self._calls, self._parts, self._texts, self._step, self._shared = Calls(), {}, [], "", False
+                self._run = {"threadId": event.session, "runId": event.exchange or event.id}
+                self._tell("RUN_STARTED", **self._run, protocolVersion=VERSION)
+            case MessageStart(message=message):
+                self._end_step()
+                self._message, self._step, self._texts = message, message, []
+                self._tell("STEP_STARTED", stepName=message)
+            case MessageDiscarded(error=error):
+                self._discard(kept=error.code == "cancelled")
+            case ExchangeResponse() as response:
+                self._end(response)
+            case _:
+                self._block(event.data)
+
+    def _block(self, payload: Payload) -> None:
+        match payload:
+            case TextContentBlockStart(block=block):
+                self._parts[block] = "text"
+                self._texts.append(block)
+                self._tell("TEXT_MESSAGE_START", messageId=block, role="assistant")
+            case ThinkingContentBlockStart(block=block):
+                self._parts[block] = "reasoning"
+                self._tell("REASONING_START", messageId=block)
+                self._tell("REASONING_MESSAGE_START", messageId=block, role="reasoning")
+            case TextContentBlockStop(block=block) | ThinkingContentBlockStop(block=block):
+                self._stop(block)
+            case ToolUseContentBlockStart(block=block, id=id, name=name):
+                self._begin_call(id, name, block)
+            case ToolUseContentBlockStop(block=block):
+                call = self._calls.end_block(block)
+                if call is not None:
+                    self._tell("TOOL_CALL_END", toolCallId=call.id)
+            case _:
+                self._tool(payload)
+
+    def _tool(self, payload: Payload) -> None:
+        match payload:
+            case ToolCall(id=id) if self._calls.get(id) is None:  # one that no model streamed
+                call = self._begin_call(id, payload.name, None)
+                call.streaming = False
+                self._tell("TOOL_CALL_ARGS", toolCallId=call.id, delta=encode_text(payload.input))
+                self._tell("TOOL_CALL_END", toolCallId=call.id)
+            case ToolResult():
+                self._result(payload)
+            case FileChanged():
+                self._changed(payload)
+            case (
+                ToolOutputDelta()
+                | FilePreview()
+                | FilePreviewReset()
+                | ApprovalRequested()
+                | ApprovalResolved()
+                | QuestionAsked()
+                | QuestionAnswered()
+            ):
+                self._tell("CUSTOM", name=payload.type, value=self._calls.told(payload))
+            case _:
+                pass
+
+    def _tell(self, kind: str, **fields: object) -> None:
+        self._say({"type": kind, "timestamp": self._time, **fields})
+
+    # --- parts and steps -----------------------------------------------------------------------------------------
+
+    def _content(self, kind: str, block: str, text: str) -> None:
+        if text and block in self._parts:
+            self._tell(kind, messageId=block, delta=text)
+
+    def _stop(self, block: str) -> None:
+        kind = self._parts.pop(block, None)
+        if kind == "text":
+            self._tell("TEXT_MESSAGE_END", messageId=block)
+        elif kind == "reasoning":
+            self._tell("REASONING_MESSAGE_END", messageId=block)
+            self._tell("REASONING_END", messageId=block)
+
+    def _begin_call(self, call_id: str, name: str, block: str | None) -> OpenCall:
+        call = self._calls.begin(call_id, name, block)
+        parent = self._texts[-1] if self._texts else self._message
+        self._tell("TOOL_CALL_START", toolCallId=call.id, toolCallName=name, parentMessageId=parent)
+        return call
+
+    def _end_step(self) -> None:
+        if self._step:
+            self._tell("STEP_FINISHED", stepName=self._step)
+            self._step = ""
+
+    def _close_all(self, why: str) -> None:
+        """End every part, and answer every call that is open."""
+        for block in list(self._parts):
+            self._stop(block)
+        for call in self._calls.drop():
+            if call.streaming:
+                self._tell("TOOL_CALL_END", toolCallId=call.id)
+            self._answer(call.id, why)
+
+    def _discard(self, *, kept: bool) -> None:
+        calls = len(self._calls)
+        self._close_all(CANCELLED if kept else DROPPED)
+        if not kept:
+            messages = self._texts if self._texts or not calls else [self._message]
+            self._tell("CUSTOM", name="message_discarded", value={"message": self._message, "messageIds": messages})
+        self._end_step()
+
+    # --- calls and files -----------------------------------------------------------------------------------------
+
+    def _result(self, result: ToolResult) -> None:
+        call = self._calls.end(result.id)
+        if call is not None:
+            self._answer(call.id, result_text(result))
+
+    def _answer(self, call: str, content: str) -> None:
+        self._tell("TOOL_CALL_RESULT", messageId=f"{call}-result", toolCallId=call, content=content, role="tool")
+
+    def _changed(self, change: FileChanged) -> None:
+        known = change.path in self._files
+        if change.hash is None:
+            self._files.pop(change.path, None)
+        else:
+            self._files[change.path] = _file(change)
+        if not self._shared:
+            self._shared = True
+            self._tell("STATE_SNAPSHOT", snapshot={"files": dict(self._files)})
+            return
+        where = "/files/" + change.path.replace("~", "~0").replace("/", "~1")  # RFC 6901
+        if change.hash is not None:
+            self._tell("STATE_DELTA", delta=[{"op": "add", "path": where, "value": _file(change)}])
+        elif known:
+            self._tell("STATE_DELTA", delta=[{"op": "remove", "path": where}])
+
+    # --- the end -------------------------------------------------------------------------------------------------
+
+    def _end(self, response: ExchangeResponse) -> None:
+        self._close_all(CUT_SHORT)
+        self._end_step()
+        if response.status == "failed":
+            code = response.error.code if response.error is not None else "internal"
+            self._tell("RUN_ERROR", message=error_text(response.error), code=code)
+            return
+        outcome = "cancelled" if response.status == "cancelled" else "success"
+        result: JsonObject = {"status": response.status, "stopReason": response.stop_reason}
+        if response.note is not None:
+            result["note"] = response.note
+        usage = [_usage(response.usage)]
+        self._tell("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
+
+    def _abandon(self) -> None:
+        self._close_all(CUT_SHORT)
+        self._end_step()
+        self._tell("RUN_ERROR", message=CUT_SHORT, code="incomplete")
+
+
+def _file(change: FileChanged) -> JsonObject:
+    return {"revision": change.revision, "hash": change.hash, "size": change.size}
+
+
+def _usage(usage: Usage) -> JsonObject:
+    counts = {
+        "inputTokens": usage.total_input,
+        "outputTokens": usage.total_output,
+        "totalTokens": usage.total,
+        "reasoningTokens": usage.reasoning,
+        "cachedInputTokens": usage.cache_read,
+        "cacheWriteInputTokens": usage.cache_write,
+    }
+    return {name: count for name, count in counts.items() if count is not None}

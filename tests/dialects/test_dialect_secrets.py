@@ -1,0 +1,33 @@
+"""No dialect says a secret, whatever a provider puts into its errors."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from dialect_support import spoken
+
+import weft
+from weft.agent.agent import Agent
+from weft.core.envelope import Event
+from weft.dialects.registry import DIALECTS, open_dialect
+from weft.testing.replies import Reply
+from weft.testing.server import ScriptedServer
+
+KEY = "sk-CANARY-0123456789abcdef0123456789abcdef"
+
+
+@pytest.mark.parametrize("status", [401, 400, 500])
+async def test_a_provider_that_repeats_the_key(status: int) -> None:
+    body: Any = {"error": {"message": f"Incorrect API key provided: {KEY}. Authorization: Bearer {KEY}"}}
+    async with ScriptedServer([Reply.json(body, status=status)] * 3) as server:
+        model = weft.Model("m", wire="chat", base_url=f"{server.url}/v1", api_key=KEY, provider="test")
+        events: list[Event] = []
+        async with Agent(model, retry=weft.Retry(attempts=2, base=0, cap=0)) as agent:
+            agent.subscribe(events.append)
+            result = await asyncio.wait_for(agent.send("Go.").result(), 30)
+    assert result.status == "failed"
+    for name in DIALECTS:
+        dialect = open_dialect(name)
+        said = b"".join(dialect.sse(frame) for frame in spoken(dialect, events))
+        assert b"CANARY" not in said
+        assert b"Incorrect API key" in said
