@@ -101,7 +101,6 @@ async def test_k01_a_key_in_the_address(stage: Stage, url: str) -> None:
     assert KEY not in ran.out + ran.err
 
 
-@pytest.mark.xfail(strict=True, reason="Only the key is taken out of what a provider says, not secrets in headers.")
 async def test_k01_a_secret_in_a_header_of_ones_own(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     reply = Reply.json({"error": {"message": SAID}}, 401)
     async with ScriptedServer(lambda _: reply) as server:

@@ -32,4 +32,6 @@ def explain(error: ProviderError, model: Model) -> ProviderError:
 
 def _without_key(text: str, model: Model) -> str:
     """Servers repeat what they were sent. The key goes no further than here."""
-    return text.replace(model.secret, "[key]") if model.secret else text
+    for secret in model.secrets:
+        text = text.replace(secret, "[key]")
+    return text

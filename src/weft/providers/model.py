@@ -22,6 +22,7 @@ _HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
 _MIN_SECRET = 8
 
 _DEFAULT_AUTH: dict[str, Auth] = {"messages": "x-api-key", "gemini": "x-goog-api-key"}
+_SECRET_HEADERS = ("key", "secret", "token", "auth", "cookie", "password")
 _DEFAULT_HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}
 
 
@@ -111,6 +112,13 @@ class Model:
     def secret(self) -> str:
         """The key, if it is long enough to be one. Local servers take any word for a key."""
         return self._api_key if self._api_key and len(self._api_key) >= _MIN_SECRET else ""
+
+    @cached_property
+    def secrets(self) -> tuple[str, ...]:
+        """What nobody else may read: the key, and what stands in headers that are named like one."""
+        headers = self.endpoint.headers
+        own = (value for name, value in headers.items() if any(word in name.lower() for word in _SECRET_HEADERS))
+        return tuple(value for value in (self.secret, *own) if len(value) >= _MIN_SECRET)
 
     @cached_property
     def url(self) -> str:

@@ -12,7 +12,7 @@ and pieces with their times, and how it ended.
 import asyncio
 import base64
 import os
-from collections.abc import Awaitable, Generator, Mapping
+from collections.abc import Awaitable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -89,8 +89,8 @@ class Recorder:
 
     async def post(self, request: Awaitable[Response], model: Model, body: bytes) -> Response:
         """Wait for the answer, and keep all that is read of it."""
-        secret = model.secret.encode()
-        asked = msgspec.json.decode(mask(body, secret))
+        secrets = model.secrets
+        asked = msgspec.json.decode(mask(body, secrets))
         exchange = RecordedExchange(model.url, _public(model.request_headers), asked)
         loop = asyncio.get_running_loop()
         start = loop.time()
@@ -100,7 +100,7 @@ class Recorder:
             if exchange.ended:
                 return
             exchange.ended, exchange.failure = how, failure
-            exchange.pieces = [Piece.of(ms, data) for ms, data in _masked(read_so_far, secret)]
+            exchange.pieces = [Piece.of(ms, data) for ms, data in _masked(read_so_far, secrets)]
             self._write(exchange)
 
         try:
@@ -109,7 +109,7 @@ class Recorder:
             end("failed", Failure(error.code, str(error), getattr(error, "reached", True)))
             raise
         exchange.status = response.status
-        exchange.headers = {n: mask(v.encode(), secret).decode() for n, v in _public(response.headers).items()}
+        exchange.headers = {n: mask(v.encode(), secrets).decode() for n, v in _public(response.headers).items()}
 
         async def read_chunk() -> bytes:
             try:
@@ -231,14 +231,16 @@ def _load(path: Path) -> list[RecordedExchange]:
     return exchanges
 
 
-def mask(data: bytes, secret: bytes) -> bytes:
-    """The data with the secret made unreadable, at the same length."""
-    return data.replace(secret, b"*" * len(secret)) if secret else data
+def mask(data: bytes, secrets: Iterable[str]) -> bytes:
+    """The data with the secrets made unreadable, at the same length."""
+    for secret in secrets:
+        data = data.replace(secret.encode(), b"*" * len(secret.encode()))
+    return data
 
 
-def _masked(pieces: list[tuple[float, bytes]], secret: bytes) -> list[tuple[float, bytes]]:
+def _masked(pieces: list[tuple[float, bytes]], secrets: Iterable[str]) -> list[tuple[float, bytes]]:
     """The pieces without the secret, also where it stood across two of them."""
-    whole = mask(b"".join(data for _, data in pieces), secret)
+    whole = mask(b"".join(data for _, data in pieces), secrets)
     masked: list[tuple[float, bytes]] = []
     at = 0
     for ms, data in pieces:

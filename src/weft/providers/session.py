@@ -202,8 +202,9 @@ class WireSession:
 
     def _without_key(self, body: bytes) -> bytes:
         """Servers repeat what they were sent. The key goes no further than here."""
-        secret = self.model.secret.encode()
-        return body.replace(secret, b"[key]") if secret else body
+        for secret in self.model.secrets:
+            body = body.replace(secret.encode(), b"[key]")
+        return body
 
 
 async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
