@@ -297,7 +297,8 @@ async def test_the_keyboard_ends_it(how: str) -> None:
     """SIGINT to a program: it ends by KeyboardInterrupt, and the server sees the connection close."""
     async with ScriptedServer([hanging("chat", b"Half", text=[SAID, " more"])]) as server:
         program = textwrap.dedent(f"""
-            import asyncio, weft
+            import asyncio, signal, weft
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born deaf to it
             model = weft.Model("m", wire="chat", base_url="{server.url}/v1", api_key="no-real-key-1234")
             agent = weft.Agent(model)
             agent.subscribe(lambda event: print(event.type, flush=True), types=["text_delta", "exchange_response"])

@@ -15,7 +15,7 @@ from weft.testing.server import ScriptedServer
 
 KEY = "canary.77ab01.never-shown"
 
-_START = """
+START = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born deaf to Ctrl-C
 runpy.run_module("weft.cli.main", run_name="__main__", alter_sys=True)
@@ -48,7 +48,7 @@ async def started(
 ) -> AsyncGenerator[asyncio.subprocess.Process]:
     """`weft …` as a process, which does not outlive the block."""
     variables = os.environ | {"PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": ""} | (env or {})
-    command = [sys.executable, "-c", _START, *words]
+    command = [sys.executable, "-c", START, *words]
     process = await asyncio.create_subprocess_exec(*command, stdin=stdin, stdout=stdout, stderr=PIPE, env=variables)
     try:
         yield process

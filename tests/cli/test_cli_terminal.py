@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from cli_bench import run_with
+from cli_bench import START, run_with
 from test_cli_tools import calls
 
 from weft.testing.server import ScriptedServer
@@ -53,7 +53,7 @@ async def terminal(*words: str) -> AsyncGenerator[Terminal]:
     master, slave = pty.openpty()
     os.set_blocking(master, False)
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "weft.cli.main", *words, stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        *[sys.executable, "-c", START, *words], stdin=slave, stdout=slave, stderr=slave, start_new_session=True
     )
     os.close(slave)
     try:
