@@ -1,0 +1,1 @@
+"""Sessions: conversations that outlive the process, each one a log in a store."""

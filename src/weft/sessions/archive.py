@@ -1,0 +1,154 @@
+"""A session as one file: JSON lines, the first one a head, then the events, then the files of its project.
+
+There are no names of files in it, so none can lead anywhere, and nothing is compressed, so nothing can burst. What an
+archive says about tools, permissions and folders is not believed: those are the importer's to give.
+"""
+
+import asyncio
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from collections.abc import AsyncIterator, Iterator
+from hashlib import sha256
+from typing import BinaryIO
+
+import msgspec
+
+from weft.core.envelope import Event, decode_event
+from weft.core.events import FileChanged
+from weft.core.json import encode
+from weft.sessions.errors import BadArchive, NoSuchBlob
+from weft.sessions.settings import SessionSettings
+from weft.sessions.store import Store, events_of
+
+FORMAT = 1
+MAX_BYTES = 1024 * 1024 * 1024
+MAX_LINE = 96 * 1024 * 1024
+MAX_EVENTS = 2_000_000
+_MAX_EPOCH = 2**31
+_LINES = 200
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    weft_session: int
+    title: str = ""
+    created: float = 0.0
+    model: str = ""
+    dropped: list[tuple[int, int]] = []
+    epoch: int
+    last_seq: int
+
+
+class Content(msgspec.Struct, frozen=True):
+    """A file of the project, by the hash that its events name."""
+
+    content: str
+
+
+Item = Head | Event | bytes
+"""What a line holds; bytes are the content of a file."""
+
+_heads = msgspec.json.Decoder(Head)
+_contents = msgspec.json.Decoder(Content)
+
+
+async def archive(store: Store, session: str) -> AsyncIterator[bytes]:
+    """The lines of a session's archive."""
+    info = await store.info(session)
+    settings = SessionSettings.of(info.settings)
+    yield _line(
+        Head(
+            weft_session=FORMAT,
+            title=info.title,
+            created=info.created,
+            model=settings.model,
+            dropped=settings.dropped,
+            epoch=info.epoch,
+            last_seq=info.last_seq,
+        )
+    )
+    digests: dict[str, None] = {}
+    async for event in events_of(store, session, upto=info.last_seq):
+        if isinstance(event.data, FileChanged) and event.data.hash is not None:
+            digests[event.data.hash] = None
+        yield _line(event)
+    for digest in digests:
+        try:
+            data = await store.blob(session, digest)
+        except NoSuchBlob:
+            continue  # a file of a folder: it is there and not here
+        yield _line(Content(b64encode(data).decode()))
+
+
+async def unarchive(file: BinaryIO) -> AsyncIterator[Item]:
+    """What an archive holds, in its order; every event is checked for its place. Raises BadArchive."""
+    items = _items(file)
+    while batch := await asyncio.to_thread(_some, items):
+        for item in batch:
+            yield item
+
+
+def _some(items: Iterator[Item]) -> list[Item]:
+    return [item for item, _ in zip(items, range(_LINES), strict=False)]
+
+
+def _items(file: BinaryIO) -> Iterator[Item]:
+    lines = _lines_of(file)
+    head = _head(next(lines, b""))
+    if not 0 <= head.last_seq <= MAX_EVENTS or not 0 <= head.epoch <= _MAX_EPOCH:
+        raise BadArchive(f"The archive has {head.last_seq} events; at most {MAX_EVENTS} are imported.")
+    yield head
+    wanted: set[str] = set()
+    epoch = 0
+    for seq in range(1, head.last_seq + 1):
+        event = _event(next(lines, b""), seq, epoch, head.epoch)
+        epoch = event.epoch
+        if isinstance(event.data, FileChanged) and event.data.hash is not None:
+            wanted.add(event.data.hash)
+        yield event
+    for line in lines:
+        data = _content(line)
+        digest = sha256(data).hexdigest()
+        if digest not in wanted:
+            raise BadArchive("The archive holds a file that none of its events names.")
+        wanted.discard(digest)
+        yield data
+
+
+def _lines_of(file: BinaryIO) -> Iterator[bytes]:
+    size = 0
+    while line := file.readline(MAX_LINE + 1):
+        size += len(line)
+        if len(line) > MAX_LINE or size > MAX_BYTES:
+            raise BadArchive(f"The archive is larger than {MAX_BYTES} bytes, or a line of it than {MAX_LINE}.")
+        yield line
+
+
+def _head(line: bytes) -> Head:
+    try:
+        head = _heads.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BadArchive("This is no archive of a session: its first line is not the head of one.") from None
+    if head.weft_session != FORMAT:
+        raise BadArchive(f"The archive has the format {head.weft_session}; this Weft reads {FORMAT}.")
+    return head
+
+
+def _event(line: bytes, seq: int, epoch: int, last_epoch: int) -> Event:
+    try:
+        event = decode_event(line)
+    except (ValueError, TypeError, RecursionError):
+        raise BadArchive(f"The archive breaks off or is damaged at event {seq}.") from None
+    if event.seq != seq or not epoch <= event.epoch <= last_epoch:
+        raise BadArchive(f"The archive has the event {event.seq} of epoch {event.epoch} where {seq} belongs.")
+    return event
+
+
+def _content(line: bytes) -> bytes:
+    try:
+        return b64decode(_contents.decode(line).content, validate=True)
+    except (msgspec.DecodeError, UnicodeDecodeError, Base64Error, ValueError):
+        raise BadArchive("The archive is damaged behind its last event.") from None
+
+
+def _line(value: object) -> bytes:
+    return encode(value) + b"\n"

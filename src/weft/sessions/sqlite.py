@@ -1,0 +1,277 @@
+"""Sessions in one SQLite file, the embedded default.
+
+One thread writes and one reads, so that neither waits for the other and no event loop for either. Appends that come
+together share a transaction, hence one sync of the disk; each is acknowledged only after the commit.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from time import time
+from typing import Any, TypeVar
+
+from weft.core.envelope import Event
+from weft.core.json import JsonObject, as_object, encode, loads
+from weft.sessions.checks import check_blobs, check_next, cursor_of, page_of
+from weft.sessions.connection import Connection
+from weft.sessions.errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists
+from weft.sessions.faults import reach
+from weft.sessions.form import stored_form, whole_event
+from weft.sessions.lease import SECONDS, Lease, is_free
+from weft.sessions.schema import migrate
+from weft.sessions.store import PAGE, SessionInfo, SessionPage
+
+T = TypeVar("T")
+
+_INFO = "id, title, created, updated, last_seq, epoch, parent, parent_seq, settings"
+_PAGE_BYTES = 4 * 1024 * 1024
+"""Bytes after which a page of events is full, at the latest."""
+
+
+class SqliteStore:
+    """Keeps sessions in a file. Several processes may have it open; of each session one is the writer.
+
+    `durable=False` trusts that the machine does not lose power: then nothing is lost with the process, and commits
+    are faster.
+    """
+
+    def __init__(self, path: str | PathLike[str], *, patience: float = 5.0, durable: bool = True) -> None:
+        make = partial(Connection, Path(path), patience=patience, durable=durable)
+        self._writer = make(writes=True, first=migrate)
+        self._writer.opened()
+        self._reader = make(writes=False, first=lambda connection: connection.execute("PRAGMA query_only = ON"))
+        try:
+            self._reader.opened()
+        except BaseException:
+            self._writer.close()
+            raise
+
+    # --- sessions ----------------------------------------------------------------------------------------------------
+
+    async def create(self, info: SessionInfo) -> None:
+        await self._write(partial(_create, info))
+
+    async def info(self, session: str) -> SessionInfo:
+        return await self._read(partial(_info, session))
+
+    async def list(self, *, search: str = "", limit: int = 50, after: str | None = None) -> SessionPage:
+        updated, last = cursor_of(after) if after is not None else (float("inf"), "")
+        return await self._read(partial(_list, search.casefold(), max(limit, 1), updated, last))
+
+    async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None:
+        await self._write(partial(_rename, session, title, only_untitled))
+
+    async def configure(self, session: str, settings: JsonObject) -> None:
+        await self._write(partial(_configure, session, encode(settings)))
+
+    async def delete(self, session: str) -> None:
+        await self._write(partial(_delete, session))
+
+    # --- leases ------------------------------------------------------------------------------------------------------
+
+    async def acquire(self, session: str, holder: str, *, seconds: float = SECONDS, force: bool = False) -> Lease:
+        return await self._write(partial(_acquire, session, holder, seconds, force))
+
+    async def renew(self, lease: Lease, *, seconds: float = SECONDS) -> Lease:
+        return await self._write(partial(_renew, lease, seconds))
+
+    async def release(self, lease: Lease) -> None:
+        await self._write(partial(_release, lease))
+
+    # --- the log -----------------------------------------------------------------------------------------------------
+
+    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
+        await self._write(partial(_append, lease, events, blobs or {}))
+        reach("append.after")
+
+    async def read(
+        self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
+    ) -> Sequence[Event]:
+        return await self._read(partial(_events, session, after, upto, limit))
+
+    # --- blobs -------------------------------------------------------------------------------------------------------
+
+    async def put_blob(self, session: str, data: bytes) -> str:
+        digest = sha256(data).hexdigest()
+        await self._write(lambda connection: _keep(connection, _key(connection, session), {digest: data}))
+        return digest
+
+    async def blob(self, session: str, digest: str) -> bytes:
+        return await self._read(lambda connection: _blob(connection, _key(connection, session), digest))
+
+    async def close(self) -> None:
+        """Let all that waits be stored."""
+        await asyncio.to_thread(self._reader.close)
+        await asyncio.to_thread(self._writer.close)
+
+    async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        return await asyncio.wrap_future(self._writer.submit(job))
+
+    async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        return await asyncio.wrap_future(self._reader.submit(job))
+
+
+# --- jobs: what runs in the threads ---------------------------------------------------------------------------------
+
+
+def _create(info: SessionInfo, connection: sqlite3.Connection) -> None:
+    now = time()
+    head = (info.id, info.title, info.title.casefold(), info.created or now, info.updated or now, info.epoch)
+    try:
+        connection.execute(
+            "INSERT INTO sessions (id, title, title_key, created, updated, epoch, last_seq, holder, expires,"
+            " parent, parent_seq, settings) VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, ?)",
+            (*head, info.parent, info.parent_seq, encode(info.settings)),
+        )
+    except sqlite3.IntegrityError:
+        raise SessionExists(f"There is a session {info.id!r} already; choose another id.") from None
+
+
+def _info(session: str, connection: sqlite3.Connection) -> SessionInfo:
+    row = connection.execute(f"SELECT {_INFO} FROM sessions WHERE id = ?", (session,)).fetchone()
+    if row is None:
+        raise NoSuchSession(session)
+    return _info_of(row)
+
+
+def _info_of(row: Sequence[Any]) -> SessionInfo:
+    *head, settings = row
+    names = _INFO.split(", ")[:-1]
+    return SessionInfo(**dict(zip(names, head, strict=True)), settings=as_object(loads(settings)))
+
+
+def _list(search: str, limit: int, updated: float, last: str, connection: sqlite3.Connection) -> SessionPage:
+    rows = connection.execute(
+        f"SELECT {_INFO} FROM sessions WHERE (updated < ?1 OR (updated = ?1 AND id > ?2)) AND instr(title_key, ?3)"
+        " ORDER BY updated DESC, id LIMIT ?4",
+        (updated, last, search, limit + 1),
+    )
+    return page_of([_info_of(row) for row in rows], limit)
+
+
+def _key(connection: sqlite3.Connection, session: str) -> int:
+    row = connection.execute("SELECT key FROM sessions WHERE id = ?", (session,)).fetchone()
+    if row is None:
+        raise NoSuchSession(session)
+    return row[0]
+
+
+def _rename(session: str, title: str, only_untitled: bool, connection: sqlite3.Connection) -> None:
+    key = _key(connection, session)
+    connection.execute(
+        "UPDATE sessions SET title = ?1, title_key = ?2 WHERE key = ?3 AND (title = '' OR NOT ?4)",
+        (title, title.casefold(), key, only_untitled),
+    )
+
+
+def _configure(session: str, settings: bytes, connection: sqlite3.Connection) -> None:
+    connection.execute("UPDATE sessions SET settings = ? WHERE key = ?", (settings, _key(connection, session)))
+
+
+def _delete(session: str, connection: sqlite3.Connection) -> None:
+    key = _key(connection, session)
+    digests = connection.execute("SELECT digest FROM session_blobs WHERE session = ?", (key,)).fetchall()
+    connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
+    connection.executemany(
+        "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM session_blobs WHERE digest = ?1)", digests
+    )
+
+
+def _acquire(session: str, holder: str, seconds: float, force: bool, connection: sqlite3.Connection) -> Lease:
+    row = connection.execute("SELECT key, epoch, holder, expires FROM sessions WHERE id = ?", (session,)).fetchone()
+    if row is None:
+        raise NoSuchSession(session)
+    key, epoch, held_by, expires = row
+    now = time()
+    if not force and not is_free(held_by, expires, now):
+        raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
+    lease = Lease(session=session, epoch=epoch + 1, holder=holder, expires=now + seconds)
+    connection.execute(
+        "UPDATE sessions SET epoch = ?, holder = ?, expires = ? WHERE key = ?", (epoch + 1, holder, lease.expires, key)
+    )
+    return lease
+
+
+def _held(connection: sqlite3.Connection, lease: Lease) -> tuple[int, int]:
+    """The session's key and last seq, if the lease is the newest."""
+    row = connection.execute(
+        "SELECT key, last_seq, epoch, holder FROM sessions WHERE id = ?", (lease.session,)
+    ).fetchone()
+    if row is None:
+        raise NoSuchSession(lease.session)
+    key, last_seq, epoch, holder = row
+    if (epoch, holder) != (lease.epoch, lease.holder):
+        raise Fenced(f"The session {lease.session!r} was opened elsewhere; what runs here may write it no more.")
+    return key, last_seq
+
+
+def _renew(lease: Lease, seconds: float, connection: sqlite3.Connection) -> Lease:
+    key, _ = _held(connection, lease)
+    expires = time() + seconds
+    connection.execute("UPDATE sessions SET expires = ? WHERE key = ?", (expires, key))
+    return Lease(session=lease.session, epoch=lease.epoch, holder=lease.holder, expires=expires)
+
+
+def _release(lease: Lease, connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "UPDATE sessions SET holder = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
+        (lease.session, lease.epoch, lease.holder),
+    )
+
+
+def _append(lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], connection: sqlite3.Connection) -> None:
+    key, last_seq = _held(connection, lease)
+    check_next(lease, last_seq, events)
+    check_blobs(blobs)
+    reach("append.before")
+    _keep(connection, key, blobs)
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", _rows(connection, key, events))
+    last = events[-1].seq if events else last_seq
+    connection.execute("UPDATE sessions SET last_seq = ?, updated = ? WHERE key = ?", (last, time(), key))
+    reach("append.commit")
+
+
+def _rows(
+    connection: sqlite3.Connection, key: int, events: Sequence[Event]
+) -> Iterable[tuple[int, int, bytes, bytes | None]]:
+    for event in events:
+        form = stored_form(event)
+        if form.blobs:
+            _keep(connection, key, form.blobs)
+        yield key, event.seq, form.body, form.refs
+        reach("append.between")
+
+
+def _keep(connection: sqlite3.Connection, key: int, blobs: Mapping[str, bytes]) -> None:
+    for digest, data in blobs.items():
+        connection.execute("INSERT INTO session_blobs VALUES (?, ?) ON CONFLICT DO NOTHING", (key, digest))
+        connection.execute("INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, data))
+
+
+def _events(session: str, after: int, upto: int | None, limit: int, connection: sqlite3.Connection) -> Sequence[Event]:
+    key = _key(connection, session)
+    rows = connection.execute(
+        "SELECT body, refs FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+        (key, after, upto if upto is not None else 2**62, limit),
+    )
+    found: list[Event] = []
+    size = 0
+    for body, refs in rows:
+        found.append(whole_event(body, refs, lambda digest: _blob(connection, key, digest)))
+        size += len(body)
+        if size > _PAGE_BYTES:
+            break
+    return found
+
+
+def _blob(connection: sqlite3.Connection, key: int, digest: str) -> bytes:
+    row = connection.execute(
+        "SELECT data FROM blobs NATURAL JOIN session_blobs WHERE session = ? AND digest = ?", (key, digest)
+    ).fetchone()
+    if row is None:
+        raise NoSuchBlob(digest)
+    return row[0]

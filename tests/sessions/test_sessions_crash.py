@@ -1,0 +1,159 @@
+"""Kill -9 at every fault point: after reopening nothing is broken, nothing was done twice, what was shown is stored.
+
+`WEFT_CRASHES=all` kills at every passage of every point and at 200 random pairs, else at a choice of them.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from crash_host import SESSION
+
+from weft.core.envelope import Event
+from weft.core.events import ExchangeResponse, SessionResumed
+from weft.core.tools import ToolResult
+from weft.sessions.faults import POINTS
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import events_of
+from weft.testing import check_log
+
+ALL = os.environ.get("WEFT_CRASHES") == "all"
+PAIRS = 200 if ALL else 6
+IN_RECOVERY = ("recovery.before", "recovery.after")
+
+
+class Host:
+    def __init__(self) -> None:
+        here = Path(__file__).parent / "crash_host.py"
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "error", str(here)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def run(self, folder: Path, fault: str = "") -> bool:
+        """Whether the writer was killed."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        (folder / "work").mkdir(parents=True, exist_ok=True)
+        self._process.stdin.write(json.dumps({"folder": str(folder), "fault": fault}) + "\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._process.stdout.readline())
+        assert answer["killed"] or answer["code"] == 0, answer
+        return answer["killed"]
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[Host]:
+    host = Host()
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="module")
+def passages(host: Host, tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """How often one exchange comes to each point."""
+    folder = tmp_path_factory.mktemp("counted")
+    assert not host.run(folder, "count")
+    return json.loads((folder / "passages").read_text())
+
+
+def choice(count: int) -> list[int]:
+    if ALL or count <= 3:
+        return list(range(1, count + 1))
+    return sorted({1, count // 3, 2 * count // 3})
+
+
+async def read_log(folder: Path) -> list[Event]:
+    store = SqliteStore(folder / "sessions.db")
+    events = [event async for event in events_of(store, SESSION)]
+    await store.close()
+    return events
+
+
+def shown_to_clients(folder: Path) -> Iterator[list[tuple[int, str]]]:
+    for client in folder.glob("client-*"):
+        lines = [line.partition(" ") for line in client.read_text().splitlines()]
+        yield [(int(seq), name) for seq, _, name in lines]
+
+
+async def prove(folder: Path) -> list[Event]:
+    """Everything that must hold after the last writer has ended in peace."""
+    events = await read_log(folder)
+    assert check_log(events, host_paths=[str(folder)]) == []
+    done = Counter((folder / "effects").read_text().split())
+    assert max(done.values()) == 1, "something was done twice"
+    results = {event.data.id: event.data for event in events if isinstance(event.data, ToolResult)}
+    assert set(done) <= set(results)
+    for call_id, result in results.items():
+        if result.name == "mark" and result.status != "interrupted":
+            assert done[call_id] == (result.status == "ok"), result
+    by_seq = {event.seq: event.id for event in events}
+    for shown in shown_to_clients(folder):
+        assert [seq for seq, _ in shown] == list(range(shown[0][0], shown[0][0] + len(shown)))
+        assert all(by_seq[seq] == name for seq, name in shown), "something was shown that is not stored"
+    return events
+
+
+async def test_without_a_fault_all_is_well(host: Host, tmp_path: Path) -> None:
+    assert not host.run(tmp_path)
+    assert not host.run(tmp_path)
+    events = await prove(tmp_path)
+    assert [e.data.status for e in events if isinstance(e.data, ExchangeResponse)] == ["completed", "completed"]
+    assert not [event for event in events if isinstance(event.data, SessionResumed)]
+    assert {event.epoch for event in events} == {1, 2}
+
+
+def test_every_point_is_come_to(passages: dict[str, int]) -> None:
+    assert set(POINTS) - set(IN_RECOVERY) == set(passages)
+
+
+@pytest.mark.parametrize("point", [point for point in POINTS if point not in IN_RECOVERY])
+async def test_killed_at_a_point(point: str, host: Host, passages: dict[str, int], tmp_path: Path) -> None:
+    for number in choice(passages[point]):
+        folder = tmp_path / str(number)
+        killed = host.run(folder, f"{point}:{number}")
+        assert killed or number > passages[point] // 2, f"{point}:{number}"
+        assert not host.run(folder)
+        events = await prove(folder)
+        assert [e.data.status for e in events if isinstance(e.data, ExchangeResponse)][-1] == "completed"
+
+
+@pytest.mark.parametrize("point", [*IN_RECOVERY, "append.before", "append.commit", "append.after", "lease.taken"])
+async def test_killed_again_while_recovering(point: str, host: Host, tmp_path: Path) -> None:
+    assert host.run(tmp_path, "tool.after:3")
+    assert host.run(tmp_path, point)
+    assert not host.run(tmp_path)
+    events = await prove(tmp_path)
+    statuses = [event.data.status for event in events if isinstance(event.data, ToolResult)]
+    assert statuses.count("interrupted") >= 1
+
+
+@pytest.mark.parametrize("seed", range(PAIRS))
+async def test_killed_at_random_pairs(seed: int, host: Host, passages: dict[str, int], tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    for _ in range(2):
+        point = chance.choice(POINTS)
+        host.run(tmp_path, f"{point}:{chance.randint(1, passages.get(point, 1))}")
+    assert not host.run(tmp_path)
+    await prove(tmp_path)
+
+
+def test_the_environment_sets_a_fault() -> None:
+    code = "from weft.sessions.faults import reach; reach('tool.after'); reach('tool.after'); print('alive')"
+    for fault, status in (("tool.after:2", -9), ("tool.after:3", 0), ("tool.before", 0), ("", 0), ("tool.soon", 1)):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"WEFT_FAULT": fault}, capture_output=True, check=False
+        )
+        assert done.returncode == status, fault
