@@ -60,7 +60,7 @@ async def test_i01a_a_person_is_shown_what_it_wants(stage: Stage) -> None:
             on_approval=decide,
         )
         assert taken.connections == 0
-    assert shown == [order]
+    assert shown == [f"command: {order}"]
     assert [result.status for result in played.results] == ["ok", "denied"]
     assert "Never." in played.results[1].text
     assert [event.name for event in played.log.of(ToolExecuting)] == ["read_file"]

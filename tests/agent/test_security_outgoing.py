@@ -112,7 +112,7 @@ async def test_the_network_is_asked_for(stage: Stage) -> None:
 
     url = "http://example.com/?d=fine"
     asked = await stage.play([call("fetch_url", url=url)], "Done.", tools=["web"], permissions="ask", on_approval=no)
-    assert [request.summary for request in asked.log.of(ApprovalRequested)] == [f"Fetch {url}"]
+    assert [request.summary for request in asked.log.of(ApprovalRequested)] == [f"url: {url}"]
     reading = await stage.play([call("fetch_url", url=url)], "Done.", tools=["web"], permissions="read-only")
     assert [result.status for result in (*asked.results, *reading.results)] == ["denied", "denied"]
 
