@@ -12,8 +12,7 @@ BIN := .venv/bin
 .PHONY: test check run bench docs lock clean system
 
 test: system check
-	$(BIN)/pytest --ignore tests/sessions
-	$(BIN)/pytest tests/sessions  # by itself: its crash tests fork, which a process with threads must not
+	$(BIN)/pytest
 
 check: .venv/ready
 	$(BIN)/ruff format --check .

@@ -14,6 +14,7 @@ FLOORS = {
     "core": 0,
     "wires": 1,
     "dialects": 1,
+    "vision": 1,
     "providers": 2,
     "tools": 2,
     "agent": 3,

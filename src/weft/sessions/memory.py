@@ -40,9 +40,13 @@ class MemoryStore:
     async def info(self, session: str) -> SessionInfo:
         return self._of(session).info
 
-    async def list(self, *, search: str = "", limit: int = 50, after: str | None = None) -> SessionPage:
+    async def list(
+        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+    ) -> SessionPage:
         sought, limit = search.casefold(), max(limit, 1)
         found = [kept.info for kept in self._kept.values() if sought in kept.info.title.casefold()]
+        if owner is not None:
+            found = [info for info in found if info.owner == owner]
         found.sort(key=lambda info: (-info.updated, info.id))
         if after is not None:
             updated, last = cursor_of(after)

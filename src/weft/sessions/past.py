@@ -63,6 +63,7 @@ class Past:
 
 async def read_past(store: Store, session: str, settings: SessionSettings) -> Past:
     past = Past(settings)
+    past.state.messages.extend(settings.history)
     async for event in events_of(store, session):
         past.feed(event)
     return past

@@ -52,6 +52,10 @@ MIGRATIONS: tuple[Migration, ...] = (
         """,
         "CREATE INDEX session_blobs_by_digest ON session_blobs (digest)",
     ),
+    (
+        "ALTER TABLE sessions ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
+        "CREATE INDEX sessions_by_owner ON sessions (owner, updated DESC, id)",
+    ),
 )
 
 

@@ -32,10 +32,12 @@ class Sessions:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    async def create(self, *, title: str = "", session: str | None = None, **settings: Any) -> SessionInfo:
+    async def create(
+        self, *, title: str = "", session: str | None = None, owner: str = "", **settings: Any
+    ) -> SessionInfo:
         """A new session. Settings are those of `SessionSettings`; without a title it gets one by its first request."""
         kept = SessionSettings.of(SessionSettings(**settings).data())
-        info = SessionInfo(id=session or new_id("ses"), title=title, settings=kept.data())
+        info = SessionInfo(id=session or new_id("ses"), owner=owner, title=title, settings=kept.data())
         await self.store.create(info)
         return await self.store.info(info.id)
 
@@ -43,9 +45,11 @@ class Sessions:
         """Go on with a session. See `Session.open`."""
         return await Session.open(self.store, session, force=force, **options)
 
-    async def list(self, *, search: str = "", limit: int = 50, after: str | None = None) -> SessionPage:
-        """Those whose title holds the text, the last changed first."""
-        return await self.store.list(search=search, limit=limit, after=after)
+    async def list(
+        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+    ) -> SessionPage:
+        """Those whose title holds the text, the last changed first: all, or those of an owner."""
+        return await self.store.list(search=search, limit=limit, after=after, owner=owner)
 
     async def rename(self, session: str, title: str) -> None:
         await self.store.rename(session, title)
@@ -83,6 +87,7 @@ class Sessions:
         dropped = [(after, min(upto, at)) for after, upto in kept.dropped if after < at]
         fork = SessionInfo(
             id=new_id("ses"),
+            owner=info.owner,
             title=title if title is not None else info.title,
             parent=session,
             parent_seq=at,
@@ -96,7 +101,7 @@ class Sessions:
         """The session as the lines of one file."""
         return archive(self.store, session)
 
-    async def import_from(self, file: BinaryIO, **settings: Any) -> SessionInfo:
+    async def import_from(self, file: BinaryIO, *, owner: str = "", **settings: Any) -> SessionInfo:
         """A new session from an exported one. Tools, permissions and folder are as given here, never as in the file."""
         items = unarchive(file)
         head = await anext(items)
@@ -104,7 +109,12 @@ class Sessions:
         named = SessionSettings(model=head.model, dropped=head.dropped)
         kept = SessionSettings.of(msgspec.structs.replace(named, **settings).data())
         info = SessionInfo(
-            id=new_id("ses"), title=head.title[:200], created=head.created, epoch=head.epoch, settings=kept.data()
+            id=new_id("ses"),
+            owner=owner,
+            title=head.title[:200],
+            created=head.created,
+            epoch=head.epoch,
+            settings=kept.data(),
         )
         await self._fill(info, items)
         return await self.store.info(info.id)

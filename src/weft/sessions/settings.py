@@ -7,6 +7,7 @@ import msgspec
 from weft.agent.budget import Budget
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
+from weft.core.messages import Message
 from weft.core.settings import Reason
 from weft.tools.permissions import Mode, Permissions
 
@@ -25,6 +26,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     temperature: float | None = None
     max_output_tokens: int | None = None
     reasoning: Reason | None = None
+    history: list[Message] = []
+    """What was said before the log begins: of a conversation that a client brought along."""
     dropped: list[tuple[int, int]] = []
     """Parts of the log that are no longer in the conversation: behind the first seq, up to the second."""
 

@@ -27,7 +27,7 @@ from weft.sessions.store import PAGE, SessionInfo, SessionPage
 
 T = TypeVar("T")
 
-_INFO = "id, title, created, updated, last_seq, epoch, parent, parent_seq, settings"
+_INFO = "id, owner, title, created, updated, last_seq, epoch, parent, parent_seq, settings"
 _PAGE_BYTES = 4 * 1024 * 1024
 """Bytes after which a page of events is full, at the latest."""
 
@@ -58,9 +58,11 @@ class SqliteStore:
     async def info(self, session: str) -> SessionInfo:
         return await self._read(partial(_info, session))
 
-    async def list(self, *, search: str = "", limit: int = 50, after: str | None = None) -> SessionPage:
+    async def list(
+        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+    ) -> SessionPage:
         updated, last = cursor_of(after) if after is not None else (float("inf"), "")
-        return await self._read(partial(_list, search.casefold(), max(limit, 1), updated, last))
+        return await self._read(partial(_list, search.casefold(), max(limit, 1), updated, last, owner))
 
     async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None:
         await self._write(partial(_rename, session, title, only_untitled))
@@ -120,11 +122,12 @@ class SqliteStore:
 
 def _create(info: SessionInfo, connection: sqlite3.Connection) -> None:
     now = time()
-    head = (info.id, info.title, info.title.casefold(), info.created or now, info.updated or now, info.epoch)
+    title = (info.title, info.title.casefold())
+    head = (info.id, info.owner, *title, info.created or now, info.updated or now, info.epoch)
     try:
         connection.execute(
-            "INSERT INTO sessions (id, title, title_key, created, updated, epoch, last_seq, holder, expires,"
-            " parent, parent_seq, settings) VALUES (?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, ?)",
+            "INSERT INTO sessions (id, owner, title, title_key, created, updated, epoch, last_seq, holder, expires,"
+            " parent, parent_seq, settings) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, ?)",
             (*head, info.parent, info.parent_seq, encode(info.settings)),
         )
     except sqlite3.IntegrityError:
@@ -144,11 +147,14 @@ def _info_of(row: Sequence[Any]) -> SessionInfo:
     return SessionInfo(**dict(zip(names, head, strict=True)), settings=as_object(loads(settings)))
 
 
-def _list(search: str, limit: int, updated: float, last: str, connection: sqlite3.Connection) -> SessionPage:
+def _list(
+    search: str, limit: int, updated: float, last: str, owner: str | None, connection: sqlite3.Connection
+) -> SessionPage:
+    whose = "" if owner is None else " AND owner = ?5"
     rows = connection.execute(
         f"SELECT {_INFO} FROM sessions WHERE (updated < ?1 OR (updated = ?1 AND id > ?2)) AND instr(title_key, ?3)"
-        " ORDER BY updated DESC, id LIMIT ?4",
-        (updated, last, search, limit + 1),
+        f"{whose} ORDER BY updated DESC, id LIMIT ?4",
+        (updated, last, search, limit + 1, *([] if owner is None else [owner])),
     )
     return page_of([_info_of(row) for row in rows], limit)
 

@@ -21,6 +21,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A session without its log."""
 
     id: str
+    owner: str = ""
+    """Who may see it, where several people share a store."""
     title: str = ""
     created: float = 0.0
     updated: float = 0.0
@@ -49,8 +51,11 @@ class Store(Protocol):
 
     async def info(self, session: str) -> SessionInfo: ...
 
-    async def list(self, *, search: str = "", limit: int = 50, after: str | None = None) -> SessionPage:
-        """Sessions whose title holds the text, whatever its case. `after` is the `next` of the page before."""
+    async def list(
+        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+    ) -> SessionPage:
+        """Sessions whose title holds the text, whatever its case: all, or those of an owner. `after` is the `next` of
+        the page before."""
         ...
 
     async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None: ...
