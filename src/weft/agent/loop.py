@@ -33,8 +33,8 @@ async def run_agent_loop(
 
     The last message is the request and has role `user`. Other options are those of `Agent`. Leaving the loop cancels.
     """
-    system = [_text(message) for message in messages if message.get("role") in _SYSTEM]
-    *history, request = _conversation(messages)
+    *history, request = conversation_of(messages)
+    system = system_of(messages)
     async with Agent(model, tools=tools, instructions=system or None, history=history, **options) as agent:
         dialect = LoopDialect(agent.session)
         async for event in agent.stream(request):
@@ -42,8 +42,13 @@ async def run_agent_loop(
                 yield frame.event or "", frame.payload.decode()
 
 
-def _conversation(messages: Sequence[JsonObject]) -> list[Message]:
-    """The messages but for the system's, in the neutral form."""
+def system_of(messages: Sequence[JsonObject]) -> list[str]:
+    """What the system's messages say."""
+    return [_text(message) for message in messages if message.get("role") in _SYSTEM]
+
+
+def conversation_of(messages: Sequence[JsonObject]) -> list[Message]:
+    """The messages but for the system's, in the neutral form. The last one is the request."""
     if not messages or messages[-1].get("role") != "user":
         raise ConfigurationError("The last message must be the request, of role 'user'; put it at the end.")
     conversation: list[Message] = []

@@ -10,7 +10,7 @@ from importlib import import_module
 from weft import __version__
 from weft.core.errors import WeftError
 
-COMMANDS = ("run", "conform", "demo")
+COMMANDS = ("run", "serve", "conform", "demo")
 
 
 def parser(command: str | None = None) -> argparse.ArgumentParser:

@@ -96,7 +96,7 @@ async def _ask(agent: Agent, question: Message) -> AgentResult:
 def _agent(options: argparse.Namespace) -> Agent:
     names = ",".join(options.tools or ["all" if options.workspace else "none"]).split(",")
     return Agent(
-        _model(options),
+        named_model(options),
         tools=named_tools(
             [name.strip() for name in names if name.strip() not in ("", "none")],
             Sandbox(unsandboxed=options.unsandboxed),
@@ -120,7 +120,8 @@ def _folder(name: str | None) -> str | None:
     return name
 
 
-def _model(options: argparse.Namespace) -> str | Model:
+def named_model(options: argparse.Namespace) -> str | Model:
+    """The model that the options name: of a provider, or at an endpoint of one's own."""
     if options.base_url is None:
         if options.wire or options.api_key_env:
             raise ConfigurationError("--wire and --api-key-env go with --base-url; a provider by name has its own.")

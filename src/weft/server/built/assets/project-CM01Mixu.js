@@ -1,0 +1,1 @@
+import{b as e}from"./index-CXmAeo45.js";var t=e();function n({id:e}){return(0,t.jsx)(`div`,{children:e})}export{n as ProjectPage};

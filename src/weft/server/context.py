@@ -1,0 +1,142 @@
+"""What all routes of one server share."""
+
+import asyncio
+import logging
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from weft.core.errors import ConfigurationError
+from weft.core.json import JsonObject
+from weft.server.guard import Caller
+from weft.server.limits import Meters
+from weft.server.models import Models
+from weft.server.open_sessions import OpenSessions
+from weft.server.settings import ServerSettings
+from weft.server.telling import Telling
+from weft.server.tokens import Tokens
+from weft.sessions.session import Session
+from weft.sessions.sessions import Sessions
+from weft.sessions.settings import SessionSettings
+from weft.sessions.store import SessionInfo
+from weft.tools.builtin import named_tools
+from weft.tools.permissions import Permissions
+from weft.tools.registry import ToolLike
+from weft.tools.shell.sandbox import Sandbox
+
+_log = logging.getLogger("weft.server.sessions")
+_SWEEP = 15.0
+
+
+class ServerContext:
+    """One server: its sessions, models, tools, folders, limits, and who may come in."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        models: Models,
+        *,
+        settings: ServerSettings,
+        tokens: Tokens,
+        defaults: SessionSettings | None = None,
+        workspaces: Mapping[str, str] | None = None,
+        tools: Mapping[str, ToolLike] | None = None,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        self.settings = settings
+        self.tokens = tokens
+        self.models = models
+        self.defaults = defaults or SessionSettings(permissions="ask")
+        self.workspaces = dict(workspaces or {})
+        """Folders that the operator offers, by name."""
+        self.sandbox = sandbox or Sandbox()
+        self.own_tools = dict(tools or {})
+        """Tools of the program that the server is part of, by name."""
+        self.meters = Meters(settings.limits)
+        self.open = OpenSessions(sessions, self._options)
+        self.open.on_open(self._count)
+        self._streams: set[Telling] = set()
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @property
+    def sessions(self) -> Sessions:
+        return self.open.sessions
+
+    async def start(self) -> None:
+        recovered = await self.sessions.recover()
+        for session in recovered:
+            _log.info("closed what an earlier process left open", extra={"session": session})
+        self._sweeper = asyncio.create_task(self._sweep(), name="weft-sweeper")
+
+    async def stop(self) -> None:
+        """Streams say goodbye, exchanges get a moment to end, then all is closed."""
+        self.leave()
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            await asyncio.wait([self._sweeper])
+        await self.open.close(self.settings.goodbye_seconds)
+        await self.sessions.store.close()
+
+    def leave(self) -> None:
+        """Streams end, saying where to go on."""
+        self.open.closing = True
+        for telling in list(self._streams):
+            telling.stop("shutdown")
+
+    @contextmanager
+    def streaming(self, caller: Caller, *tellings: Telling) -> Generator[None]:
+        """Count a stream, and end it with its token or with the server."""
+        end = self.meters.open_stream(caller.owner)
+        self._streams.update(tellings)
+        holder = caller.holder
+        unwatch = self.tokens.watch(holder, lambda: [each.stop("token") for each in tellings]) if holder else None
+        if self.open.closing:
+            self.leave()
+        try:
+            yield
+        finally:
+            self._streams.difference_update(tellings)
+            if unwatch is not None:
+                unwatch()
+            end()
+
+    # --- how sessions are set up -------------------------------------------------------------------------------------
+
+    def settled(self, wishes: JsonObject) -> SessionSettings:
+        """A client's wishes over the defaults, if they can be granted."""
+        settings = SessionSettings.of(self.defaults.data() | wishes)
+        if settings.workspace is not None and settings.workspace not in self.workspaces:
+            offered = ", ".join(self.workspaces) or "none"
+            raise ConfigurationError(f"There is no folder {settings.workspace[:80]!r} here; offered: {offered}.")
+        Permissions(settings.permissions, settings.rules)
+        self._tools(settings)
+        if settings.model:
+            self.models.open(settings.model)
+        return settings
+
+    def _options(self, info: SessionInfo, settings: SessionSettings) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            "model": self.models.open(settings.model or self.models.default),
+            "tools": self._tools(settings),
+        }
+        if settings.workspace is not None:
+            folder = self.workspaces.get(settings.workspace)
+            if folder is None:
+                raise ConfigurationError(f"The folder {settings.workspace!r} is no longer offered by this server.")
+            options["workspace"] = folder
+        return options
+
+    def _tools(self, settings: SessionSettings) -> list[ToolLike]:
+        own = [self.own_tools[name] for name in settings.tools if name in self.own_tools]
+        return [*named_tools([name for name in settings.tools if name not in self.own_tools], self.sandbox), *own]
+
+    def _count(self, info: SessionInfo, session: Session) -> None:
+        session.subscribe(self.meters.watch(info.owner), types=["exchange_response"])
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(_SWEEP)
+            try:
+                await self.open.close_idle(self.settings.idle_seconds)
+            except Exception:
+                _log.exception("Sessions could not be tidied up.")

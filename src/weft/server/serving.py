@@ -1,0 +1,89 @@
+"""Serving: the application on a socket, until somebody ends it. Streams learn of the end before it comes."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from weft.core.errors import ConfigurationError
+from weft.server.context import ServerContext
+from weft.server.settings import ServerSettings
+
+MESSAGE_BYTES = 12 * 1024 * 1024
+"""The largest WebSocket message that any route takes: a page of pictures. Most take far less."""
+
+
+class Serving(uvicorn.Server):
+    """One server on one socket."""
+
+    def __init__(self, app: ASGIApp, context: ServerContext, ready: Callable[[], object] | None = None) -> None:
+        settings = context.settings
+        super().__init__(
+            uvicorn.Config(
+                app,
+                host=settings.host,
+                port=settings.port,
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                date_header=True,
+                proxy_headers=False,
+                ws="websockets-sansio",
+                ws_max_size=MESSAGE_BYTES,
+                ws_per_message_deflate=False,
+                ws_ping_interval=20,
+                ws_ping_timeout=20,
+                h11_max_incomplete_event_size=64 * 1024,
+                timeout_keep_alive=30,
+                timeout_graceful_shutdown=int(settings.goodbye_seconds) + 2,
+                lifespan="on",
+            )
+        )
+        self._context = context
+        self._ready = ready
+
+    async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
+        await super().startup(sockets)
+        if self.started and self._ready is not None:
+            self._ready()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._context.leave()
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
+        self._context.leave()
+        await super().shutdown(sockets)
+
+
+def bind(settings: ServerSettings) -> socket.socket:
+    """Take the port before anything else is set up, so that a port in use is said at once."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((settings.host, settings.port))
+    except OSError as error:
+        bound.close()
+        raise ConfigurationError(
+            f"{settings.host}:{settings.port} cannot be used ({error.strerror}); choose another with --port."
+        ) from None
+    bound.setblocking(False)
+    return bound
+
+
+async def serve(
+    app: ASGIApp, context: ServerContext, bound: socket.socket, ready: Callable[[], object] | None = None
+) -> None:
+    """Serve until a signal comes. `ready` is called once it answers."""
+    server = Serving(app, context, ready)
+    await server.serve([bound])
+
+
+def start(app: ASGIApp, context: ServerContext, bound: socket.socket) -> "tuple[Serving, asyncio.Task[None]]":
+    """Serve in a task of the running loop, for programs that do other things as well."""
+    server = Serving(app, context)
+    return server, asyncio.get_running_loop().create_task(server.serve([bound]))

@@ -1,0 +1,110 @@
+"""How a server is set up: where it listens, whom it lets in, and how much anyone may take."""
+
+import ipaddress
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from weft.core.errors import ConfigurationError
+
+DEFAULT_PORT = 7878
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one client may take. All are per owner of a token."""
+
+    exchanges: int = 16
+    """Exchanges that run at once."""
+    queue: int = 20
+    """Requests that wait in one session."""
+    sessions_per_minute: int = 240
+    streams: int = 4096
+    body_bytes: int = 32 * 1024 * 1024
+    message_bytes: int = 1024 * 1024
+    """Of one WebSocket message."""
+    messages_per_second: int = 100
+    """On one WebSocket, after a first burst of as many."""
+    sessions_per_socket: int = 64
+    stall_seconds: float = 30.0
+    """How long a reader may take nothing before it is dropped."""
+    tokens_per_day: int | None = None
+    usd_per_day: float | None = None
+
+
+class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    host: str = "127.0.0.1"
+    port: int = DEFAULT_PORT
+    origins: tuple[str, ...] = ()
+    """Pages elsewhere that may ask, exactly as a browser names them."""
+    needs_token: bool = True
+    limits: Limits = Limits()
+    heartbeat_seconds: float = 15.0
+    idle_seconds: float = 300.0
+    """After which a session that nobody uses is closed; it opens again by itself."""
+    goodbye_seconds: float = 5.0
+    """What exchanges have to end by themselves when the server stops."""
+
+    @property
+    def is_local(self) -> bool:
+        return is_loopback(self.host)
+
+    @property
+    def own_hosts(self) -> frozenset[str]:
+        """The names under which a browser may know us, as the Host header has them."""
+        names = {"127.0.0.1", "localhost", "[::1]"} if self.is_local else {_bracketed(self.host)}
+        named = {f"{name}:{self.port}" for name in names}
+        return frozenset(named | (names if self.port == 80 else set()))
+
+    @property
+    def own_origins(self) -> frozenset[str]:
+        return frozenset(f"http://{host}" for host in self.own_hosts)
+
+    @property
+    def address(self) -> str:
+        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        return f"http://{_bracketed(host)}:{self.port}"
+
+
+def checked(settings: ServerSettings) -> ServerSettings:
+    """The settings, if they are safe to start with."""
+    if not settings.is_local and not settings.needs_token:
+        raise ConfigurationError(
+            f"Without a token the server listens on this machine only, not on {settings.host}; drop --no-token."
+        )
+    for origin in settings.origins:
+        _check_origin(origin)
+    return settings
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_address(host: str) -> bool:
+    """Whether a Host header names an IP address. No rebound DNS name does."""
+    name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+    try:
+        ipaddress.ip_address((name or host).strip("[]"))
+    except ValueError:
+        return False
+    return not port or port.isdigit()
+
+
+def hosts_of(origins: Sequence[str]) -> frozenset[str]:
+    return frozenset(urlsplit(origin).netloc for origin in origins)
+
+
+def _check_origin(origin: str) -> None:
+    parts = urlsplit(origin)
+    if parts.scheme not in ("http", "https") or not parts.netloc or origin != f"{parts.scheme}://{parts.netloc}":
+        raise ConfigurationError(f"{origin!r} is no origin; write it as https://example.org, without a path.")
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,162 @@
+"""Telling: one client hears one session in one dialect, from its cursor on, without a gap and without an end.
+
+What is stored is read in pages; then the live end follows. A client that falls behind is taken back to the store.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from typing import Literal
+
+from weft.core.envelope import Event
+from weft.core.events import ExchangeRequest
+from weft.core.json import encode
+from weft.dialects.dialect import Dialect
+from weft.dialects.native import NativeDialect
+from weft.server.hub import Entry, Hub, settle
+from weft.sessions.errors import NoSuchSession, StoreError
+from weft.sessions.store import PAGE, Store
+
+MOST = 256
+"""Events in one go, so that a long log does not hold others up."""
+
+Farewell = Literal["shutdown", "token", "deleted", "slow", "store"]
+
+_log = logging.getLogger("weft.server.streams")
+
+
+class Telling:
+    """The events of a session behind a cursor, batch by batch."""
+
+    def __init__(self, store: Store, hub: Hub, session: str, after: int) -> None:
+        self.session = session
+        self.seq = after
+        """The last event of the session that was given."""
+        self.farewell: Farewell | None = None
+        """Why it ended, if it was the server who ended it."""
+        self._store = store
+        self._hub = hub
+        self._waiter: asyncio.Future[None] | None = None
+        self._stopped = False
+
+    def stop(self, why: Farewell | None = None) -> None:
+        """End it: after what is being given now, nothing more comes."""
+        self._stopped = True
+        self.farewell = self.farewell or why
+        if self._waiter is not None:
+            settle(self._waiter)
+
+    async def batches(self, heartbeat: float) -> AsyncGenerator[Sequence[Entry]]:
+        """What comes, as it comes. An empty batch says that nothing has come for a while."""
+        place = self._hub.join()
+        try:
+            while not self._stopped:
+                async for batch in self._stored():
+                    yield batch
+                while not self._stopped and (entries := self._hub.since(place)) is not None:
+                    if not entries:
+                        if not await self._wait(heartbeat):
+                            yield ()
+                        continue
+                    place += len(entries)
+                    fresh, is_whole = self._fresh(entries)
+                    for start in range(0, len(fresh), MOST):
+                        yield fresh[start : start + MOST]
+                    if not is_whole:
+                        break
+                place = self._hub.end
+        except NoSuchSession:
+            self.farewell = "deleted"
+        except StoreError as error:
+            self.farewell = "store"
+            _log.error("the log cannot be read: %s", error, extra={"session": self.session})
+        finally:
+            self._hub.leave()
+
+    async def _wait(self, seconds: float) -> bool:
+        """Until something happens. False if nothing did for so long."""
+        loop = asyncio.get_running_loop()
+        self._waiter = waiter = loop.create_future()
+        timer = loop.call_later(seconds, settle, waiter)
+        self._hub.expect(waiter)
+        try:
+            await waiter
+            return self._stopped or loop.time() < timer.when()
+        finally:
+            timer.cancel()
+            self._hub.forget(waiter)
+            self._waiter = None
+
+    async def _stored(self) -> AsyncGenerator[Sequence[Entry]]:
+        while not self._stopped:
+            events = await self._store.read(self.session, after=self.seq, limit=MOST)
+            if not events:
+                return
+            self.seq = events[-1].seq
+            yield [Entry(event, encode(event)) for event in events]
+
+    def _fresh(self, entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
+        """Those that were not read from the store before, up to a gap; and whether there was none."""
+        fresh: list[Entry] = []
+        for entry in entries:
+            if entry.event.session != self.session:
+                fresh.append(entry)
+            elif entry.event.seq == self.seq + 1:
+                self.seq += 1
+                fresh.append(entry)
+            elif entry.event.seq > self.seq:
+                return fresh, False
+        return fresh, True
+
+
+class Voice:
+    """Says events in a dialect, as server-sent events or as WebSocket messages."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._is_native = isinstance(dialect, NativeDialect)
+
+    def sse(self, entries: Sequence[Entry], session: str) -> bytes:
+        if self._is_native:
+            return b"".join(_native_sse(entry, session) for entry in entries)
+        return b"".join(self.dialect.sse(frame) for entry in entries for frame in self.dialect.feed(entry.event))
+
+    def texts(self, entries: Sequence[Entry]) -> list[str]:
+        if self._is_native:
+            return [entry.json.decode() for entry in entries]
+        return [self.dialect.text(frame) for entry in entries for frame in self.dialect.feed(entry.event)]
+
+
+def _native_sse(entry: Entry, session: str) -> bytes:
+    event = entry.event
+    if event.session != session:
+        return b"event: %s\ndata: %s\n\n" % (event.type.encode(), entry.json)
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), entry.json)
+
+
+async def brought_up_to(dialect: Dialect, store: Store, session: str, seq: int) -> Dialect:
+    """Let a dialect hear the exchange that is open at a cursor, so that it goes on where the client left off."""
+    if seq <= 0 or isinstance(dialect, NativeDialect):
+        return dialect
+    begin = await _begin_of_exchange(store, session, seq)
+    while begin < seq and (events := await store.read(session, after=begin, upto=seq)):
+        for event in events:
+            dialect.feed(event)
+        begin = events[-1].seq
+    return dialect
+
+
+async def _begin_of_exchange(store: Store, session: str, seq: int) -> int:
+    """The seq before the last `exchange_request` up to a cursor."""
+    upto = seq
+    while upto > 0:
+        after = max(upto - PAGE, 0)
+        events: list[Event] = []
+        while after < upto and (page := await store.read(session, after=after, upto=upto)):
+            events += page
+            after = page[-1].seq
+        for event in reversed(events):
+            if isinstance(event.data, ExchangeRequest):
+                return event.seq - 1
+        upto = max(upto - PAGE, 0)
+    return 0

@@ -1,0 +1,236 @@
+"""What the API takes and gives, as types. The OpenAPI document is made from them."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from weft.agent.budget import Budget
+from weft.core.events import ApprovalRequested, QuestionAsked
+from weft.core.json import JsonObject
+from weft.core.messages import Message
+from weft.core.settings import Reason
+from weft.server.models import ModelView, ProviderView
+from weft.sessions.session import Session
+from weft.sessions.settings import SessionSettings
+from weft.sessions.store import SessionInfo
+from weft.tools.permissions import Mode
+from weft.tools.tool import Effect
+
+Title = Annotated[str, msgspec.Meta(max_length=500)]
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class _Wishes(_Body, frozen=True, kw_only=True):
+    """What a client may set of a session. What it leaves out is as the server's defaults say."""
+
+    model: Name | msgspec.UnsetType = msgspec.UNSET
+    tools: Annotated[list[Name], msgspec.Meta(max_length=100)] | msgspec.UnsetType = msgspec.UNSET
+    instructions: str | msgspec.UnsetType = msgspec.UNSET
+    permissions: Mode | msgspec.UnsetType = msgspec.UNSET
+    rules: Annotated[list[Name], msgspec.Meta(max_length=200)] | msgspec.UnsetType = msgspec.UNSET
+    workspace: Name | msgspec.UnsetType | None = msgspec.UNSET
+    """The name of a folder that the server offers; null is a project kept by the session."""
+    budget: Budget | msgspec.UnsetType | None = msgspec.UNSET
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | msgspec.UnsetType | None = msgspec.UNSET
+    max_output_tokens: Annotated[int, msgspec.Meta(ge=1, le=10**7)] | msgspec.UnsetType | None = msgspec.UNSET
+    reasoning: Reason | msgspec.UnsetType | None = msgspec.UNSET
+
+    def settings(self) -> JsonObject:
+        """What was said of the settings."""
+        given = msgspec.to_builtins(self)
+        return {name: value for name, value in given.items() if name in SessionSettings.__struct_fields__}
+
+
+class NewSession(_Wishes, frozen=True, kw_only=True):
+    title: Title = ""
+
+
+class SessionChange(_Wishes, frozen=True, kw_only=True):
+    title: Title | msgspec.UnsetType = msgspec.UNSET
+
+
+class SettingsView(msgspec.Struct, frozen=True, kw_only=True):
+    model: str
+    tools: list[str]
+    instructions: str
+    permissions: Mode
+    rules: list[str]
+    workspace: str | None
+    budget: Budget | None
+    temperature: float | None
+    max_output_tokens: int | None
+    reasoning: Reason | None
+
+
+class SessionView(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    created: float
+    updated: float
+    last_seq: int
+    parent: str | None
+    parent_seq: int | None
+    settings: SettingsView
+    busy: bool
+    """Whether an exchange runs."""
+    queued: int
+
+
+class SessionsView(msgspec.Struct, frozen=True):
+    sessions: list[SessionView]
+    next: str | None
+
+
+class ListQuery(msgspec.Struct, frozen=True, kw_only=True):
+    search: Name = ""
+    limit: Annotated[int, msgspec.Meta(ge=1, le=200)] = 50
+    after: Name | None = None
+
+
+class LogQuery(msgspec.Struct, frozen=True, kw_only=True):
+    after: Seq = 0
+    limit: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 500
+
+
+class FileQuery(msgspec.Struct, frozen=True, kw_only=True):
+    revision: Annotated[int, msgspec.Meta(ge=0, le=2**31)] | None = None
+
+
+class StreamQuery(msgspec.Struct, frozen=True, kw_only=True):
+    dialect: Name = "native"
+    after: str | None = None
+
+
+class CancelBody(_Body, frozen=True, kw_only=True):
+    exchange: Name | None = None
+    reason: Title = ""
+
+
+class DecisionBody(_Body, frozen=True, kw_only=True):
+    decision: Literal["approve", "deny"]
+    digest: Name | None = None
+    """Of the call as it was shown; another call is then not approved."""
+    always: bool = False
+    arguments: JsonObject | None = None
+    reason: Title = ""
+
+
+class AnswerBody(_Body, frozen=True, kw_only=True):
+    answer: Annotated[str, msgspec.Meta(max_length=100_000)]
+
+
+class ForkBody(_Body, frozen=True, kw_only=True):
+    at: Seq | None = None
+    title: Title | None = None
+
+
+class RewindBody(_Body, frozen=True, kw_only=True):
+    seq: Seq
+
+
+class LoginBody(_Body, frozen=True, kw_only=True):
+    token: Name
+
+
+class MessagesView(msgspec.Struct, frozen=True):
+    messages: list[Message]
+    seq: int
+
+
+class PendingView(msgspec.Struct, frozen=True):
+    approvals: list[ApprovalRequested]
+    questions: list[QuestionAsked]
+
+
+class FileView(msgspec.Struct, frozen=True):
+    path: str
+    size: int
+    revision: int
+    """0 for a file that this session has not touched."""
+
+
+class FilesView(msgspec.Struct, frozen=True):
+    files: list[FileView]
+    cut: bool
+    """There are more than are listed."""
+
+
+class RevisionView(msgspec.Struct, frozen=True):
+    revision: int
+    hash: str | None
+    size: int
+    diff: str
+
+
+class RevisionsView(msgspec.Struct, frozen=True):
+    revisions: list[RevisionView]
+
+
+class BlobView(msgspec.Struct, frozen=True):
+    blob: str
+
+
+class LogView(msgspec.Struct, frozen=True):
+    events: list[msgspec.Raw]
+    last_seq: int
+
+
+class ToolView(msgspec.Struct, frozen=True):
+    name: str
+    description: str
+    effect: Effect
+    schema: JsonObject
+
+
+class ToolsView(msgspec.Struct, frozen=True):
+    tools: list[ToolView]
+    families: dict[str, list[str]]
+
+
+class ModelsView(msgspec.Struct, frozen=True):
+    models: list[ModelView]
+    default: str
+
+
+class ProvidersView(msgspec.Struct, frozen=True):
+    providers: list[ProviderView]
+
+
+class WorkspacesView(msgspec.Struct, frozen=True):
+    workspaces: list[str]
+
+
+class HealthView(msgspec.Struct, frozen=True, omit_defaults=True):
+    status: str
+    version: str | None = None
+    sandbox: str | None = None
+    exchanges: int | None = None
+
+
+class TokenView(msgspec.Struct, frozen=True):
+    token: str
+
+
+class Done(msgspec.Struct, frozen=True):
+    """Nothing more to say."""
+
+
+def session_view(info: SessionInfo, session: Session | None) -> SessionView:
+    settings = SessionSettings.of(info.settings)
+    return SessionView(
+        id=info.id,
+        title=info.title,
+        created=info.created,
+        updated=info.updated,
+        last_seq=max(info.last_seq, session.bus.seq if session is not None else 0),
+        parent=info.parent,
+        parent_seq=info.parent_seq,
+        settings=SettingsView(**{name: getattr(settings, name) for name in SettingsView.__struct_fields__}),
+        busy=session is not None and session.engine.current is not None,
+        queued=session.engine.waiting if session is not None else 0,
+    )
