@@ -50,12 +50,21 @@ VERSION = "1.0"
 
 
 class AGUIDialect(ExchangeDialect):
-    """An exchange as one run. `files` are those that are there before, so that the state begins with them."""
+    """An exchange as one run. `files` are those that are there before, so that the state begins with them; `thread` and
+    `run` are the client's own names, if it has any."""
 
     name: ClassVar[str] = "ag-ui"
 
-    def __init__(self, session: str | None = None, *, files: Iterable[FileChanged] = ()) -> None:
+    def __init__(
+        self,
+        session: str | None = None,
+        *,
+        files: Iterable[FileChanged] = (),
+        thread: str | None = None,
+        run: str | None = None,
+    ) -> None:
         super().__init__(session)
+        self._thread, self._named_run = thread, run
         self._files = {change.path: _file(change) for change in files if change.hash is not None}
         self._shared = False  # the client was given the state in this run
         self._calls = Calls()
@@ -79,7 +88,8 @@ class AGUIDialect(ExchangeDialect):
                     self._tell("TOOL_CALL_ARGS", toolCallId=call.id, delta=text)
             case ExchangeRequest():
                 self._calls, self._parts, self._texts, self._step, self._shared = Calls(), {}, [], "", False
-                self._run = {"threadId": event.session, "runId": event.exchange or event.id}
+                run = self._named_run or event.exchange or event.id
+                self._run = {"threadId": self._thread or event.session, "runId": run}
                 self._tell("RUN_STARTED", **self._run, protocolVersion=VERSION)
             case MessageStart(message=message):
                 self._end_step()

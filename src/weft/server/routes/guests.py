@@ -55,10 +55,9 @@ class GuestRoutes:
         is_ui = any("parts" in message for message in messages)
         dialect = _wanted(request) or ("ai-sdk" if is_ui else "loop")
         plain = [_from_ui(message) for message in messages] if is_ui else messages
-        name = body.get("id")
-        guest, message = self._guest(request, dialect, plain, name if isinstance(name, str) else None, body)
-        request_id = messages[-1].get("id") if is_ui and body.get("trigger") != "regenerate-message" else None
-        info, accepted, _ = await self._ask(guest, message, request_id if isinstance(request_id, str) else None)
+        guest, message = self._guest(request, dialect, plain, _text(body, "id"), body)
+        is_new = is_ui and body.get("trigger") != "regenerate-message"
+        info, accepted, _ = await self._ask(guest, message, _text(messages[-1], "id") if is_new else None)
         return self._stream(request, info, accepted, dialect_of(dialect, info.id))
 
     async def resume_chat(self, request: Request) -> Response:
@@ -78,11 +77,10 @@ class GuestRoutes:
     async def agui(self, request: Request) -> Response:
         body = await _body(request)
         messages = [_from_agui(message) for message in as_objects(body.get("messages"))]
-        thread = body.get("threadId")
-        guest, message = self._guest(request, "ag-ui", messages, thread if isinstance(thread, str) else None, body)
-        run = body.get("runId")
-        info, accepted, _ = await self._ask(guest, message, run if isinstance(run, str) else None)
-        return self._stream(request, info, accepted, AGUIDialect(info.id))
+        thread, run = _text(body, "threadId"), _text(body, "runId")
+        guest, message = self._guest(request, "ag-ui", messages, thread, body)
+        info, accepted, _ = await self._ask(guest, message, run)
+        return self._stream(request, info, accepted, AGUIDialect(info.id, thread=thread, run=run))
 
     # --- the agent as a model ----------------------------------------------------------------------------------------
 
@@ -139,7 +137,6 @@ class GuestRoutes:
     def _guest(
         self, request: Request, kind: str, messages: list[JsonObject], name: str | None, body: JsonObject
     ) -> tuple[Guest, Message]:
-        model = body.get("model")
         try:
             *history, message = conversation_of(messages)
             system = system_of(messages)
@@ -149,7 +146,7 @@ class GuestRoutes:
         if not message.content:
             raise Refusal("invalid", "The last message is empty.")
         owner = caller_of(request).owner
-        named = checked_model(self._context, model if isinstance(model, str) else "")
+        named = checked_model(self._context, _text(body, "model") or "")
         return Guest(owner=owner, kind=kind, name=name, history=history, system=system, model=named), message
 
     async def _ask(
@@ -181,6 +178,11 @@ class GuestRoutes:
         )
         response.headers.update(_names(info, accepted))
         return response
+
+
+def _text(body: JsonObject, name: str) -> str | None:
+    value = body.get(name)
+    return value if isinstance(value, str) and value else None
 
 
 def _finish(result: AgentResult) -> str:

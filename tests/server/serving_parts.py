@@ -1,0 +1,146 @@
+"""A real server on a real socket, in the test's own loop, with scripted models behind it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+
+import weft
+from weft.agent.models import ModelLike
+from weft.core.envelope import Event, decode_event
+from weft.core.errors import ConfigurationError
+from weft.server.app import create_app
+from weft.server.context import ServerContext
+from weft.server.models import ModelView, ProviderView
+from weft.server.serving import bind, start
+from weft.server.settings import ServerSettings
+from weft.server.tokens import Tokens
+from weft.sessions.sessions import Sessions
+from weft.sessions.settings import SessionSettings
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import Store, events_of
+from weft.tools.registry import ToolLike
+
+S = weft.ScriptedModel
+TOKEN = "a-token-of-the-tests"
+OTHER = "a-token-of-somebody-else"
+
+Script = Callable[[], ModelLike]
+
+
+class ScriptedModels:
+    """Models by name, a fresh one for each session that opens."""
+
+    def __init__(self, scripts: Mapping[str, Script]) -> None:
+        self.scripts = dict(scripts)
+
+    @property
+    def default(self) -> str:
+        return next(iter(self.scripts))
+
+    def open(self, name: str) -> ModelLike:
+        if name not in self.scripts:
+            raise ConfigurationError(f"There is no model {name!r}.")
+        return self.scripts[name]()
+
+    def listed(self) -> Sequence[ModelView]:
+        return [ModelView(name, "scripted") for name in self.scripts]
+
+    def providers(self) -> Sequence[ProviderView]:
+        return []
+
+
+class Served:
+    """A server that runs, and a client for it."""
+
+    def __init__(self, context: ServerContext, client: aiohttp.ClientSession) -> None:
+        self.context = context
+        self.client = client
+        self.url = context.settings.address
+
+    @property
+    def store(self) -> Store:
+        return self.context.sessions.store
+
+    async def session(self, **body: Any) -> str:
+        async with self.client.post("/sessions", json=body) as answer:
+            assert answer.status == 201, await answer.text()
+            return (await answer.json())["id"]
+
+    async def send(self, session: str, text: str = "Go on.", **body: Any) -> dict[str, Any]:
+        async with self.client.post(f"/sessions/{session}/messages", json={"text": text, **body}) as answer:
+            assert answer.status == 202, await answer.text()
+            return await answer.json()
+
+    async def log(self, session: str) -> list[Event]:
+        return [event async for event in events_of(self.store, session)]
+
+    async def ended(self, session: str, exchange: str) -> Event:
+        """Wait for the end of an exchange."""
+        async with self.client.get(f"/sessions/{session}/events") as answer:
+            async for event in native_events(answer):
+                if event.exchange == exchange and event.type == "exchange_response":
+                    return event
+        raise AssertionError("the stream ended first")
+
+
+async def native_events(answer: aiohttp.ClientResponse) -> AsyncGenerator[Event]:
+    """The events of a stream of server-sent events, in the native dialect."""
+    async for line in answer.content:
+        if line.startswith(b"data: ") and b'"seq":' in line and b'"layer":' in line:
+            yield decode_event(line[6:])
+
+
+def context_on(
+    store: Store,
+    scripts: Mapping[str, Script],
+    *,
+    settings: ServerSettings | None = None,
+    tools: Mapping[str, ToolLike] | None = None,
+    defaults: SessionSettings | None = None,
+    workspaces: Mapping[str, str] | None = None,
+    owners: Mapping[str, str] | None = None,
+) -> ServerContext:
+    return ServerContext(
+        Sessions(store),
+        ScriptedModels(scripts),
+        settings=settings or ServerSettings(port=0),
+        tokens=Tokens(owners or {TOKEN: "", OTHER: "other"}),
+        defaults=defaults or SessionSettings(permissions="auto", tools=[*(tools or {}), "files", "ask"]),
+        tools=tools,
+        workspaces=workspaces,
+    )
+
+
+@asynccontextmanager
+async def serving(context: ServerContext, token: str | None = TOKEN) -> AsyncGenerator[Served]:
+    """Serve until the block is left. The port is one that is free."""
+    bound = bind(context.settings)
+    context.settings = msgspec.structs.replace(context.settings, port=bound.getsockname()[1])
+    server, task = start(create_app(context), context, bound)
+    while not server.started:
+        assert not task.done(), task.exception()
+        await asyncio.sleep(0.01)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    connector = aiohttp.TCPConnector(limit=0)
+    try:
+        async with aiohttp.ClientSession(context.settings.address, headers=headers, connector=connector) as client:
+            yield Served(context, client)
+    finally:
+        server.should_exit = True
+        await task
+
+
+@asynccontextmanager
+async def served(
+    folder: Path, scripts: Mapping[str, Script] | Script | None = None, token: str | None = TOKEN, **options: Any
+) -> AsyncGenerator[Served]:
+    """A server on a database in a folder."""
+    known = scripts if isinstance(scripts, Mapping) else {"scripted": scripts or (lambda: S(["Hello."]))}
+    store = SqliteStore(folder / "sessions.db", durable=False)
+    async with serving(context_on(store, known, **options), token) as running:
+        yield running
