@@ -18,13 +18,14 @@ FLOORS = {
     "providers": 2,
     "tools": 2,
     "agent": 3,
+    "remote": 4,
     "sessions": 4,
     "studio": 5,
-    "server": 5,
+    "server": 6,
     "testing": 5,
-    "cli": 6,
+    "cli": 7,
 }
-APART = {("wires", "dialects"), ("providers", "tools"), ("server", "studio")}
+APART = {("remote", "sessions"), ("wires", "dialects"), ("providers", "tools")}
 """Rooms on one floor that have no door between them, either way."""
 
 

@@ -13,7 +13,7 @@ import weft
 from weft.agent.models import ModelLike
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import ConfigurationError
-from weft.server.app import create_app
+from weft.server.app import Extension, create_app
 from weft.server.context import ServerContext
 from weft.server.models import ModelView, ProviderView
 from weft.server.serving import bind, start
@@ -117,11 +117,13 @@ def context_on(
 
 
 @asynccontextmanager
-async def serving(context: ServerContext, token: str | None = TOKEN) -> AsyncGenerator[Served]:
+async def serving(
+    context: ServerContext, token: str | None = TOKEN, extensions: Sequence[Extension] = ()
+) -> AsyncGenerator[Served]:
     """Serve until the block is left. The port is one that is free."""
     bound = bind(context.settings)
     context.settings = msgspec.structs.replace(context.settings, port=bound.getsockname()[1])
-    server, task = start(create_app(context), context, bound)
+    server, task = start(create_app(context, extensions), context, bound)
     while not server.started:
         assert not task.done(), task.exception()
         await asyncio.sleep(0.01)

@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-import weft
 from serving_parts import S, served
 
+import weft
 from weft.testing.checker.log import check_log
 
 

@@ -13,7 +13,7 @@ import msgspec
 from weft.cli.run import named_model
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
-from weft.server.app import create_app
+from weft.server.app import Extension, create_app
 from weft.server.context import ServerContext
 from weft.server.logs import write_logs
 from weft.server.models import KnownModels
@@ -99,7 +99,17 @@ async def _serve(
         workspaces=_workspaces(options.workspace),
         sandbox=Sandbox(unsandboxed=options.unsandboxed),
     )
-    await serve(create_app(context), context, bound, lambda: _say_ready(options, settings, token))
+    app = create_app(context, extensions())
+    await serve(app, context, bound, lambda: _say_ready(options, settings, token))
+
+
+def extensions() -> list[Extension]:
+    """The studio, where what it needs is installed."""
+    try:
+        from weft.server.studio.projects import studio_routes
+    except ImportError:
+        return []
+    return [studio_routes]
 
 
 def _say_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:

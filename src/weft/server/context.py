@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,8 @@ from weft.tools.permissions import Permissions
 from weft.tools.registry import ToolLike
 from weft.tools.shell.sandbox import Sandbox
 
+SessionTools = Callable[[SessionInfo], Mapping[str, ToolLike]]
+
 _log = logging.getLogger("weft.server.sessions")
 _SWEEP = 15.0
 
@@ -41,6 +43,7 @@ class ServerContext:
         defaults: SessionSettings | None = None,
         workspaces: Mapping[str, str] | None = None,
         tools: Mapping[str, ToolLike] | None = None,
+        session_tools: SessionTools | None = None,
         sandbox: Sandbox | None = None,
     ) -> None:
         self.settings = settings
@@ -52,6 +55,8 @@ class ServerContext:
         self.sandbox = sandbox or Sandbox()
         self.own_tools = dict(tools or {})
         """Tools of the program that the server is part of, by name."""
+        self.session_tools: SessionTools = session_tools or (lambda _: {})
+        """Tools that are made for one session, by name."""
         self.meters = Meters(settings.limits)
         self.open = OpenSessions(sessions, self._options)
         self.open.on_open(self._count)
@@ -117,7 +122,7 @@ class ServerContext:
     def _options(self, info: SessionInfo, settings: SessionSettings) -> dict[str, Any]:
         options: dict[str, Any] = {
             "model": self.models.open(settings.model or self.models.default),
-            "tools": self._tools(settings),
+            "tools": self._tools(settings, self.session_tools(info)),
         }
         if settings.workspace is not None:
             folder = self.workspaces.get(settings.workspace)
@@ -126,9 +131,10 @@ class ServerContext:
             options["workspace"] = folder
         return options
 
-    def _tools(self, settings: SessionSettings) -> list[ToolLike]:
-        own = [self.own_tools[name] for name in settings.tools if name in self.own_tools]
-        return [*named_tools([name for name in settings.tools if name not in self.own_tools], self.sandbox), *own]
+    def _tools(self, settings: SessionSettings, of_session: Mapping[str, ToolLike] | None = None) -> list[ToolLike]:
+        known = self.own_tools | dict(of_session or {})
+        own = [known[name] for name in settings.tools if name in known]
+        return [*named_tools([name for name in settings.tools if name not in known], self.sandbox), *own]
 
     def _count(self, info: SessionInfo, session: Session) -> None:
         session.subscribe(self.meters.watch(info.owner), types=["exchange_response"])

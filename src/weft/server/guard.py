@@ -22,8 +22,10 @@ from weft.server.tokens import Tokens
 
 PUBLIC = frozenset({"/", "/health", "/login", "/favicon.ico"})
 """Paths that need no token. The page is one: it holds nothing but itself."""
-PUBLIC_FOLDERS = ("/assets/", "/preview/", "/libraries/")
-"""The page's own files; previews, whose addresses are secrets of their own; libraries that anyone may have."""
+PUBLIC_FOLDERS = ("/assets/",)
+"""The page's own files."""
+PREVIEWS = "/preview/"
+"""Pages that models wrote: they have no origin and no token, and their addresses are secrets of their own."""
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _BODY_TYPES = (
@@ -84,6 +86,9 @@ class Guard:
         host = only(scope, b"host") or ""
         if host not in self._hosts and not (not self._settings.is_local and is_address(host)):
             raise Refusal("forbidden", "This server is not known under that name; use the address it printed.")
+        if _is_preview(scope):
+            scope.setdefault("state", {})["caller"] = None
+            return
         if origin is not None and origin not in self._origins and not self._is_own_address(origin, host):
             raise Refusal("forbidden", "Pages of that origin may not ask here; allow it with --allow-origin.")
         is_public = _is_public(scope)
@@ -233,6 +238,10 @@ def answer_refusal(refusal: Refusal) -> Response:
 def _is_public(scope: Scope) -> bool:
     path: str = scope["path"]
     return scope["type"] == "http" and (path in PUBLIC or path.startswith(PUBLIC_FOLDERS))
+
+
+def _is_preview(scope: Scope) -> bool:
+    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"].startswith(PREVIEWS)
 
 
 def _check_body(scope: Scope) -> None:

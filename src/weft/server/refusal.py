@@ -99,6 +99,8 @@ def refusal_of(error: Exception) -> Refusal | None:
             return Refusal("conflict", str(error))
         case BadArchive():
             return Refusal("invalid", str(error))
+        case WeftError(code="invalid_request"):
+            return Refusal("not_found" if type(error).__name__.startswith("NoSuch") else "invalid", str(error))
         case PathFault():
             return Refusal("not_found" if error.kind == "not_found" else "invalid", str(error))
         case StoreFull() | StoreLocked() | StoreError():

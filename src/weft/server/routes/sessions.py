@@ -37,7 +37,7 @@ async def listed(call: Call) -> SessionsView:
     query: ListQuery = call.query
     try:
         page = await call.context.sessions.list(
-            search=query.search, limit=query.limit, after=query.after, owner=call.owner
+            search=query.search, limit=query.limit, after=query.after, owner=call.owner, kind=""
         )
     except ConfigurationError as error:
         raise Refusal("invalid", str(error)) from None

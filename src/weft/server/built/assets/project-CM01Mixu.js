@@ -1,1 +1,0 @@
-import{b as e}from"./index-CXmAeo45.js";var t=e();function n({id:e}){return(0,t.jsx)(`div`,{children:e})}export{n as ProjectPage};

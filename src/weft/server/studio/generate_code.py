@@ -1,0 +1,209 @@
+"""`/generate-code`: the socket of a design page that brings everything along in one message and keeps it all itself.
+
+It gets the studio dialect, `variantCount` first. Closing with 4333 cancels, and really does; closing in any other way
+leaves the agents at work. Application errors close with 4332. Keys and addresses that the page sends are not used.
+"""
+
+import asyncio
+import logging
+from contextlib import aclosing, suppress
+from typing import Annotated
+
+import msgspec
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from weft.core.errors import WeftError
+from weft.core.json import decode, encode_text
+from weft.dialects.studio import StudioDialect
+from weft.server.context import ServerContext
+from weft.server.guard import Caller
+from weft.server.refusal import Refusal, refusal_of
+from weft.server.studio.briefs import read_brief
+from weft.server.studio.views import PromptBody, Selected, Source
+from weft.server.telling import Telling
+from weft.studio.brief import Brief
+from weft.studio.input.sources import picture_from
+from weft.studio.projects.project import Base, Project, Version
+from weft.studio.prompts.request import Past, Shot
+from weft.studio.studio import Studio
+
+CANCEL = 4333
+ERROR = 4332
+
+_IMAGES = frozenset({"generate_images", "edit_image", "remove_background"})
+_ASSETS = frozenset({"extract_assets"})
+_log = logging.getLogger("weft.server.studio")
+
+
+class _Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    text: str = ""
+    images: Annotated[list[str], msgspec.Meta(max_length=20)] = []
+    videos: Annotated[list[str], msgspec.Meta(max_length=1)] = []
+    selectedElementHtml: str | None = None  # noqa: N815
+
+
+class _Message(msgspec.Struct, frozen=True, kw_only=True):
+    role: str
+    text: str = ""
+    images: list[str] = []
+    videos: list[str] = []
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True):
+    path: str = "index.html"
+    content: str = ""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The one message of the page. What it may hold beside this is ignored."""
+
+    generation_type: str = "create"
+    input_mode: str = "image"
+    prompt: _Prompt = _Prompt()
+    history: list[_Message] = []
+    file_state: _File | None = None
+    option_codes: list[str] = []
+    generated_code_config: str = "html_tailwind"
+    design_system: str | None = None
+    is_image_generation_enabled: bool = True
+    is_asset_extraction_enabled: bool = True
+    num_variants: int | None = None
+
+
+_decoder = msgspec.json.Decoder(Wanted)
+
+
+class GenerateCode:
+    """The socket on one server."""
+
+    def __init__(self, studio: Studio, context: ServerContext) -> None:
+        self._studio = studio
+        self._context = context
+
+    async def run(self, websocket: WebSocket) -> None:
+        caller: Caller = websocket.scope["state"]["caller"]
+        await websocket.accept()
+        try:
+            brief = await _brief(decode(_decoder, await _first(websocket)))
+            project = await self._studio.create(caller.owner, brief)
+        except WebSocketDisconnect:
+            return
+        except (Exception, ValueError) as error:
+            await _fail(websocket, error)
+            return
+        await self._follow(websocket, caller, project, brief)
+
+    async def _follow(self, websocket: WebSocket, caller: Caller, project: Project, brief: Brief) -> None:
+        version = project.versions[-1]
+        lock = asyncio.Lock()
+        tellings = [self._telling(variant.session) for variant in version.variants]
+        tasks = [
+            asyncio.create_task(self._tell(websocket, lock, telling, version, index, brief))
+            for index, telling in enumerate(tellings)
+        ]
+        leaving = asyncio.create_task(_left(websocket))
+        everything = asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            with self._context.streaming(caller, *tellings):
+                await asyncio.wait({everything, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if leaving.done():
+                if leaving.result() == CANCEL:
+                    await self._cancel(caller, project, version)
+            else:
+                with suppress(RuntimeError):
+                    await websocket.close(1000)
+        finally:
+            leaving.cancel()
+            everything.cancel()
+            await asyncio.wait({leaving, *tasks})
+
+    def _telling(self, session: str) -> Telling:
+        return Telling(self._context.sessions.store, self._context.open.hub(session), session, 0)
+
+    async def _tell(
+        self, websocket: WebSocket, lock: asyncio.Lock, telling: Telling, version: Version, index: int, brief: Brief
+    ) -> None:
+        page, code = next(((path, data.decode("utf-8", "replace")) for path, data in brief.files.items()), (None, ""))
+        dialect = StudioDialect(
+            telling.session,
+            variant=index,
+            variants=len(version.variants) if index == 0 else None,
+            page=page,
+            code=code,
+        )
+        async with aclosing(telling.batches(self._context.settings.heartbeat_seconds)) as batches:
+            async for entries in batches:
+                for entry in entries:
+                    for frame in dialect.feed(entry.event):
+                        async with lock, asyncio.timeout(self._context.settings.limits.stall_seconds):
+                            await websocket.send_text(dialect.text(frame))
+                    if entry.event.type == "exchange_response":
+                        return
+
+    async def _cancel(self, caller: Caller, project: Project, version: Version) -> None:
+        for variant in version.variants:
+            with suppress(WeftError):
+                await self._studio.cancel(caller.owner, project.id, Base(version.id, variant.index))
+
+
+async def _brief(wanted: Wanted) -> Brief:
+    chosen = wanted.prompt.selectedElementHtml
+    prompt = PromptBody(
+        text=wanted.prompt.text,
+        images=[_source(each) for each in wanted.prompt.images],
+        videos=[_source(each) for each in wanted.prompt.videos],
+        selected=Selected(html=chosen) if chosen else None,
+    )
+    brief = await read_brief(
+        prompt, stack=wanted.generated_code_config, variants=wanted.num_variants, design=wanted.design_system or ""
+    )
+    is_update = wanted.generation_type == "update"
+    file = wanted.file_state
+    without: set[str] = set()
+    if not wanted.is_image_generation_enabled:
+        without |= _IMAGES
+    if not wanted.is_asset_extraction_enabled:
+        without |= _ASSETS
+    return msgspec.structs.replace(
+        brief,
+        files={file.path: file.content.encode()} if is_update and file is not None and file.content else {},
+        history=tuple([await _past(message) for message in wanted.history]) if is_update else (),
+        options=tuple(wanted.option_codes),
+        without=frozenset(without),
+    )
+
+
+async def _past(message: _Message) -> Past:
+    shots = [Shot((await picture_from(each)).image()) for each in message.images if each.startswith("data:")]
+    return Past(role="assistant" if message.role == "assistant" else "user", text=message.text, shots=tuple(shots))
+
+
+def _source(given: str) -> Source:
+    return Source(data=given) if given.startswith("data:") else Source(url=given)
+
+
+async def _first(websocket: WebSocket) -> str | bytes:
+    message = await websocket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1005))
+    return message.get("text") or message.get("bytes") or ""
+
+
+async def _left(websocket: WebSocket) -> int:
+    """How the page left."""
+    while True:
+        message = await websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            return int(message.get("code") or 1005)
+
+
+async def _fail(websocket: WebSocket, error: Exception) -> None:
+    refusal = refusal_of(error)
+    if refusal is None and isinstance(error, ValueError):
+        refusal = Refusal("invalid", f"The message cannot be read: {str(error)[:300]}.")
+    if refusal is None:
+        _log.exception("A design could not be begun.")
+        refusal = Refusal("internal", "Something went wrong here; the log of the server says more.")
+    with suppress(Exception):
+        await websocket.send_text(encode_text({"type": "error", "value": refusal.message, "variantIndex": 0}))
+        await websocket.close(ERROR, refusal.message[:120])

@@ -1,0 +1,230 @@
+"""What the studio's API takes and gives."""
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from weft.core.errors import ErrorInfo
+from weft.core.usage import Usage
+from weft.server.studio.tickets import Tickets
+from weft.studio.projects.project import Base, Kind, Marks, Project, Status, Target, Version
+
+Name = Annotated[str, msgspec.Meta(max_length=200)]
+Title = Annotated[str, msgspec.Meta(max_length=500)]
+Words = Annotated[str, msgspec.Meta(max_length=200_000)]
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Source(_Body, frozen=True, kw_only=True):
+    """A file that a person gives: as a data: address, or at an address of the web."""
+
+    data: str | None = None
+    url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
+
+
+class Selected(_Body, frozen=True, kw_only=True):
+    """An element that a person chose in the preview."""
+
+    html: Words
+    path: Words = ""
+    index: int = 0
+    count: int = 0
+    file: Name = ""
+    line: int = 0
+
+
+class PromptBody(_Body, frozen=True, kw_only=True):
+    text: Words = ""
+    images: Annotated[list[Source], msgspec.Meta(max_length=20)] = []
+    videos: Annotated[list[Source], msgspec.Meta(max_length=1)] = []
+    url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
+    """A page to be built after: it is captured first."""
+    html: str | None = None
+    """A page to be changed."""
+    selected: Selected | None = None
+
+
+class NewProject(_Body, frozen=True, kw_only=True):
+    prompt: PromptBody
+    stack: Name = "html_tailwind"
+    models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
+    variants: Annotated[int, msgspec.Meta(ge=1, le=12)] | None = None
+    design_system: Words = ""
+    title: Title = ""
+
+
+class BaseBody(_Body, frozen=True, kw_only=True):
+    version: Name
+    variant: Annotated[int, msgspec.Meta(ge=0, le=100)]
+
+    def base(self) -> Base:
+        return Base(self.version, self.variant)
+
+
+class Update(_Body, frozen=True, kw_only=True, tag="update", tag_field="kind"):
+    base: BaseBody
+    prompt: PromptBody
+    models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
+    variants: Annotated[int, msgspec.Meta(ge=1, le=12)] | None = None
+
+
+class Edit(_Body, frozen=True, kw_only=True, tag="edit", tag_field="kind"):
+    base: BaseBody
+    files: Annotated[dict[str, str | None], msgspec.Meta(min_length=1, max_length=500)]
+
+
+class Restore(_Body, frozen=True, kw_only=True, tag="restore", tag_field="kind"):
+    base: BaseBody
+
+
+NewVersion = Update | Edit | Restore
+
+
+class ProjectChange(_Body, frozen=True, kw_only=True):
+    title: Title
+
+
+class DiffQuery(msgspec.Struct, frozen=True, kw_only=True):
+    against: Name
+    """Another variant, as version.index."""
+
+
+class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
+    format: Literal["zip", "html"] = "zip"
+
+
+class VariantView(msgspec.Struct, frozen=True, kw_only=True):
+    index: int
+    session: str
+    model: str
+    status: Status
+    exchange: str | None
+    started: float | None
+    ended: float | None
+    turns: int
+    usage: Usage
+    cost_usd: float | None
+    score: Marks | None
+    error: ErrorInfo | None
+    preview: str
+    """Where its page is, for a frame."""
+
+
+class VersionView(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    number: int
+    kind: Kind
+    base: Base | None
+    text: str
+    created: float
+    chosen: int
+    pictures: list[Target]
+    variants: list[VariantView]
+
+
+class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    title: str
+    stack: str
+    created: float
+    updated: float
+    targets: list[Target]
+    versions: list[VersionView]
+
+
+class ProjectsView(msgspec.Struct, frozen=True):
+    projects: list[ProjectView]
+    next: str | None
+
+
+class StudioFile(msgspec.Struct, frozen=True):
+    path: str
+    size: int
+    text: bool
+
+
+class StudioFiles(msgspec.Struct, frozen=True):
+    files: list[StudioFile]
+
+
+class FileDiff(msgspec.Struct, frozen=True):
+    path: str
+    diff: str
+
+
+class Diffs(msgspec.Struct, frozen=True):
+    files: list[FileDiff]
+
+
+class DifferenceView(msgspec.Struct, frozen=True):
+    kind: str
+    box: tuple[int, int, int, int]
+    sentence: str
+
+
+class ScoreView(msgspec.Struct, frozen=True):
+    score: Marks
+    differences: list[DifferenceView]
+
+
+class StackView(msgspec.Struct, frozen=True):
+    name: str
+    label: str
+
+
+class StudioView(msgspec.Struct, frozen=True):
+    stacks: list[StackView]
+    models: list[str]
+    """What is used where the person names none, in this order."""
+    stack: str
+    creations: int
+    updates: int
+    has_keys: bool
+    chromium: bool
+
+
+def project_view(project: Project, tickets: Tickets, holder: bytes | None) -> ProjectView:
+    return ProjectView(
+        id=project.id,
+        title=project.title,
+        stack=project.stack,
+        created=project.created,
+        updated=project.updated,
+        targets=project.targets,
+        versions=[version_view(project.id, version, tickets, holder) for version in project.versions],
+    )
+
+
+def version_view(project: str, version: Version, tickets: Tickets, holder: bytes | None) -> VersionView:
+    variants = [
+        VariantView(
+            index=variant.index,
+            session=variant.session,
+            model=variant.model,
+            status=variant.status,
+            exchange=variant.exchange,
+            started=variant.started,
+            ended=variant.ended,
+            turns=variant.turns,
+            usage=variant.usage,
+            cost_usd=variant.cost_usd,
+            score=variant.score,
+            error=variant.error,
+            preview=tickets.address(holder, project, Base(version.id, variant.index)),
+        )
+        for variant in version.variants
+    ]
+    return VersionView(
+        id=version.id,
+        number=version.number,
+        kind=version.kind,
+        base=version.base,
+        text=version.text,
+        created=version.created,
+        chosen=version.chosen,
+        pictures=version.pictures,
+        variants=variants,
+    )

@@ -1,0 +1,1 @@
+"""The studio: from a picture to working code, several models at once."""

@@ -1,0 +1,73 @@
+(() => {
+  const say = (kind, data) => parent.postMessage({ weft: kind, ...data }, "*");
+  const short = (value, most = 2000) => {
+    let text;
+    try {
+      text = typeof value === "string" ? value : value instanceof Error ? `${value.name}: ${value.message}` : JSON.stringify(value);
+    } catch {
+      text = String(value);
+    }
+    return (text ?? String(value)).slice(0, most);
+  };
+  let said = 0;
+  const log = (level, values) => {
+    if (said++ < 200) say("console", { level, text: values.map((value) => short(value)).join(" ").slice(0, 4000) });
+  };
+  for (const level of ["error", "warn"]) {
+    const plain = console[level].bind(console);
+    console[level] = (...values) => {
+      log(level, values);
+      plain(...values);
+    };
+  }
+  addEventListener("error", (event) => {
+    const what = event.target && event.target !== window ? `could not load ${event.target.src || event.target.href || event.target.tagName}` : event.message;
+    if (said++ < 200) say("error", { text: short(what), line: event.lineno || 0 });
+  }, true);
+  addEventListener("unhandledrejection", (event) => {
+    if (said++ < 200) say("error", { text: short(event.reason) });
+  });
+  for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined;
+
+  const size = () => say("size", { width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight });
+  addEventListener("load", () => {
+    size();
+    new ResizeObserver(size).observe(document.documentElement);
+  });
+
+  let choosing = false;
+  let marked = null;
+  const mark = (element) => {
+    if (marked) marked.style.outline = marked.dataset.weftOutline || "";
+    if (marked) delete marked.dataset.weftOutline;
+    marked = element;
+    if (!element) return;
+    element.dataset.weftOutline = element.style.outline;
+    element.style.outline = "2px solid #3b6fe0";
+  };
+  const pathOf = (element) => {
+    const parts = [];
+    for (let here = element; here && here.nodeType === 1 && here !== document.documentElement; here = here.parentElement) {
+      const alike = here.parentElement ? [...here.parentElement.children].filter((each) => each.tagName === here.tagName) : [here];
+      const name = here.tagName.toLowerCase();
+      parts.unshift(alike.length > 1 ? `${name}:nth-of-type(${alike.indexOf(here) + 1})` : name);
+    }
+    return parts.join(" > ");
+  };
+  addEventListener("mouseover", (event) => choosing && mark(event.target), true);
+  addEventListener("click", (event) => {
+    if (!choosing) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const element = event.target;
+    mark(null);
+    const html = element.outerHTML.slice(0, 8000);
+    const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
+    say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length });
+  }, true);
+  addEventListener("message", (event) => {
+    if (event.source !== parent || !event.data || event.data.weft !== "select") return;
+    choosing = event.data.on === true;
+    if (!choosing) mark(null);
+  });
+})();

@@ -1,0 +1,1 @@
+"""Projects: designs being built, with their versions and the variants of each."""

@@ -1,0 +1,1 @@
+"""The tools that variants have beside those for files: pictures, previews, comparisons."""
