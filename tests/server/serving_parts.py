@@ -1,22 +1,20 @@
 """A real server on a real socket, in the test's own loop, with scripted models behind it."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
-import msgspec
 
 import weft
 from weft.agent.models import ModelLike
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import ConfigurationError
-from weft.server.app import Extension, create_app
+from weft.server.app import Extension
 from weft.server.context import ServerContext
 from weft.server.models import ModelView, ProviderView
-from weft.server.serving import bind, start
+from weft.server.serving import running
 from weft.server.settings import ServerSettings
 from weft.server.tokens import Tokens
 from weft.sessions.sessions import Sessions
@@ -121,20 +119,13 @@ async def serving(
     context: ServerContext, token: str | None = TOKEN, extensions: Sequence[Extension] = ()
 ) -> AsyncGenerator[Served]:
     """Serve until the block is left. The port is one that is free."""
-    bound = bind(context.settings)
-    context.settings = msgspec.structs.replace(context.settings, port=bound.getsockname()[1])
-    server, task = start(create_app(context, extensions), context, bound)
-    while not server.started:
-        assert not task.done(), task.exception()
-        await asyncio.sleep(0.01)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     connector = aiohttp.TCPConnector(limit=0)
-    try:
-        async with aiohttp.ClientSession(context.settings.address, headers=headers, connector=connector) as client:
-            yield Served(context, client)
-    finally:
-        server.should_exit = True
-        await task
+    async with (
+        running(context, extensions) as address,
+        aiohttp.ClientSession(address, headers=headers, connector=connector) as client,
+    ):
+        yield Served(context, client)
 
 
 @asynccontextmanager

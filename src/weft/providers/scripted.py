@@ -52,7 +52,7 @@ class Fail(msgspec.Struct, frozen=True):
 
 
 Part = str | Think | Call | Stop | Fail
-Script = str | Sequence[Part]
+Script = str | Call | Sequence[Part]
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ class ScriptedModel:
 
     async def play(self, decoder: "ScriptDecoder", script: Script, on_event: OnEvent) -> None:
         """Stream a script piece by piece."""
-        for part in [script] if isinstance(script, str) else script:
+        for part in [script] if isinstance(script, str | Call) else script:
             if decoder.error is not None:
                 return
             for step in decoder.steps(part, self._piece):

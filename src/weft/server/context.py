@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -61,6 +61,7 @@ class ServerContext:
         self.open = OpenSessions(sessions, self._options)
         self.open.on_open(self._count)
         self._streams: set[Telling] = set()
+        self._taking_up: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -68,17 +69,20 @@ class ServerContext:
         return self.open.sessions
 
     async def start(self) -> None:
-        recovered = await self.sessions.recover()
+        left: list[str] = []
+        recovered = await self.sessions.recover(left)
         for session in recovered:
             _log.info("closed what an earlier process left open", extra={"session": session})
+        self._taking_up = asyncio.create_task(self._take_up(left), name="weft-taking-up")
         self._sweeper = asyncio.create_task(self._sweep(), name="weft-sweeper")
 
     async def stop(self) -> None:
         """Streams say goodbye, exchanges get a moment to end, then all is closed."""
         self.leave()
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            await asyncio.wait([self._sweeper])
+        for task in (self._taking_up, self._sweeper):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         await self.open.close(self.settings.goodbye_seconds)
         await self.sessions.store.close()
 
@@ -138,6 +142,15 @@ class ServerContext:
 
     def _count(self, info: SessionInfo, session: Session) -> None:
         session.subscribe(self.meters.watch(info.owner), types=["exchange_response"])
+
+    async def _take_up(self, sessions: Sequence[str]) -> None:
+        """Requests that were accepted before a crash are answered now, whether anybody asks again or not."""
+        for session in sessions:
+            try:
+                async with self.open.use(await self.sessions.store.info(session)):
+                    _log.info("goes on from where an earlier process was", extra={"session": session})
+            except Exception:
+                _log.exception("A session could not be taken up again.", extra={"session": session})
 
     async def _sweep(self) -> None:
         while True:

@@ -97,6 +97,8 @@ class OpenSessions:
         if entry is not None:
             async with entry.lock:
                 await self._close(session, entry)
+            if not entry.users:
+                self._open.pop(session, None)
 
     async def close_idle(self, seconds: float) -> None:
         """Close those that nobody has used for a while."""

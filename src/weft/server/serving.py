@@ -2,18 +2,30 @@
 
 import asyncio
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from types import FrameType
 
+import msgspec
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from weft.core.errors import ConfigurationError
+from weft.server.app import Extension, create_app
 from weft.server.context import ServerContext
 from weft.server.settings import ServerSettings
 
 MESSAGE_BYTES = 12 * 1024 * 1024
 """The largest WebSocket message that any route takes: a page of pictures. Most take far less."""
+
+
+class _Connection(H11Protocol):
+    """A connection that can be cut: closed, one whose client reads nothing would stay for as long as that likes."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        self.app_state = self.app_state | {"cut": transport.abort}
+        super().connection_made(transport)
 
 
 class Serving(uvicorn.Server):
@@ -26,6 +38,7 @@ class Serving(uvicorn.Server):
                 app,
                 host=settings.host,
                 port=settings.port,
+                http=_Connection,
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -83,7 +96,21 @@ async def serve(
     await server.serve([bound])
 
 
-def start(app: ASGIApp, context: ServerContext, bound: socket.socket) -> "tuple[Serving, asyncio.Task[None]]":
-    """Serve in a task of the running loop, for programs that do other things as well."""
-    server = Serving(app, context)
-    return server, asyncio.get_running_loop().create_task(server.serve([bound]))
+@asynccontextmanager
+async def running(context: ServerContext, extensions: Sequence[Extension] = ()) -> AsyncGenerator[str]:
+    """Serve in the running loop for as long as the block lasts. Gives the address; port 0 takes one that is free."""
+    bound = bind(context.settings)
+    context.settings = msgspec.structs.replace(context.settings, port=bound.getsockname()[1])
+    ready = asyncio.Event()
+    server = Serving(create_app(context, extensions), context, ready.set)
+    task = asyncio.create_task(server.serve([bound]))
+    waiting = asyncio.create_task(ready.wait())
+    await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if task.done():
+        raise ConfigurationError("The server could not start; its log says why.") from task.exception()
+    try:
+        yield context.settings.address
+    finally:
+        server.should_exit = True
+        await task

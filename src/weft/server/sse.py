@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import aclosing, suppress
 
 from starlette.requests import Request
@@ -14,6 +15,7 @@ from weft.dialects.dialect import Dialect
 from weft.dialects.registry import open_dialect
 from weft.server.context import ServerContext
 from weft.server.cursor import read_cursor
+from weft.server.cut import cut
 from weft.server.guard import Caller
 from weft.server.hub import Entry
 from weft.server.refusal import Refusal
@@ -63,7 +65,7 @@ class EventStreamResponse(Response):
         self._caller = caller
         self._session = info.id
         self._voice = Voice(dialect)
-        self._telling = Telling(context.sessions.store, context.open.hub(info.id), info.id, seq)
+        self._telling = Telling(context.sessions.store, context.open.hub, info.id, seq)
         self._head = head
         self._exchange = exchange
 
@@ -76,7 +78,8 @@ class EventStreamResponse(Response):
             except TimeoutError:
                 self._telling.stop("slow")
                 _log.warning("a slow reader was dropped", extra={"session": self._session, "seq": self._telling.seq})
-                return  # it would not take the last words either
+                await cut(scope)  # it would not take the last words either
+                return
             finally:
                 leaving.cancel()
                 await asyncio.wait([leaving])
@@ -87,7 +90,7 @@ class EventStreamResponse(Response):
         heartbeat = self._context.settings.heartbeat_seconds
         async with aclosing(self._telling.batches(heartbeat)) as batches:
             async for entries in batches:
-                body = self._voice.sse(entries, self._session) if entries else _HEARTBEAT
+                body = self._voice.sse(self._wanted(entries), self._session) if entries else _HEARTBEAT
                 if _log.isEnabledFor(logging.DEBUG):
                     _log.debug("%s", body.decode(), extra={"session": self._session})
                 await self._write(send, body)
@@ -97,7 +100,7 @@ class EventStreamResponse(Response):
     async def _part(self, send: Send) -> None:
         """The last words: what is still open is closed, and where to go on is said."""
         body = b""
-        if self._telling.farewell is None:
+        if self._telling.farewell is None or self._exchange is not None:
             body = b"".join(self._voice.dialect.sse(frame) for frame in self._voice.dialect.close())
         elif self._voice.dialect.name == "native":
             body = _event("goodbye", goodbye(self._session, self._telling.farewell, self._telling.seq))
@@ -111,6 +114,11 @@ class EventStreamResponse(Response):
             return
         async with asyncio.timeout(self._context.settings.limits.stall_seconds):
             await send({"type": "http.response.body", "body": body, "more_body": True})
+
+    def _wanted(self, entries: Sequence[Entry]) -> Sequence[Entry]:
+        if self._exchange is None:
+            return entries
+        return [entry for entry in entries if entry.event.exchange == self._exchange]
 
     def _is_last(self, entry: Entry) -> bool:
         return entry.event.exchange == self._exchange and entry.event.type == "exchange_response"

@@ -5,7 +5,7 @@ What is stored is read in pages; then the live end follows. A client that falls 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from typing import Literal
 
 from weft.core.envelope import Event
@@ -19,6 +19,8 @@ from weft.sessions.store import PAGE, Store
 
 MOST = 256
 """Events in one go, so that a long log does not hold others up."""
+MOST_BYTES = 256 * 1024
+"""The same in bytes, but for a single event: what a client that reads nothing may keep of our memory."""
 
 Farewell = Literal["shutdown", "token", "deleted", "slow", "store"]
 
@@ -28,7 +30,7 @@ _log = logging.getLogger("weft.server.streams")
 class Telling:
     """The events of a session behind a cursor, batch by batch."""
 
-    def __init__(self, store: Store, hub: Hub, session: str, after: int) -> None:
+    def __init__(self, store: Store, hub: Callable[[str], Hub], session: str, after: int) -> None:
         self.session = session
         self.seq = after
         """The last event of the session that was given."""
@@ -48,43 +50,45 @@ class Telling:
 
     async def batches(self, heartbeat: float) -> AsyncGenerator[Sequence[Entry]]:
         """What comes, as it comes. An empty batch says that nothing has come for a while."""
-        place = self._hub.join()
+        hub = self._hub(self.session)  # not before: one without readers may be tidied away
+        place = hub.join()
         try:
             while not self._stopped:
                 async for batch in self._stored():
                     yield batch
-                while not self._stopped and (entries := self._hub.since(place)) is not None:
+                while not self._stopped and (entries := hub.since(place)) is not None:
                     if not entries:
-                        if not await self._wait(heartbeat):
+                        if not await self._wait(hub, heartbeat):
                             yield ()
                         continue
                     place += len(entries)
                     fresh, is_whole = self._fresh(entries)
-                    for start in range(0, len(fresh), MOST):
-                        yield fresh[start : start + MOST]
+                    for batch in _portions(fresh):
+                        self.seq = self._last(batch)
+                        yield batch
                     if not is_whole:
                         break
-                place = self._hub.end
+                place = hub.end
         except NoSuchSession:
             self.farewell = "deleted"
         except StoreError as error:
             self.farewell = "store"
             _log.error("the log cannot be read: %s", error, extra={"session": self.session})
         finally:
-            self._hub.leave()
+            hub.leave()
 
-    async def _wait(self, seconds: float) -> bool:
+    async def _wait(self, hub: Hub, seconds: float) -> bool:
         """Until something happens. False if nothing did for so long."""
         loop = asyncio.get_running_loop()
         self._waiter = waiter = loop.create_future()
         timer = loop.call_later(seconds, settle, waiter)
-        self._hub.expect(waiter)
+        hub.expect(waiter)
         try:
             await waiter
             return self._stopped or loop.time() < timer.when()
         finally:
             timer.cancel()
-            self._hub.forget(waiter)
+            hub.forget(waiter)
             self._waiter = None
 
     async def _stored(self) -> AsyncGenerator[Sequence[Entry]]:
@@ -92,21 +96,27 @@ class Telling:
             events = await self._store.read(self.session, after=self.seq, limit=MOST)
             if not events:
                 return
-            self.seq = events[-1].seq
-            yield [Entry(event, encode(event)) for event in events]
+            for batch in _portions([Entry(event, encode(event)) for event in events]):
+                self.seq = batch[-1].event.seq
+                yield batch
 
     def _fresh(self, entries: Sequence[Entry]) -> tuple[list[Entry], bool]:
         """Those that were not read from the store before, up to a gap; and whether there was none."""
         fresh: list[Entry] = []
+        seq = self.seq
         for entry in entries:
             if entry.event.session != self.session:
                 fresh.append(entry)
-            elif entry.event.seq == self.seq + 1:
-                self.seq += 1
+            elif entry.event.seq == seq + 1:
+                seq += 1
                 fresh.append(entry)
-            elif entry.event.seq > self.seq:
+            elif entry.event.seq > seq:
                 return fresh, False
         return fresh, True
+
+    def _last(self, batch: Sequence[Entry]) -> int:
+        own = (entry.event.seq for entry in reversed(batch) if entry.event.session == self.session)
+        return next(own, self.seq)
 
 
 class Voice:
@@ -125,6 +135,18 @@ class Voice:
         if self._is_native:
             return [entry.json.decode() for entry in entries]
         return [self.dialect.text(frame) for entry in entries for frame in self.dialect.feed(entry.event)]
+
+
+def _portions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
+    """What is given in one go, and then the next."""
+    start = size = 0
+    for number, entry in enumerate(entries):
+        if number > start and (number - start >= MOST or size + len(entry.json) > MOST_BYTES):
+            yield entries[start:number]
+            start, size = number, 0
+        size += len(entry.json)
+    if start < len(entries):
+        yield entries[start:]
 
 
 def _native_sse(entry: Entry, session: str) -> bytes:

@@ -6,7 +6,7 @@ the answer to a command. Events may come twice after a reconnect, never out of o
 
 import asyncio
 import logging
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
 import msgspec
@@ -29,6 +29,7 @@ from weft.server.commands import (
 from weft.server.context import ServerContext
 from weft.server.conversing import answer, cancel, decide, submit
 from weft.server.cursor import read_cursor
+from weft.server.cut import cut
 from weft.server.guard import Caller
 from weft.server.limits import Pace
 from weft.server.parts import Submission
@@ -42,6 +43,8 @@ CLOSE = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store"
 
 _FIRST_WORD = 0.25
 """Seconds that the socket of one session waits for a cursor before it begins at the beginning."""
+_LAST_WORD = 2.0
+"""Seconds that a client has to take the close."""
 _commands: "msgspec.json.Decoder[AnyCommand]" = msgspec.json.Decoder(AnyCommand)
 _resumes = msgspec.json.Decoder(Resume)
 _log = logging.getLogger("weft.server.websocket")
@@ -99,18 +102,22 @@ class Socket:
                 _log.error("a socket failed", exc_info=error)
                 ended = _Ended(1011, "Something went wrong here.")
         if ended is not None:
-            with suppress(Exception):
-                async with asyncio.timeout(2):
+            try:
+                async with asyncio.timeout(_LAST_WORD):
                     await self._socket.close(ended.code, ended.reason[:120])
+            except TimeoutError:
+                await cut(self._socket.scope)
+            except Exception:
+                _log.debug("a socket was gone before it was closed", exc_info=True)
 
     # --- what the client says ----------------------------------------------------------------------------------------
 
     async def _hear(self, after: str | int | None) -> None:
         if self._only is not None:
             first = await self._first() if after is None else None
-            after = _resumed(first) if first is not None else after
-            await self._subscribe(self._only, after)
-            if first is not None and after is None:
+            resume = _resumed(first) if first is not None else None
+            await self._subscribe(self._only, resume.resume if resume is not None else after)
+            if first is not None and resume is None:
                 await self._obey(first)
         while True:
             await self._obey(await self._next())
@@ -202,12 +209,13 @@ class Socket:
             frame, seq = await reset_frame(store, info, cursor.bad)
             await self._say(frame)
         await brought_up_to(dialect, store, info.id, seq)
-        telling = Telling(store, self._context.open.hub(info.id), info.id, seq)
+        telling = Telling(store, self._context.open.hub, info.id, seq)
         self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, dialect))
         return {"session": info.id, "seq": info.last_seq}
 
     async def _tell(self, telling: Telling, dialect: Dialect) -> None:
         voice = Voice(dialect)
+        told = telling.seq
         try:
             with self._context.streaming(self._caller, telling):
                 async with aclosing(telling.batches(self._context.settings.heartbeat_seconds)) as batches:
@@ -216,13 +224,14 @@ class Socket:
                             await self._send(text)
                         if not entries and dialect.name == "native":
                             await self._send('{"type":"heartbeat"}')
+                        told = telling.seq
                 if telling.farewell is not None:
                     await self._part(telling, dialect)
         except Refusal as refusal:
             self._end(1013, refusal.message)
         except TimeoutError:
-            _log.warning("a slow reader was dropped", extra={"session": telling.session, "seq": telling.seq})
-            self._end(CLOSE["slow"], f"Too slow; resume after {telling.seq}.")
+            _log.warning("a slow reader was dropped", extra={"session": telling.session, "seq": told})
+            self._end(CLOSE["slow"], f"Too slow; resume after {told}.")
         except (WebSocketDisconnect, RuntimeError):
             self._end(1001, "")
 
@@ -260,20 +269,20 @@ class Socket:
 
 
 def _read(said: str | bytes) -> AnyCommand:
-    cursor = _resumed(said)
-    if cursor is not None:
-        return Subscribe(resume=cursor)
+    resume = _resumed(said)
+    if resume is not None:
+        return Subscribe(resume=resume.resume)
     try:
         return decode(_commands, said)
     except (ValueError, RecursionError) as error:
         raise Refusal("invalid", f"The message cannot be read: {str(error)[:300]}.") from None
 
 
-def _resumed(said: str | bytes) -> str | int | None:
-    """The cursor of a message that is nothing else."""
+def _resumed(said: str | bytes) -> Resume | None:
+    """A message that is a cursor and nothing else."""
     if len(said) > 300:
         return None
     try:
-        return decode(_resumes, said).resume
+        return decode(_resumes, said)
     except (ValueError, RecursionError):
         return None

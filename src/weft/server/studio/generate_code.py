@@ -118,7 +118,7 @@ class GenerateCode:
             await asyncio.wait({leaving, *tasks})
 
     def _telling(self, session: str) -> Telling:
-        return Telling(self._context.sessions.store, self._context.open.hub(session), session, 0)
+        return Telling(self._context.sessions.store, self._context.open.hub, session, 0)
 
     async def _tell(
         self, websocket: WebSocket, lock: asyncio.Lock, telling: Telling, version: Version, index: int, brief: Brief
