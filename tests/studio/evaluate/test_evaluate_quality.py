@@ -1,0 +1,146 @@
+"""The quality of code: what is measured in the page, and what in its files."""
+
+import pytest
+from evaluate_support import PAGES, needs_chromium
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.studio.browser import DESKTOP, Browser, serve_files
+from weft.studio.evaluate import Checkers, Quality
+from weft.studio.evaluate.meter import Meter
+from weft.studio.evaluate.quality import examine, in_order, size_of
+from weft.studio.stacks.stack import stack
+
+
+async def measured(browser: Browser, body: str, head: str = "", checkers: Checkers | None = None) -> Quality:
+    page = f'<!doctype html><html lang="en"><head><title>t</title>{head}</head><body>{body}</body></html>'
+    files = {"index.html": page}
+    html = stack("html_css")
+    _, quality = await examine(browser, serve_files(files), html, files, DESKTOP, checkers or Checkers())
+    return quality
+
+
+@pytest.mark.parametrize(
+    ("levels", "fine"),
+    [
+        ([], True),
+        ([1], True),
+        ([1, 2, 3, 2, 3, 4], True),
+        ([2, 1, 2], True),
+        ([2, 3], False),
+        ([1, 3], False),
+        ([3, 1], False),
+        ([1, 2, 4], False),
+    ],
+)
+def test_headings_in_order(levels: list[int], fine: bool) -> None:
+    assert in_order(levels) is fine
+
+
+@given(st.lists(st.integers(1, 6)))
+def test_going_back_up_never_breaks_the_order(levels: list[int]) -> None:
+    if in_order(levels):
+        assert in_order([*levels, 1, 2])
+
+
+def test_only_code_counts() -> None:
+    files = {
+        "index.html": "x" * 100,
+        "style.css": "é" * 10,
+        "logo.svg": "<svg></svg>",
+        "photo.png": b"\x89PNG" + bytes(5_000),
+        "kept.js": "same",
+        "changed.js": "other",
+    }
+    assert size_of(files, {"kept.js": "same", "changed.js": "before"}, "index.html") == 100 + 20 + 5
+    assert size_of({"drawing.svg": "<svg></svg>"}, {}, "drawing.svg") == 11
+
+
+def test_an_embedded_picture_is_no_code() -> None:
+    small = size_of({"index.html": '<img src="data:,">'}, {}, "index.html")
+    large = size_of({"index.html": f'<img src="data:image/png;base64,{"A" * 90_000}">'}, {}, "index.html")
+    assert small == large
+
+
+def test_time_and_memory_are_measured_while_the_work_is_busy() -> None:
+    with Meter() as meter:
+        block = bytearray(80_000_000)
+        for _ in range(20):
+            sum(range(200_000))
+        del block
+    assert meter.seconds > 0
+    assert meter.memory_mb is None or meter.memory_mb > 80
+
+
+@needs_chromium
+async def test_a_good_page_has_no_fault(browser: Browser) -> None:
+    files = {"index.html": PAGES["form"]}
+    seen, quality = await examine(browser, serve_files(files), stack("html_css"), files, DESKTOP, Checkers())
+    assert seen.size[0] == 1280
+    assert (quality.positioned, quality.overflow, quality.unlabelled, quality.controls) == (0, 0, 0, 3)
+    assert quality.headings_in_order
+    assert quality.faults == ()
+    assert (quality.axe, quality.invalid) == (None, None)
+
+
+@needs_chromium
+async def test_positioned_elements_are_counted(browser: Browser) -> None:
+    body = (
+        '<h1>a</h1><div style="position:absolute">b</div><div style="position:fixed">c</div>'
+        '<p style="position:relative">d<br></p><div style="display:none;position:absolute">e</div>'
+        '<svg width="9" height="9"><circle r="3"/></svg><script>1</script>'
+    )
+    quality = await measured(browser, body)
+    assert quality.elements == 5
+    assert quality.positioned == pytest.approx(2 / 5)
+
+
+@needs_chromium
+async def test_a_page_too_wide_for_a_phone_is_noticed(browser: Browser) -> None:
+    viewport = '<meta name="viewport" content="width=device-width">'
+    wide = await measured(browser, '<div style="width:500px">wide</div>', viewport)
+    assert wide.overflow >= 125
+    fixed = await measured(browser, "<div>made for desks only</div>")
+    assert fixed.overflow > 0
+
+
+@needs_chromium
+@pytest.mark.parametrize(
+    ("control", "named"),
+    [
+        ('<label>Name <input type="text"></label>', True),
+        ('<input aria-label="Name">', True),
+        ('<p id="n">Name</p><input aria-labelledby="n">', True),
+        ('<input placeholder="Name">', False),
+        ('<input aria-labelledby="nothing">', False),
+        ('<label for="i"></label><input id="i">', False),
+        ("<button>Go</button>", True),
+        ("<button></button>", False),
+        ('<button><img src="data:," alt="Go"></button>', True),
+        ('<input type="submit">', True),
+        ('<input type="hidden">', True),
+        ("<select><option>One</option></select>", False),
+        ("<textarea></textarea>", False),
+    ],
+)
+async def test_controls_need_a_name(browser: Browser, control: str, named: bool) -> None:
+    quality = await measured(browser, f"<h1>Form</h1>{control}")
+    assert quality.unlabelled == (0 if named else 1)
+    assert any("no label" in fault for fault in quality.faults) is not named
+
+
+@needs_chromium
+async def test_a_checker_runs_where_the_page_cannot_reach_it(browser: Browser) -> None:
+    axe = """window.axe = {run: async (document) => ({violations: [
+        {id: "contrast", impact: "serious", nodes: [1, 2]}, {id: "region", impact: "moderate", nodes: [1]},
+        ...(document.querySelector("h1") ? [] : [{id: "heading", impact: "critical", nodes: [1]}])]})};"""
+    cheat = "<script>window.axe = {run: async () => ({violations: []})}; Object.freeze(window.axe)</script>"
+    quality = await measured(browser, f"<p>no heading</p>{cheat}", checkers=Checkers(axe=axe))
+    assert quality.axe == 2
+    assert "axe, serious: contrast (2)" in quality.faults
+
+
+@needs_chromium
+async def test_a_checker_that_breaks_is_no_measure(browser: Browser) -> None:
+    quality = await measured(browser, "<h1>fine</h1>", checkers=Checkers(axe="throw new Error('no')"))
+    assert quality.axe is None
