@@ -24,6 +24,7 @@ DOORS = {
     "ToolContext",
     "ToolFault",
     "ToolOutput",
+    "connect",
     "open_session",
     "record",
     "replay",

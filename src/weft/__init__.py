@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weft.providers.recording import record, replay
     from weft.providers.retry import Retry, Timeouts
     from weft.providers.scripted import ScriptedModel
+    from weft.remote.connect import connect
     from weft.tools.approvals import Approval
     from weft.tools.context import ToolContext
     from weft.tools.function import tool
@@ -39,6 +40,7 @@ __all__ = [
     "ToolContext",
     "ToolFault",
     "ToolOutput",
+    "connect",
     "open_session",
     "record",
     "replay",
@@ -62,6 +64,7 @@ _HOMES = {
     "ToolContext": "weft.tools.context",
     "ToolFault": "weft.tools.outcome",
     "ToolOutput": "weft.tools.outcome",
+    "connect": "weft.remote.connect",
     "open_session": "weft.providers.factory",
     "record": "weft.providers.recording",
     "replay": "weft.providers.recording",

@@ -34,6 +34,7 @@ STREAM = [
 ]
 STATE = [
     "conversation_queued",
+    "conversation_dequeued",
     "conversation_start",
     "conversation_thinking",
     "conversation_responding",
@@ -52,6 +53,7 @@ STATE = [
     "cancel_requested",
     "error_occurred",
     "session_resumed",
+    "session_rewound",
 ]
 MESSAGE = ["user_message", "assistant_message", "tool_use_message", "error_message"]
 EXCHANGE = ["exchange_request", "exchange_response"]

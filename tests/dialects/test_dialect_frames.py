@@ -5,7 +5,7 @@ from dialect_support import answered, asked, begun, dropped, ended, log_of, obje
 
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import ConfigurationError, ErrorInfo
-from weft.core.events import ErrorOccurred, SessionResumed, TextDelta, Unknown
+from weft.core.events import ConversationDequeued, ErrorOccurred, SessionResumed, SessionRewound, TextDelta, Unknown
 from weft.core.json import loads
 from weft.dialects.frame import Frame
 from weft.dialects.native import NativeDialect
@@ -50,7 +50,7 @@ def test_a_frame_as_a_websocket_message() -> None:
     frame = Frame({"delta": "x"}, "content_delta", 7)
     assert loads(open_dialect("loop").text(frame)) == {"event": "content_delta", "data": {"delta": "x"}, "seq": 7}
     assert loads(open_dialect("studio").text(Frame({"type": "status"}, None, 7))) == {"type": "status", "seq": 7}
-    assert loads(open_dialect("ai-sdk").text(Frame({"type": "start"}, None, 7))) == {"type": "start"}
+    assert loads(open_dialect("ai-sdk").text(Frame({"type": "start"}, None, 7))) == {"type": "start", "seq": 7}
     assert open_dialect("openai").text(Frame("[DONE]")) == "[DONE]"
 
 
@@ -64,7 +64,7 @@ def test_half_a_surrogate_pair_is_written_as_its_escape() -> None:
 
 def test_native_is_the_log_itself() -> None:
     dialect = NativeDialect()
-    events = log_of(*EXCHANGE, SessionResumed(3))
+    events = log_of(*EXCHANGE, SessionResumed(3), ConversationDequeued("ex_2"), SessionRewound(0))
     frames = spoken(dialect, events)
     assert [decode_event(dialect.text(frame)) for frame in frames] == events
     read = read_sse(b"".join(dialect.sse(frame) for frame in frames))
@@ -96,6 +96,13 @@ def test_unknown_events_and_what_lies_outside_of_exchanges_are_ignored(name: str
     strange = log_of(TextDelta(0, "msg_0.0", "before"), first=-5) + known[:3] + log_of(unknown, first=3) + known[3:]
     late = [*strange, *log_of(TextDelta(0, "msg_1.0", "late"), first=90)]
     assert spoken(open_dialect(name), late) == spoken(open_dialect(name), known)
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_rewind_is_told_in_no_other_dialect(name: str) -> None:
+    known = log_of(*EXCHANGE)
+    rewound = [*known, *log_of(SessionRewound(0), first=len(known) + 1)]
+    assert spoken(open_dialect(name), rewound) == spoken(open_dialect(name), known)
 
 
 @pytest.mark.parametrize("name", OTHERS)

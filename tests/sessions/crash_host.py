@@ -1,10 +1,12 @@
 """A process that forks one writer after the other, each of which may be killed at a fault point.
 
 One JSON line in, `{"folder": …, "fault": …}`; one out, `{"killed": …}`. A writer opens the session in the folder, runs
-one exchange of ten turns with tools, and notes each event that it was shown in a file of its own.
+one exchange of ten turns with tools and one that waits meanwhile, and notes each event that it was shown in a file of
+its own. An order with `"what": "fork"` or `"import"` copies the session instead.
 """
 
 import asyncio
+import io
 import json
 import os
 import sys
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import weft
 from weft.core.envelope import Event
-from weft.providers.scripted import Script
+from weft.providers.scripted import Request, Script
 from weft.sessions import faults
 from weft.sessions.errors import NoSuchSession
 from weft.sessions.session import Session
@@ -37,11 +39,26 @@ def script(run: int) -> list[Script]:
         [think("Let me see."), f"Step {turn}. ", call("mark", word=f"{run}-{turn}-a"), call("mark", word=f"{turn}-b")]
         for turn in range(1, 9)
     ]
+    for turn in range(4, 8):
+        turns[turn] = ["So. ", call("mark", word=f"{run}-{turn}-c"), call("stamp", word=f"{run}-{turn}")]
     turns[3] = ["I write. ", call("write_file", path="out.txt", content=f"run {run}\n" * 40), call("mark", word="w")]
+    turns[2] = ["Help me. ", call("helper", prompt=f"Help {run}.")]
     return [*turns, [call("nothing_like_it"), call("mark", word="last")], "All of it is done."]
 
 
-def the_tool(folder: Path) -> weft.Tool:
+def reply(request: Request) -> Script:
+    """What the model says, by the request that it answers and the turns since."""
+    asked = max(number for number, message in enumerate(request.messages) if message.role == "user")
+    what, _, run = request.messages[asked].text.rstrip(".").partition(" ")
+    turn = sum(message.role == "assistant" for message in request.messages[asked:])
+    if what == "Help":
+        return (
+            [call("mark", word=f"{run}-help"), call("write_file", path="help.txt", content=run)] if not turn else "So."
+        )
+    return script(int(run))[turn] if what == "Run" else f"And {run} as well."
+
+
+def the_tools(folder: Path) -> list[weft.Tool]:
     @weft.tool(effect="write")
     async def mark(word: str, ctx: weft.ToolContext) -> str:
         """Leave a mark."""
@@ -50,7 +67,15 @@ def the_tool(folder: Path) -> weft.Tool:
         note(folder / "effects", ctx.call.id)
         return word
 
-    return mark
+    @weft.tool(effect="write", idempotent=True)
+    async def stamp(word: str, ctx: weft.ToolContext) -> str:
+        """Stamp it, once for each key."""
+        note(folder / "stamps", ctx.call.id)
+        await asyncio.sleep(0)
+        return word
+
+    helps = weft.Agent(weft.ScriptedModel([reply] * 100, piece=6, pause=0.0005), tools=["files", mark])
+    return [mark, stamp, helps.as_tool("helper", "Helps.")]
 
 
 async def opened(folder: Path, run: int) -> tuple[SqliteStore, Session]:
@@ -59,23 +84,43 @@ async def opened(folder: Path, run: int) -> tuple[SqliteStore, Session]:
         await store.info(SESSION)
     except NoSuchSession:
         await Sessions(store).create(session=SESSION, workspace=str(folder / "work"), tools=["files"])
-    model = weft.ScriptedModel(script(run), piece=6, pause=0.0005)
-    return store, await Session.open(store, SESSION, model=model, tools=["files", the_tool(folder)])
+    model = weft.ScriptedModel([reply] * 100, piece=6, pause=0.0005)
+    return store, await Session.open(store, SESSION, model=model, tools=["files", *the_tools(folder)])
 
 
 async def write(folder: Path, run: int) -> None:
     store, session = await opened(folder, run)
 
     def show(event: Event) -> None:
-        note(folder / f"client-{run}", f"{event.seq} {event.id}")
+        note(folder / f"client-{run}", f"{event.session} {event.seq} {event.id}")
 
     session.subscribe(show)
-    await session.run(f"Run {run}.")
+    sent = [session.send(f"{what} {run}.", client_request_id=f"{what}-{run}") for what in ("Run", "Also")]
+    await session.accepted(sent[-1])
+    for exchange in sent:
+        note(folder / "accepted", exchange.id)
+    for exchange in (*session.resumed, *sent):
+        assert (await exchange.result()).completed
     await session.close()
     await store.close()
 
 
-def child(folder: Path, fault: str) -> None:
+async def copy(folder: Path, what: str) -> None:
+    store = SqliteStore(folder / "sessions.db")
+    sessions = Sessions(store)
+    if what == "fork":
+        await sessions.fork(SESSION)
+    else:
+        await sessions.import_from(io.BytesIO((folder / "archive").read_bytes()))
+    await store.close()
+
+
+def child(folder: Path, what: str, fault: str) -> None:
+    if what != "run":
+        faults.arm(fault)
+        asyncio.run(copy(folder, what))
+        (folder / "passages").write_text(json.dumps(faults.passages))
+        return
     run = len(list(folder.glob("begun-*"))) + 1
     note(folder / f"begun-{run}", "")
     faults.arm(fault)
@@ -90,7 +135,7 @@ def main() -> None:
         if pid == 0:
             code = 1
             try:
-                child(Path(order["folder"]), order["fault"])
+                child(Path(order["folder"]), order["what"], order["fault"])
                 code = 0
             finally:
                 sys.stderr.flush()

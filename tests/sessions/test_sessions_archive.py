@@ -54,6 +54,19 @@ async def test_out_and_in_again(sessions: Sessions) -> None:
     assert check_log(await log_of(other.store, info.id)) == []
 
 
+async def test_a_long_one(sessions: Sessions) -> None:
+    name = await fresh(sessions.store)
+    session = await sessions.open(name, model=model("word " * 1500))
+    await session.run("Go.")
+    await session.close()
+    data = b"".join([line async for line in sessions.export(name)])
+    assert data.count(b"\n") > 800
+    copied = await sessions.import_from(io.BytesIO(data))
+    assert [e.data for e in await log_of(sessions.store, copied.id)] == [
+        e.data for e in await log_of(sessions.store, name)
+    ]
+
+
 async def test_a_session_may_be_imported_beside_itself(sessions: Sessions) -> None:
     data = await exported(sessions)
     infos = [await sessions.import_from(io.BytesIO(data)) for _ in range(2)]
@@ -140,7 +153,7 @@ async def test_a_line_without_end_is_not_read_to_its_end(sessions: Sessions, mon
 _small: list[bytes] = []
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 async def test_any_harm_is_refused_or_harmless(data: st.DataObject) -> None:
     """Bytes changed at random: a session, or BadArchive, and never anything else."""

@@ -6,19 +6,26 @@
 import json
 import os
 import random
+import shutil
+import sqlite3
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from crash_host import SESSION
 
+import weft
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse, SessionResumed
 from weft.core.tools import ToolResult
+from weft.sessions.delegates import delegates_of
+from weft.sessions.errors import NoSuchSession
 from weft.sessions.faults import POINTS
+from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import events_of
 from weft.testing import check_log
@@ -35,12 +42,12 @@ class Host:
             [sys.executable, "-W", "error", str(here)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def run(self, folder: Path, fault: str = "") -> bool:
+    def run(self, folder: Path, fault: str = "", what: str = "run") -> bool:
         """Whether the writer was killed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         (folder / "work").mkdir(parents=True, exist_ok=True)
-        self._process.stdin.write(json.dumps({"folder": str(folder), "fault": fault}) + "\n")
+        self._process.stdin.write(json.dumps({"folder": str(folder), "fault": fault, "what": what}) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline())
         assert answer["killed"] or answer["code"] == 0, answer
@@ -82,15 +89,26 @@ async def read_log(folder: Path) -> list[Event]:
     return events
 
 
-def shown_to_clients(folder: Path) -> Iterator[list[tuple[int, str]]]:
+async def read_delegates(folder: Path) -> list[Event]:
+    store = SqliteStore(folder / "sessions.db")
+    infos = [info async for info in delegates_of(store, SESSION)]
+    events = [event for info in infos async for event in events_of(store, info.id)]
+    await store.close()
+    return events
+
+
+def shown_to_clients(folder: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
+    """What each client was shown of each session."""
     for client in folder.glob("client-*"):
-        lines = [line.partition(" ") for line in client.read_text().splitlines()]
-        yield [(int(seq), name) for seq, _, name in lines]
+        lines = [line.split(" ") for line in client.read_text().splitlines()]
+        for session in {session for session, _, _ in lines}:
+            yield session, [(int(seq), name) for of, seq, name in lines if of == session]
 
 
 async def prove(folder: Path) -> list[Event]:
     """Everything that must hold after the last writer has ended in peace."""
-    events = await read_log(folder)
+    own = await read_log(folder)
+    events = [*own, *await read_delegates(folder)]
     assert check_log(events, host_paths=[str(folder)]) == []
     done = Counter((folder / "effects").read_text().split())
     assert max(done.values()) == 1, "something was done twice"
@@ -99,18 +117,25 @@ async def prove(folder: Path) -> list[Event]:
     for call_id, result in results.items():
         if result.name == "mark" and result.status != "interrupted":
             assert done[call_id] == (result.status == "ok"), result
-    by_seq = {event.seq: event.id for event in events}
-    for shown in shown_to_clients(folder):
+    stamped = Counter((folder / "stamps").read_text().split() if (folder / "stamps").exists() else [])
+    for call_id, result in results.items():
+        if result.name == "stamp" and result.status != "cancelled":
+            assert (result.status, stamped[call_id] >= 1) == ("ok", True), result
+    answered = {event.exchange for event in events if isinstance(event.data, ExchangeResponse)}
+    accepted = (folder / "accepted").read_text().split()
+    assert set(accepted) <= answered, "something was acknowledged and is gone"
+    stored = {(event.session, event.seq): event.id for event in events}
+    for session, shown in shown_to_clients(folder):
         assert [seq for seq, _ in shown] == list(range(shown[0][0], shown[0][0] + len(shown)))
-        assert all(by_seq[seq] == name for seq, name in shown), "something was shown that is not stored"
-    return events
+        assert all(stored[session, seq] == name for seq, name in shown), "something was shown that is not stored"
+    return own
 
 
 async def test_without_a_fault_all_is_well(host: Host, tmp_path: Path) -> None:
     assert not host.run(tmp_path)
     assert not host.run(tmp_path)
     events = await prove(tmp_path)
-    assert [e.data.status for e in events if isinstance(e.data, ExchangeResponse)] == ["completed", "completed"]
+    assert [e.data.status for e in events if isinstance(e.data, ExchangeResponse)] == ["completed"] * 4
     assert not [event for event in events if isinstance(event.data, SessionResumed)]
     assert {event.epoch for event in events} == {1, 2}
 
@@ -148,6 +173,66 @@ async def test_killed_at_random_pairs(seed: int, host: Host, passages: dict[str,
         host.run(tmp_path, f"{point}:{chance.randint(1, passages.get(point, 1))}")
     assert not host.run(tmp_path)
     await prove(tmp_path)
+
+
+# --- copies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def original(host: Host, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A session with a file of its own, and its archive."""
+    folder = tmp_path_factory.mktemp("original")
+    for _ in range(3):
+        assert not host.run(folder)
+    store = SqliteStore(folder / "sessions.db")
+    archive = b"".join([line async for line in Sessions(store).export(SESSION)])
+    (folder / "archive").write_bytes(archive)
+    await store.close()
+    return folder
+
+
+@pytest.mark.parametrize("what", ["fork", "import"])
+async def test_a_copy_is_whole_or_not_there(what: str, host: Host, original: Path, tmp_path: Path) -> None:
+    shutil.copytree(original, tmp_path / "counted")
+    assert not host.run(tmp_path / "counted", "count", what)
+    counted = json.loads((tmp_path / "counted" / "passages").read_text())
+    faults = [f"{point}:{n}" for point in sorted(counted) for n in choice(counted[point])]
+    assert len(faults) >= 8
+    for fault in faults:
+        folder = tmp_path / fault.replace(":", "-")
+        shutil.copytree(original, folder)
+        assert host.run(folder, fault, what), fault
+        await prove_no_half_copy(folder)
+
+
+async def prove_no_half_copy(folder: Path) -> None:
+    before = [event.data for event in await read_log(folder)]
+    with closing(sqlite3.connect(folder / "sessions.db")) as raw:
+        drafts = [name for (name,) in raw.execute("SELECT id FROM sessions WHERE draft")]
+    store = SqliteStore(folder / "sessions.db")
+    sessions = Sessions(store)
+    listed = [info.id for info in (await sessions.list()).sessions]
+    assert not set(drafts) & set(listed)
+    for info in listed:
+        assert [e.data async for e in events_of(store, info)] == before
+    for draft in drafts:
+        with pytest.raises(NoSuchSession):
+            await sessions.open(draft, model=weft.ScriptedModel(["Hello."]))
+        with pytest.raises(NoSuchSession):
+            await sessions.fork(draft)
+    await sessions.recover()
+    await store.close()
+    with closing(sqlite3.connect(folder / "sessions.db")) as raw:
+        there = [name for (name,) in raw.execute("SELECT id FROM sessions WHERE cause IS NULL")]
+        assert sorted(there) == sorted(listed)
+        lost = "SELECT count(*) FROM sessions WHERE cause IS NOT NULL AND parent NOT IN (SELECT id FROM sessions)"
+        assert raw.execute(lost).fetchone() == (0,)
+        for table, column, owners in (
+            ("events", "session", "key FROM sessions"),
+            ("blobs", "digest", "digest FROM session_blobs"),
+        ):
+            orphans = raw.execute(f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT {owners})").fetchone()
+            assert orphans == (0,), table
 
 
 def test_the_environment_sets_a_fault() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sessions_bench import event
 
@@ -33,6 +33,7 @@ def again(of: Event) -> Event:
 
 
 @given(inputs, texts)
+@settings(deadline=None)
 def test_any_event_is_small_and_comes_back_whole(arguments: dict[str, Any], text: str) -> None:
     call = ToolCall(id="c", name="t", input=arguments)
     message = Message(role="assistant", content=[Text(text), Image(data=text), call], id="m")

@@ -17,10 +17,13 @@ from weft.core.events import (
     ToolPlanned,
 )
 from weft.core.messages import Message, user
+from weft.sessions.delegates import Delegates
 from weft.sessions.errors import StoreError, StoreFull
 from weft.sessions.lease import Lease
 from weft.sessions.memory import MemoryStore
-from weft.sessions.recorder import Recorder, title_of
+from weft.sessions.recorder import Recorder
+from weft.sessions.store import SessionInfo
+from weft.sessions.title import title_of
 
 
 class Disk(MemoryStore):
@@ -45,7 +48,13 @@ class Bench:
         self.bus = EventBus("ses_a")
         self.failures: list[Exception] = []
         self.recorder = Recorder(
-            store, lease, self.bus, titled=False, attach=lambda _: {}, on_failure=self.failures.append
+            store,
+            lease,
+            self.bus,
+            titled=False,
+            attach=lambda _: {},
+            on_failure=self.failures.append,
+            delegates=Delegates(store, SessionInfo(id="ses_a")),
         )
         self.bus.go_through(self.recorder, seq=0, epoch=lease.epoch, now=0.0)
         self.seen: list[Event] = []

@@ -136,7 +136,8 @@ async def test_a_started_call_is_interrupted_and_one_that_was_not_is_cancelled()
     log = await rich_log([call("slow", n=1), call("slow", n=3)], "Done.", "Done.")
     cut = types_of(log).index("tool_executing") + 1
     events, unfinished = closed(log[:cut])
-    assert [c.input for c in unfinished.interrupted] == [{"n": 1}]
+    assert [c.call.input for c in unfinished.calls.values() if c.started] == [{"n": 1}]
+    assert unfinished.repeatable == []
     results = [event.data for event in events if isinstance(event.data, ToolResult)]
     assert [result.status for result in results] == ["interrupted", "cancelled"]
     assert "not known whether it took effect" in results[0].text

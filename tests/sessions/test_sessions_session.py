@@ -261,10 +261,12 @@ async def test_whoever_is_taken_over_can_say_no_more(store: SqliteStore) -> None
     running, waiting = old.send("Go."), old.send("And then?")
     while not shown:  # noqa: ASYNC110
         await asyncio.sleep(0.005)
-    new = await Session.open(store, name, model=model("Mine."), force=True)
-    with pytest.raises(Fenced, match="opened elsewhere"):
-        await running.result()
-    assert (await waiting.result()).status == "cancelled"
+    new = await Session.open(store, name, model=model("Then this.", "Mine."), force=True)
+    for exchange in (running, waiting):
+        with pytest.raises(Fenced, match="opened elsewhere"):
+            await exchange.result()
+    assert [exchange.id for exchange in new.resumed] == [waiting.id]
+    assert (await new.resumed[0].result()).text == "Then this."
     with pytest.raises(Fenced):
         old.send("Again.")
     await new.run("Hi.")

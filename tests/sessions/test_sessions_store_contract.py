@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
 from pathlib import Path
 
+import msgspec
 import pytest
 from sessions_bench import event, events, leased, log_of
 
@@ -270,3 +271,50 @@ async def test_blobs_go_with_the_append_or_not_at_all(store: Store) -> None:
         await store.append(lease, events("ses_a", 1, 1), {digest: b"another"})
     await store.append(lease, events("ses_a", 1, 1), {digest: b"content"})
     assert await store.blob("ses_a", digest) == b"content"
+
+
+# --- drafts ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_draft_is_there_for_its_writer_alone(store: Store) -> None:
+    await store.create(SessionInfo(id="ses_a", title="Copy"), draft=True)
+    lease = await store.acquire("ses_a", this_holder())
+    await store.append(lease, events("ses_a", 1, 3))
+    assert (await store.list()).sessions == []
+    with pytest.raises(NoSuchSession):
+        await store.info("ses_a")
+    for force in (False, True):
+        with pytest.raises(NoSuchSession):
+            await store.acquire("ses_a", this_holder(), force=force)
+    with pytest.raises(SessionExists):
+        await store.create(SessionInfo(id="ses_a"))
+    assert not await store.abandoned()
+    await store.finish(lease)
+    assert [info.title for info in (await store.list()).sessions] == ["Copy"]
+    assert (await store.info("ses_a")).last_seq == 3
+    await store.release(lease)
+    await store.acquire("ses_a", this_holder())
+    assert not await store.abandoned()
+
+
+async def test_drafts_of_writers_that_are_gone_are_abandoned(store: Store) -> None:
+    await store.create(SessionInfo(id="ses_new"), draft=True)  # about to be written
+    await store.create(SessionInfo(id="ses_old", updated=1.0), draft=True)  # its writer died before it began
+    await store.create(SessionInfo(id="ses_late"), draft=True)
+    late = await store.acquire("ses_late", "elsewhere/1/1/x", seconds=0.0)
+    await store.create(SessionInfo(id="ses_busy"), draft=True)
+    await store.acquire("ses_busy", "elsewhere/1/1/x")
+    await store.create(SessionInfo(id="ses_whole", updated=1.0))
+    assert sorted(await store.abandoned()) == ["ses_late", "ses_old"]
+    await store.delete("ses_late")
+    with pytest.raises(NoSuchSession):
+        await store.finish(late)
+
+
+async def test_only_the_newest_writer_finishes_a_draft(store: Store) -> None:
+    await store.create(SessionInfo(id="ses_a"), draft=True)
+    lease = await store.acquire("ses_a", this_holder())
+    with pytest.raises(Fenced):
+        await store.finish(msgspec.structs.replace(lease, epoch=lease.epoch + 1))
+    with pytest.raises(NoSuchSession):
+        await store.info("ses_a")

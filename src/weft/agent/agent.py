@@ -74,12 +74,12 @@ class Agent:
         timeouts: Timeouts | None = None,
         session: str | None = None,
     ) -> None:
-        registry = Registry(_tools(tools))
+        known = Registry(_tools(tools))
         base = settings or Settings()
         self.settings = msgspec.structs.replace(
             base,
             system=join_instructions(
-                [base.system, *_listed(instructions)], default=default_instructions, tools=len(registry) > 0
+                [base.system, *_listed(instructions)], default=default_instructions, tools=len(known) > 0
             ),
             temperature=temperature if temperature is not None else base.temperature,
             max_output_tokens=max_output_tokens if max_output_tokens is not None else base.max_output_tokens,
@@ -88,7 +88,7 @@ class Agent:
         self.session = session or new_id("ses")
         self.bus = EventBus(self.session)
         self.runtime = ToolRuntime(
-            registry,
+            known,
             workspace=_workspace(workspace),
             permissions=permissions if isinstance(permissions, Permissions) else Permissions(permissions),
             middleware=middleware,

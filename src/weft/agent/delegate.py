@@ -61,12 +61,14 @@ def _engine_for(agent: "Agent", context: ToolContext) -> AgentEngine:
     relay = host.relay if host is not None else None
     if relay is not None:
         bus.subscribe(lambda event: relay(event, event.session == bus.session))
+    shared = host.shared if host is not None else ()
     runtime = ToolRuntime(
         agent.runtime.registry,
         workspace=context.workspace if host is not None else agent.runtime.workspace,
         permissions=agent.runtime.permissions,
-        middleware=agent.runtime.middleware,
+        middleware=[*shared, *agent.runtime.middleware],
         locks=host.locks if host is not None else None,
         approvals=host.approvals if host is not None else None,
     )
+    runtime.shared = shared
     return AgentEngine(agent.engine.models.fresh(), runtime, bus, settings=agent.settings, budget=agent.engine.budget)

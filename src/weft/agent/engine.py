@@ -10,12 +10,14 @@ from weft.agent.bus import EventBus
 from weft.agent.compaction import compact
 from weft.agent.driver import Driver
 from weft.agent.exchange import Exchange
+from weft.agent.hosted import welcome
 from weft.agent.models import Models
 from weft.core.envelope import Event
-from weft.core.events import ConversationQueued, ExchangeResponse
+from weft.core.events import ConversationQueued, ExchangeRequest, ExchangeResponse
 from weft.core.messages import Message
 from weft.core.settings import Settings
 from weft.providers.base import ProviderSession
+from weft.providers.hosting import ToolHost
 from weft.tools.runtime import ToolRuntime
 from weft.tools.shape import Shape
 
@@ -41,6 +43,8 @@ class AgentEngine:
         self.messages = list(messages or [])
         """The conversation so far."""
         self.current: Exchange | None = None
+        self.host: ToolHost | None = None
+        """The provider session, if its model runs tools in a loop of its own."""
         self._waiting: deque[Exchange] = deque()
         self._requests: dict[str, Exchange] = {}
         runtime.relay = self._relay
@@ -58,6 +62,7 @@ class AgentEngine:
         """Before an exchange: the tools as they are now, and the output that is asked for."""
         session = self.session
         session.tools = self.runtime.registry.definitions
+        self.host = welcome(session, self.runtime)
         schema = shape.schema if shape is not None else self.settings.output_schema
         if session.settings.output_schema != schema:
             session.settings = msgspec.structs.replace(self.settings, output_schema=schema)
@@ -80,22 +85,40 @@ class AgentEngine:
         cause: str | None = None,
         client_request_id: str | None = None,
         first: bool = False,
+        exchange_id: str | None = None,
     ) -> Exchange:
         """Start an exchange, or queue it behind the one that runs: at the end, or before all others.
 
-        The same `client_request_id` again gives the exchange that it began.
+        The same `client_request_id` again gives the exchange that it began. `exchange_id` names one that waited before.
         """
         if client_request_id is not None and client_request_id in self._requests:
             return self._requests[client_request_id]
-        exchange = Exchange(self, message, shape=shape, cause=cause, client_request_id=client_request_id)
+        request = ExchangeRequest(message, self.models.name, client_request_id, cause)
+        exchange = Exchange(self, request, shape=shape, exchange_id=exchange_id)
         if client_request_id is not None:
             self._requests[client_request_id] = exchange
         (self._waiting.appendleft if first else self._waiting.append)(exchange)
         if self.current is None:
             self._start_next()
         else:
-            self.bus.publish_apart(ConversationQueued(len(self._waiting), exchange.id))
+            exchange.is_queued = True
+            place = 1 if first else len(self._waiting)
+            self.bus.publish_apart(ConversationQueued(place, exchange.id, message, client_request_id, cause))
         return exchange
+
+    def find(self, client_request_id: str) -> Exchange | None:
+        """The exchange that a request began."""
+        return self._requests.get(client_request_id)
+
+    def exchange(self, exchange_id: str) -> Exchange | None:
+        """One that runs or waits."""
+        known = (*([self.current] if self.current is not None else []), *self._waiting)
+        return next((exchange for exchange in known if exchange.id == exchange_id), None)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return len(self._waiting)
 
     def remember(self, client_request_id: str, exchange: Exchange) -> None:
         """The same request, asked again, is this exchange."""
@@ -104,6 +127,11 @@ class AgentEngine:
     def cancel(self, reason: str = "") -> bool:
         """End the exchange that runs, if one does."""
         return self.current.cancel(reason) if self.current is not None else False
+
+    def give_up(self, error: Exception) -> None:
+        """Nothing that waits will be run here; whoever waits for it gets the error."""
+        for exchange in self._waiting:
+            exchange.give_up(error)
 
     async def close(self) -> None:
         """End everything that runs or waits, then what the tools keep."""

@@ -14,18 +14,18 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from weft.agent.assembler import settled
-from weft.agent.bill import Bill
 from weft.agent.driver import Driver
-from weft.agent.html import html_in
-from weft.agent.listener import Listener
+from weft.agent.html import page_call
 from weft.agent.output import OutputError, read_output
 from weft.agent.previews import Previews
 from weft.agent.repeats import Repeats
-from weft.agent.result import AgentResult
+from weft.agent.result import AgentResult, note_on
 from weft.agent.tracker import ExchangeTracker
-from weft.core.errors import ConfigurationError, ContextOverflow, ProviderError, WeftError
+from weft.agent.turns import Turns
+from weft.core.errors import WeftError
 from weft.core.events import (
     CancelRequested,
+    ConversationDequeued,
     ConversationEnd,
     ConversationInterrupted,
     ConversationStart,
@@ -35,7 +35,6 @@ from weft.core.events import (
     ExchangeResponse,
     ExchangeStatus,
     FileChanged,
-    RetryScheduled,
     ToolPlanned,
     ToolUseMessage,
     UserMessage,
@@ -44,8 +43,8 @@ from weft.core.ids import new_id
 from weft.core.messages import Message, assistant, user
 from weft.core.payload import Payload
 from weft.core.tools import ToolCall, ToolResult
-from weft.core.usage import Usage
 from weft.providers.base import ProviderTurn
+from weft.providers.hosting import LimitReached
 from weft.tools.batch import Batch
 from weft.tools.shape import Shape
 
@@ -54,19 +53,14 @@ if TYPE_CHECKING:
 
 CORRECTIONS = 2
 """How often a model may try again to give the output that was asked for."""
-_PAGE = "index.html"
 _PATIENCE = 0.3  # seconds that a cancelled exchange waits for the price list
-_NOTES = {
-    "max_tokens": "The answer was cut off at the output limit.",
-    "refusal": "The model refused.",
-    "content_filter": "A content filter stopped the answer.",
-}
 
 
 class _Limit(Exception):
     """A budget is used up."""
 
     def __init__(self, limit: str) -> None:
+        super().__init__("")
         self.limit = limit
 
 
@@ -76,32 +70,33 @@ class Exchange:
     def __init__(
         self,
         engine: "AgentEngine",
-        message: Message,
+        request: ExchangeRequest,
         *,
         shape: Shape | None = None,
-        cause: str | None = None,
-        client_request_id: str | None = None,
+        exchange_id: str | None = None,
     ) -> None:
-        self.id = new_id("ex")
-        self.message = message
+        self.id = exchange_id or new_id("ex")
+        self.message = request.message
         self.tracker = ExchangeTracker()
         self.driver: Driver | None = None
         self.error: WeftError | None = None
         """Why it failed."""
+        self.is_queued = False
+        """The log says that it waits."""
         self._engine = engine
         self._shape = shape
-        self._request = ExchangeRequest(message, engine.models.name, client_request_id, cause)
+        self._request = request
         self._publish = engine.bus.publish
         self._previews = Previews(engine.runtime.registry, engine.runtime.workspace, self._publish)
-        self._bill = Bill(self.tracker, lambda: engine.session)
-        self._listener = Listener(self._publish, self._previews, self.tracker, self._bill)
+        self._turns = Turns(engine, self._previews, self.tracker, shape)
         self._repeats = Repeats()
         self._steering: deque[Message] = deque()
         self._batch: Batch | None = None
         self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
         self._cancelled: str | None = None  # the reason, once somebody asked for it
         self._limit: str | None = None
-        self._begun = self._answered = self._over = self._told = self._stopping = self._compacted = False
+        self._explained = ""  # the limit, where it is not one of the budget
+        self._begun = self._answered = self._over = self._told = self._stopping = False
         self._started = monotonic()
         self._history = 0  # where this exchange begins in the conversation
         self._text = ""
@@ -136,12 +131,19 @@ class Exchange:
         if self._over or self._cancelled is not None:
             return False
         self._cancelled = reason
-        if not self._begun:  # still in the queue: the log follows when its turn comes
+        if not self._begun:  # still in the queue: the exchange is opened and closed when its turn comes
+            if self.is_queued:
+                self._engine.bus.publish_apart(ConversationDequeued(self.id, reason))
             self._done.set_result(self._outcome(self.tracker.response("cancelled", self._elapsed())))
             return True
         self._publish(CancelRequested(reason))
         self._stop()
         return True
+
+    def give_up(self, error: Exception) -> None:
+        """It will not begin. Whoever waits for it gets the error."""
+        self._cancelled = ""
+        self._fail(error)
 
     def steer(self, message: Message) -> bool:
         """Let the model see a message at its next turn. False if there will be none."""
@@ -172,8 +174,11 @@ class Exchange:
         status = await self._work()
         if timer is not None:
             timer.cancel()
+        if self._engine.host is not None:
+            with suppress(asyncio.CancelledError):
+                await self._engine.host.leave(cut=status != "completed")
         with suppress(asyncio.CancelledError):  # whoever cancels from here on ends the wait, not the ending
-            await self._bill.ready(patience=None if self._cancelled is None else _PATIENCE)
+            await self._turns.bill.ready(patience=None if self._cancelled is None else _PATIENCE)
         self._close("cancelled" if self._cancelled is not None else status)
 
     def close_unrun(self) -> None:
@@ -195,14 +200,14 @@ class Exchange:
         try:
             self._engine.prepare(self._shape)
             self._engine.append(self.message)
-            self._bill.begin()
-            await self._check_price()
-            await self._turns()
+            await self._turns.begin()
+            await self._talk()
             self._answered = True
             await self._write_page()
             return "completed"
-        except _Limit as reached:
+        except (_Limit, LimitReached) as reached:
             self._limit = reached.limit
+            self._explained = str(reached)
             return "limit"
         except asyncio.CancelledError:
             self._abandon_message()
@@ -217,17 +222,18 @@ class Exchange:
         except Exception as error:
             logging.getLogger("weft").exception("The exchange failed by a fault of Weft.")
             self.error = WeftError(f"Something went wrong inside Weft ({type(error).__name__}); please report it.")
-        self._listener.abandon()
+        self._turns.abandon()
         return "failed"
 
-    async def _turns(self) -> None:
+    async def _talk(self) -> None:
+        """Turn after turn, until the model has nothing more to do."""
         engine = self._engine
         corrections = 0
         while True:
             self._take_steering()
             self._go_on()
             self._check_budget()
-            turn = await self._turn()
+            turn = await self._turns.take(self._go_on)
             self._text = turn.text
             self._engine.bus.publish_all(settled(turn.message))
             calls = turn.tool_calls
@@ -246,31 +252,6 @@ class Exchange:
             if corrections > CORRECTIONS:
                 raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
             self._say(user(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON."))
-
-    async def _turn(self) -> ProviderTurn:
-        """One turn, on the model that is up or on one that takes over."""
-        engine, listener = self._engine, self._listener
-        listener.attempts_before = 0
-        while True:
-            try:
-                turn = await engine.session.stream_turn(listener.hear)
-            except ProviderError as error:
-                if not self._fits_now(error) and not await engine.models.next(error):
-                    raise
-                engine.prepare(self._shape)
-                listener.attempts_before = listener.attempt
-                self._publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))
-                self._go_on()
-                continue
-            self._bill.add(turn.usage, turn.billed_usd)
-            return turn
-
-    def _fits_now(self, error: ProviderError) -> bool:
-        """The conversation was too long, and could be made shorter: once in an exchange."""
-        if not isinstance(error, ContextOverflow) or self._compacted:
-            return False
-        self._compacted = True
-        return self._engine.compact()
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         engine = self._engine
@@ -306,18 +287,6 @@ class Exchange:
         if limit is not None:
             raise _Limit(limit)
 
-    async def _check_price(self) -> None:
-        """A budget of money needs prices: without them it could not be kept."""
-        if self._engine.budget.usd is None:
-            return
-        await self._bill.ready()
-        if self._engine.session.cost(Usage(input=1000, output=1000)).usd is not None:
-            return
-        raise ConfigurationError(
-            f"There is no price for {self._engine.models.name}, so a budget in dollars cannot be kept; "
-            "limit tokens instead."
-        )
-
     def _start_timer(self) -> asyncio.TimerHandle | None:
         seconds = self._engine.budget.seconds
         return asyncio.get_running_loop().call_later(seconds, self._time_is_up) if seconds is not None else None
@@ -348,15 +317,10 @@ class Exchange:
     async def _write_page(self) -> None:
         """A page that the model wrote as text becomes the file that it did not write."""
         self._go_on()
-        runtime = self._engine.runtime
-        if not runtime.workspace.is_project or "create_file" not in runtime.registry or runtime.workspace.files():
-            return
-        page = html_in(self._text)
-        if page is None:
-            return
-        call = ToolCall(id=new_id("final"), name="create_file", input={"path": _PAGE, "content": page})
-        self._engine.bus.publish_all([call, ToolUseMessage(call), ToolPlanned(call.id, call.name)])
-        await self._run_batch(runtime.batch([call], self._emit))
+        call = page_call(self._text, self._engine.runtime)
+        if call is not None:
+            self._engine.bus.publish_all([call, ToolUseMessage(call), ToolPlanned(call.id, call.name)])
+            await self._run_batch(self._engine.runtime.batch([call], self._emit))
 
     # --- what is heard -----------------------------------------------------------------------------------------------
 
@@ -364,6 +328,8 @@ class Exchange:
         """What tools have to say."""
         if type(payload) is ToolResult:
             self._previews.settle(payload)
+            if self._engine.host is not None:
+                self._engine.host.settle(payload)
         elif type(payload) is FileChanged:
             self._previews.changed(payload)
         self._publish(payload)
@@ -372,7 +338,7 @@ class Exchange:
 
     def _abandon_message(self) -> None:
         """A message that will not be finished is closed. What the user saw of its text stays in the conversation."""
-        said = self._listener.abandon()
+        said = self._turns.abandon()
         if said.strip():
             self._text = said
             self._engine.append(assistant(said))
@@ -385,14 +351,20 @@ class Exchange:
         elif self.error is not None:
             self._publish(ErrorOccurred(self.error.info()))
             self._publish(ErrorMessage(self.error.info()))
-        reason = self._cancelled if status == "cancelled" else self._limit if status == "limit" else None
+        limit = self._limit if status == "limit" else None
+        reason = self._cancelled if status == "cancelled" else limit
         self._publish(ConversationEnd() if reason is None else ConversationInterrupted(reason))
         response = self.tracker.response(
             status,
             self._elapsed(),
             error=self.error.info() if self.error is not None else None,
-            limit=self._limit if status == "limit" else None,
-            note=self._note(status),
+            limit=limit,
+            note=note_on(
+                status,
+                self.tracker.stop_reason,
+                self._text,
+                limit and (self._explained or self._engine.budget.explain(limit)),
+            ),
         )
         self._publish(response)
         self._engine.bus.exchange = None
@@ -406,33 +378,20 @@ class Exchange:
         if unheard is None and outcome is not None:
             self._done.set_result(outcome)
         elif unheard is not None:
-            self._done.set_exception(unheard)
+            self._fail(unheard)
+
+    def _fail(self, error: Exception) -> None:
+        if not self._done.done():
+            self._done.set_exception(error)
             self._done.exception()  # nobody needs to ask
 
-    def _note(self, status: ExchangeStatus) -> str | None:
-        if status == "limit" and self._limit is not None:
-            return self._engine.budget.explain(self._limit)
-        if status != "completed":
-            return None
-        said = _NOTES.get(self.tracker.stop_reason)
-        return said or (None if self._text.strip() else "The model answered with no text.")
-
     def _outcome(self, response: ExchangeResponse) -> AgentResult:
-        return AgentResult(
+        return AgentResult.of(
+            response,
             text=self._text,
-            status=response.status,
-            stop_reason=response.stop_reason,
-            usage=response.usage,
-            cost=response.cost_usd,
-            turns=response.turns,
-            duration_ms=response.duration_ms,
             files=self._engine.runtime.workspace.files(),
             output=self._output,
             messages=self._engine.messages[self._history :] if self._begun else [],
-            error=response.error,
-            limit=response.limit,
-            note=response.note,
-            delegated=response.delegated,
             exchange=self.id,
         )
 

@@ -2,10 +2,25 @@
 
 import re
 
+from weft.core.ids import new_id
+from weft.core.tools import ToolCall
+from weft.tools.runtime import ToolRuntime
+
+_PAGE = "index.html"
 _BEGIN = re.compile(r"<!doctype html\b|<html\b", re.IGNORECASE)
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _MARKUP = re.compile(r"<(?:head|body|main|div|section|svg)\b", re.IGNORECASE)
 _END = "</html>"
+
+
+def page_call(text: str, runtime: ToolRuntime) -> ToolCall | None:
+    """The call that a model should have made: where files can be written, none was, and its answer is a page."""
+    if not runtime.workspace.is_project or "create_file" not in runtime.registry or runtime.workspace.files():
+        return None
+    page = html_in(text)
+    if page is None:
+        return None
+    return ToolCall(id=new_id("final"), name="create_file", input={"path": _PAGE, "content": page})
 
 
 def html_in(text: str) -> str | None:

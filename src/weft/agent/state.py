@@ -1,5 +1,6 @@
 """A conversation as its log tells it: messages, tools, files, what waits, what it took. A pure fold over events."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -10,6 +11,7 @@ from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
+    ConversationDequeued,
     ConversationInterrupted,
     ConversationQueued,
     ConversationResponding,
@@ -21,6 +23,7 @@ from weft.core.events import (
     MessageDiscarded,
     QuestionAnswered,
     QuestionAsked,
+    SessionRewound,
     ToolExecuting,
     ToolFailed,
     UserMessage,
@@ -31,6 +34,8 @@ from weft.core.usage import Usage
 
 Status = Literal["idle", "thinking", "responding", "working", "waiting"]
 ToolPhase = Literal["planned", "running", "done", "failed"]
+Spans = tuple[tuple[int, int | None], ...]
+"""Parts of a log, each behind the first seq and up to the second; None is its end."""
 
 
 @dataclass(slots=True)
@@ -50,8 +55,10 @@ class ConversationState:
     seq: int = 0
     status: Status = "idle"
     exchange: str | None = None
+    history: Sequence[Message] = ()
+    """What was said before the log begins."""
     messages: list[Message] = field(default_factory=list[Message])
-    """The history, as the next turn would send it."""
+    """The conversation, as the next turn would send it."""
     tools: dict[str, ToolState] = field(default_factory=dict[str, ToolState])
     files: dict[str, FileChanged] = field(default_factory=dict[str, FileChanged])
     """The last revision of each file."""
@@ -63,8 +70,13 @@ class ConversationState:
     error: ErrorInfo | None = None
     """Why the last exchange failed."""
     _queue: set[str] = field(default_factory=set[str])
+    _said: list[tuple[int, Message]] = field(default_factory=list[tuple[int, Message]])  # all of the log, with its seq
+    _course: list[tuple[int, Spans]] = field(default_factory=list[tuple[int, Spans]])  # parts in force, since a seq
     _assembler: MessageAssembler = field(default_factory=MessageAssembler)
     _open: list[ToolCall] = field(default_factory=list[ToolCall])  # calls of the last message, until all have results
+
+    def __post_init__(self) -> None:
+        self.messages = [*self.history]
 
     @property
     def partial(self) -> str:
@@ -87,9 +99,9 @@ class ConversationState:
                 self.exchange, self.status, self.error = event.exchange, "thinking", None
                 self._queue.discard(event.exchange or "")
             case UserMessage(message=message):
-                self.messages.append(message)
+                self._say(message)
             case AssistantMessage(message=message):
-                self.messages.append(message)
+                self._say(message)
                 self._open = list(message.tool_calls)
                 self.tools.update({call.id: ToolState(call) for call in self._open})
             case ConversationThinking():
@@ -98,6 +110,8 @@ class ConversationState:
                 self.status = "responding"
             case ConversationQueued(request=request):
                 self._queue.add(request)
+            case ConversationDequeued(request=request):
+                self._queue.discard(request)
             case ToolExecuting(id=call, summary=summary):
                 self.status = "working"
                 if call in self.tools:
@@ -124,6 +138,8 @@ class ConversationState:
                 self.questions.clear()
             case ExchangeResponse():
                 self._end(payload)
+            case SessionRewound(seq=seq):
+                self._rewind(seq)
             case _:
                 pass
 
@@ -142,7 +158,7 @@ class ConversationState:
                 said = self._assembler.said
                 self._assembler.feed(payload)
                 if error.code == "cancelled" and said.strip():
-                    self.messages.append(assistant(said))
+                    self._say(assistant(said))
             case _:
                 self._assembler.feed(payload)
 
@@ -150,8 +166,21 @@ class ConversationState:
         """Once all calls of a message have results they go into the history together, in call order."""
         results = [self.tools[call.id].result for call in self._open]
         if self._open and all(result is not None for result in results):
-            self.messages.append(tool_results([result for result in results if result is not None]))
+            self._say(tool_results([result for result in results if result is not None]))
             self._open = []
+
+    def _say(self, message: Message) -> None:
+        self.messages.append(message)
+        self._said.append((self.seq, message))
+
+    def _rewind(self, seq: int) -> None:
+        """The conversation is what it was at `seq`; rewinding may itself be undone by it."""
+        before = next((spans for since, spans in reversed(self._course) if since <= seq), ((0, None),))
+        spans = [(after, seq if upto is None else upto) for after, upto in before]
+        self._course.append((self.seq, (*spans, (self.seq, None))))
+        kept = (message for at, message in self._said if any(after < at <= upto for after, upto in spans))
+        self.messages = [*self.history, *kept]
+        self.error = None
 
     def _end(self, response: ExchangeResponse) -> None:
         self.status, self.exchange = "idle", None

@@ -1,13 +1,26 @@
 """The events of an exchange, for one who reads at their own pace. Nothing is left out."""
 
 import asyncio
+from collections.abc import Callable
+from typing import Protocol
 
 from weft.agent.bus import EventBus
-from weft.agent.exchange import Exchange
 from weft.core.envelope import Event
 
 _AT_ONCE = frozenset({"text_delta", "thinking_delta", "exchange_response"})
 """What somebody waits for with open eyes."""
+
+
+class Followed(Protocol):
+    """An exchange, as far as whoever reads its events has to know it."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def is_told(self) -> bool: ...
+
+    def on_end(self, then: Callable[[], object]) -> None: ...
 
 
 class EventStream:
@@ -23,7 +36,7 @@ class EventStream:
     def close(self) -> None:
         self._subscription.close()
 
-    async def next_of(self, exchange: Exchange) -> list[Event]:
+    async def next_of(self, exchange: Followed) -> list[Event]:
         """What has happened since: in an exchange, in those it delegates, and around it."""
         if not self._heard:
             self._heard = True
@@ -37,7 +50,7 @@ class EventStream:
             events = [event for event in events if self._concerns(event, exchange)]
         return events
 
-    def _concerns(self, event: Event, exchange: Exchange) -> bool:
+    def _concerns(self, event: Event, exchange: Followed) -> bool:
         if event.session != self._session:
             return self._begun
         if event.exchange == exchange.id:

@@ -154,6 +154,17 @@ class ConversationQueued(StatePayload, frozen=True):
     type = "conversation_queued"
     position: int
     request: str = ""
+    message: Message | None = None
+    client_request_id: str | None = None
+    cause: str | None = None
+
+
+class ConversationDequeued(StatePayload, frozen=True):
+    """A request that waited was cancelled. Its exchange may still be opened, to say so."""
+
+    type = "conversation_dequeued"
+    request: str
+    reason: str = ""
 
 
 class ConversationStart(StatePayload, frozen=True):
@@ -190,6 +201,8 @@ class ToolExecuting(StatePayload, frozen=True):
     attempt: int
     resources: list[str] = []
     summary: str = ""
+    idempotent: bool = False
+    """The call may be run again if its writer dies: with the same id it takes effect once."""
 
 
 class ToolCompleted(StatePayload, frozen=True):
@@ -279,8 +292,19 @@ class ErrorOccurred(StatePayload, frozen=True):
 
 
 class SessionResumed(StatePayload, frozen=True):
+    """Another writer goes on where one has died."""
+
     type = "session_resumed"
     from_seq: int
+    requests: list[str] = []
+    """Those that waited and are taken up again, in order."""
+
+
+class SessionRewound(StatePayload, frozen=True):
+    """The conversation goes on as it was at an earlier event. Log and files stay as they are."""
+
+    type = "session_rewound"
+    seq: int
 
 
 # --- message: whole messages, for storing and showing ---------------------------------------------------------

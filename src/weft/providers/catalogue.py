@@ -132,7 +132,12 @@ def known_models(provider: str) -> list[str]:
     from genai_prices.data import providers
 
     names = [m.id for p in providers if p.id == provider for m in p.models]
-    return [name for name in names if _NO_TOOLS.search(name) is None]
+    return [name for name in names if can_take_turns(name)]
+
+
+def can_take_turns(name: str) -> bool:
+    """Whether a model talks, going by its name: it may as well make vectors, pictures or sound."""
+    return _NO_TOOLS.search(name) is None
 
 
 def _price_provider(model: Model) -> str:

@@ -51,7 +51,7 @@ def endpoint_of(provider: str) -> Endpoint:
     configured = configured_providers()
     endpoint = configured.get(provider) or PRESETS.get(provider)
     if endpoint is None:
-        known = [*configured, *PRESETS]
+        known = [*configured, *PRESETS, "claude-agent"]
         near = get_close_matches(provider, known, 1, 0.7)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)};"
         raise UnknownProvider(
@@ -76,7 +76,8 @@ def open_session(
     Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
     """
     if isinstance(model, str):
-        model = resolve(model)
+        provider, slash, name = model.partition("/")
+        model = claude_agent(name) if provider == "claude-agent" and slash and name else resolve(model)
     if not isinstance(model, Model):
         return model.open_session(messages=messages or [], tools=tools or [], settings=settings or Settings())
     from weft.providers.recording import Player, current_tape
@@ -85,6 +86,13 @@ def open_session(
     if not isinstance(current_tape(), Player):
         model.require_key()
     return WireSession(model, messages=messages, tools=tools, settings=settings, **options)
+
+
+def claude_agent(name: str) -> Scripted:
+    """Claude in the loop of the Claude Agent SDK."""
+    from weft.providers.claude_agent import ClaudeAgent
+
+    return ClaudeAgent.named(name)
 
 
 def _base_url(endpoint: Endpoint) -> str:

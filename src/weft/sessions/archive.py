@@ -9,6 +9,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import AsyncIterator, Iterator
 from hashlib import sha256
+from itertools import islice
 from typing import BinaryIO
 
 import msgspec
@@ -88,7 +89,7 @@ async def unarchive(file: BinaryIO) -> AsyncIterator[Item]:
 
 
 def _some(items: Iterator[Item]) -> list[Item]:
-    return [item for item, _ in zip(items, range(_LINES), strict=False)]
+    return list(islice(items, _LINES))
 
 
 def _items(file: BinaryIO) -> Iterator[Item]:

@@ -1,6 +1,7 @@
 """Leases: who may write a session. The epoch grows with each, and whoever has an older one is fenced off.
 
-A lease that ran out may be taken; so may one whose holder was a process of this machine that is gone.
+A lease that ran out may be taken; so may one whose holder was a process of this machine that is gone, or one of this
+process that let it go.
 """
 
 import os
@@ -42,9 +43,22 @@ def this_holder() -> str:
     return str(Holder(socket.gethostname().replace("/", "_"), os.getpid(), _started(os.getpid()), new_id("w")))
 
 
+_let_go: set[str] = set()
+
+
+def let_go(holder: str) -> None:
+    """The holder writes no more, though its lease could not be given back: this process may take it at once."""
+    _let_go.add(holder)
+
+
 def is_free(holder: str, expires: float, now: float) -> bool:
     """Whether a lease may be taken from its holder."""
-    return not holder or expires <= now or _is_gone(holder)
+    return not holder or expires <= now or holder in _let_go or _is_gone(holder)
+
+
+def is_abandoned(holder: str, expires: float, updated: float, now: float) -> bool:
+    """Whether nobody will finish what a holder began. One that has none yet may be about to get it."""
+    return is_free(holder, expires, now) if holder else updated <= now - SECONDS
 
 
 def _is_gone(holder: str) -> bool:

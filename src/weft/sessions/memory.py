@@ -11,7 +11,7 @@ from weft.core.envelope import Event
 from weft.core.json import JsonObject
 from weft.sessions.checks import check_blobs, check_next, cursor_of, page_of
 from weft.sessions.errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists
-from weft.sessions.lease import SECONDS, Lease, is_free
+from weft.sessions.lease import SECONDS, Lease, is_abandoned, is_free
 from weft.sessions.store import PAGE, SessionInfo, SessionPage
 
 
@@ -20,6 +20,7 @@ class _Kept:
     info: SessionInfo
     events: list[Event] = field(default_factory=list[Event])
     blobs: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    draft: bool = False
     holder: str = ""
     expires: float = 0.0
 
@@ -30,28 +31,55 @@ class MemoryStore:
     def __init__(self) -> None:
         self._kept: dict[str, _Kept] = {}
 
-    async def create(self, info: SessionInfo) -> None:
+    async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
         if info.id in self._kept:
             raise SessionExists(f"There is a session {info.id!r} already; choose another id.")
         now = time()
         fresh = msgspec.structs.replace(info, created=info.created or now, updated=info.updated or now, last_seq=0)
-        self._kept[info.id] = _Kept(fresh)
+        self._kept[info.id] = _Kept(fresh, draft=draft)
+
+    async def finish(self, lease: Lease) -> None:
+        self._held(lease).draft = False
+
+    async def abandoned(self) -> Sequence[str]:
+        now = time()
+        return [
+            name
+            for name, kept in self._kept.items()
+            if kept.draft and is_abandoned(kept.holder, kept.expires, kept.info.updated, now)
+        ]
 
     async def info(self, session: str) -> SessionInfo:
-        return self._of(session).info
+        kept = self._of(session)
+        if kept.draft:
+            raise NoSuchSession(session)
+        return kept.info
 
     async def list(
-        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+        self,
+        *,
+        search: str = "",
+        limit: int = 50,
+        after: str | None = None,
+        owner: str | None = None,
+        kind: str | None = None,
     ) -> SessionPage:
         sought, limit = search.casefold(), max(limit, 1)
-        found = [kept.info for kept in self._kept.values() if sought in kept.info.title.casefold()]
+        kept = [kept.info for kept in self._kept.values() if not kept.draft and kept.info.cause is None]
+        found = [info for info in kept if sought in info.title.casefold()]
         if owner is not None:
             found = [info for info in found if info.owner == owner]
+        if kind is not None:
+            found = [info for info in found if info.kind == kind]
         found.sort(key=lambda info: (-info.updated, info.id))
         if after is not None:
             updated, last = cursor_of(after)
             found = [info for info in found if (-info.updated, info.id) > (-updated, last)]
         return page_of(found[: limit + 1], limit)
+
+    async def delegates(self, session: str) -> Sequence[SessionInfo]:
+        found = [kept.info for kept in self._kept.values() if kept.info.parent == session]
+        return sorted((info for info in found if info.cause is not None), key=lambda info: info.created)
 
     async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None:
         kept = self._of(session)
@@ -64,10 +92,14 @@ class MemoryStore:
 
     async def delete(self, session: str) -> None:
         self._of(session)
+        for delegate in await self.delegates(session):
+            await self.delete(delegate.id)
         del self._kept[session]
 
     async def acquire(self, session: str, holder: str, *, seconds: float = SECONDS, force: bool = False) -> Lease:
         kept, now = self._of(session), time()
+        if kept.draft and kept.holder:
+            raise NoSuchSession(session)
         if not force and not is_free(kept.holder, kept.expires, now):
             raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
         kept.info = msgspec.structs.replace(kept.info, epoch=kept.info.epoch + 1)

@@ -11,16 +11,15 @@ from collections.abc import Callable, Mapping
 from weft.agent.bus import EventBus
 from weft.core.envelope import Event
 from weft.core.events import ExchangeRequest
-from weft.core.messages import Message
+from weft.sessions.delegates import Delegates
 from weft.sessions.errors import StoreError
 from weft.sessions.faults import reach
 from weft.sessions.lease import Lease
 from weft.sessions.store import Store
+from weft.sessions.title import title_of
 
 DELAY = 0.05
 """Seconds that a delta may wait."""
-TITLE = 80
-"""Characters of a title."""
 _DELTAS = frozenset({"text_delta", "thinking_delta", "input_json_delta", "tool_output_delta", "file_preview"})
 
 Then = Callable[[Exception | None], None]
@@ -38,6 +37,7 @@ class Recorder:
         titled: bool,
         attach: Callable[[Event], Mapping[str, bytes]],
         on_failure: Callable[[Exception], None],
+        delegates: Delegates,
     ) -> None:
         self.error: Exception | None = None
         """Why nothing can be stored any more."""
@@ -46,29 +46,29 @@ class Recorder:
         self._bus = bus
         self._attach = attach
         self._on_failure = on_failure
+        self._delegates = delegates
         self._loop = asyncio.get_running_loop()
         self._pending: list[Event | Then] = []
-        self._blobs: dict[str, bytes] = {}
-        self._hold: int | None = None  # where a turn begins that is not whole yet
+        self._blobs: dict[str, dict[str, bytes]] = {}  # by session
+        self._holds: dict[str, int] = {}  # by session, where a turn begins that is not whole yet
         self._titled, self._title = titled, ""
         self._soon = self._due = False
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
     def take(self, event: Event) -> None:
-        """The next event of the bus; one of another session is handed on in its place and not stored here."""
+        """The next event of the bus, or of an agent that works for the session."""
         if self.error is not None:
             return
         kind = event.type
-        if event.session == self._lease.session:
-            if kind == "message_stop":
-                self._hold = len(self._pending)
-            elif kind in ("assistant_message", "exchange_response"):
-                self._hold = None
-            elif kind == "file_changed":
-                self._blobs.update(self._attach(event))
-            elif isinstance(event.data, ExchangeRequest) and not self._titled:
-                self._titled, self._title = True, title_of(event.data.message)
+        if kind == "message_stop":
+            self._holds[event.session] = len(self._pending)
+        elif kind in ("assistant_message", "exchange_response"):
+            self._holds.pop(event.session, None)
+        elif kind == "file_changed":
+            self._blobs.setdefault(event.session, {}).update(self._attach(event))
+        elif not self._titled and isinstance(event.data, ExchangeRequest) and event.session == self._lease.session:
+            self._titled, self._title = True, title_of(event.data.message)
         self._pending.append(event)
         if kind not in _DELTAS:
             self._wake_soon()
@@ -100,7 +100,7 @@ class Recorder:
 
     async def close(self) -> None:
         """Store what is left, if anything can be."""
-        self._hold = None
+        self._holds.clear()
         if self.error is None:
             await self.flush()
 
@@ -143,17 +143,25 @@ class Recorder:
             self._task = None
 
     async def _write_batch(self) -> None:
-        end = self._hold if self._hold is not None else len(self._pending)
+        end = min(self._holds.values()) if self._holds else len(self._pending)
         batch, self._pending = self._pending[:end], self._pending[end:]
-        self._hold = None if self._hold is None else 0
+        for session in self._holds:
+            self._holds[session] -= end
         blobs, self._blobs = self._blobs, {}
-        events = [item for item in batch if isinstance(item, Event) and item.session == self._lease.session]
+        logs: dict[str, list[Event]] = {}
+        for item in batch:
+            if isinstance(item, Event):
+                logs.setdefault(item.session, []).append(item)
+        own = self._lease.session
+        events = logs.pop(own, None)
         try:
             if self._title:
                 await self._store.rename(self._lease.session, self._title, only_untitled=True)
                 self._title = ""
+            for session, log in logs.items():  # before what the session itself makes of their work
+                await self._delegates.append(session, log, blobs.pop(session, {}))
             if events:
-                await self._store.append(self._lease, events, blobs)
+                await self._store.append(self._lease, events, blobs.get(own))
         except Exception:
             self._pending = batch + self._pending  # those who wait are told
             raise
@@ -164,9 +172,3 @@ class Recorder:
                 item(self.error)
         if events:
             reach("release.after")
-
-
-def title_of(message: Message) -> str:
-    """A session's title: the beginning of its first request, on one line."""
-    words = " ".join(message.text.split())
-    return words if len(words) <= TITLE else f"{words[: TITLE - 1].rstrip()}…"

@@ -32,6 +32,7 @@ from weft.core.events import (
     ToolFailed,
     ToolPlanned,
 )
+from weft.core.json import JsonObject
 from weft.core.payload import Payload
 from weft.core.tools import ToolCall, ToolResult, ToolStatus
 from weft.core.usage import Usage
@@ -49,12 +50,26 @@ _INTERRUPTED = (
 _NEVER_RUN = "The process ended before this call was run."
 
 
+MAX_ATTEMPTS = 3
+"""How often a call is started at most: one that brings its process down does not do so for ever."""
+
+
 @dataclass(slots=True)
 class OpenCall:
     """A call without a result."""
 
     call: ToolCall
-    started: bool = False
+    attempt: int = 0
+    """The last that started."""
+    idempotent: bool = False
+    approved: bool = False
+    """A person allowed it."""
+    input: JsonObject | None = None
+    """The arguments that they gave it instead of the model's."""
+
+    @property
+    def started(self) -> bool:
+        return self.attempt > 0
 
 
 @dataclass(slots=True)
@@ -78,9 +93,19 @@ class Unfinished:
     _tracker: ExchangeTracker = field(default_factory=ExchangeTracker)
 
     @property
-    def interrupted(self) -> list[ToolCall]:
-        """Calls that had started. Whoever knows that one may be run again can look here."""
-        return [call.call for call in self.calls.values() if call.started]
+    def repeatable(self) -> list[OpenCall]:
+        """Calls that had started and may be run again. After a cancel there are none."""
+        if self._cancelled is not None:
+            return []
+        return [
+            call for call in self.calls.values() if call.started and call.idempotent and call.attempt < MAX_ATTEMPTS
+        ]
+
+    def before_repeating(self) -> Iterator[Payload]:
+        """What was shown of files that those calls were to write is shown no more."""
+        for call in self.repeatable:
+            if call.call.id in self._previews:
+                yield FilePreviewReset(call.call.id, self._previews[call.call.id])
 
     def feed(self, event: Event) -> None:
         self._follow(event)
@@ -120,15 +145,17 @@ class Unfinished:
                 self.calls[call] = OpenCall(payload)
             case ToolPlanned(id=call):
                 self._owed.discard(call)
-            case ToolExecuting(id=call) if call in self.calls:
-                self.calls[call].started = True
+            case ToolExecuting(id=call, attempt=attempt, idempotent=idempotent) if call in self.calls:
+                self.calls[call].attempt, self.calls[call].idempotent = attempt, idempotent
             case ToolResult(id=call):
                 self.calls.pop(call, None)
                 self._previews.pop(call, None)
             case ApprovalRequested(approval=approval, call=call):
                 self._approvals[approval] = call
-            case ApprovalResolved(approval=approval):
+            case ApprovalResolved(approval=approval, call=call):
                 self._approvals.pop(approval, None)
+                if call in self.calls:
+                    self.calls[call].approved, self.calls[call].input = payload.decision == "allowed", payload.input
             case FilePreview(id=call, path=path):
                 self._previews[call] = path
             case FilePreviewReset(id=call):

@@ -56,6 +56,12 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE sessions ADD COLUMN owner TEXT NOT NULL DEFAULT ''",
         "CREATE INDEX sessions_by_owner ON sessions (owner, updated DESC, id)",
     ),
+    ("ALTER TABLE sessions ADD COLUMN draft INTEGER NOT NULL DEFAULT 0",),
+    ("ALTER TABLE sessions ADD COLUMN kind TEXT NOT NULL DEFAULT ''",),
+    (
+        "ALTER TABLE sessions ADD COLUMN cause TEXT",
+        "CREATE INDEX sessions_by_parent ON sessions (parent) WHERE cause IS NOT NULL",
+    ),
 )
 
 

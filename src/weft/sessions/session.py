@@ -13,14 +13,18 @@ from weft.agent.models import ModelLike
 from weft.agent.result import AgentResult
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
-from weft.core.events import FileChanged
+from weft.core.events import FileChanged, SessionResumed, SessionRewound
+from weft.sessions.again import run_again
+from weft.sessions.allowed import Allowed, with_allowed
+from weft.sessions.delegates import Delegates, close_delegates, delegates_of
 from weft.sessions.errors import Fenced, StoreError
 from weft.sessions.faults import reach
-from weft.sessions.lease import SECONDS, Lease, this_holder
-from weft.sessions.past import Past, PastExchange, contents_of, read_past, recover
+from weft.sessions.lease import SECONDS, Lease, let_go, this_holder
+from weft.sessions.past import Past, PastExchange, contents_of, read_past
 from weft.sessions.recorder import Recorder
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, Store
+from weft.tools.permissions import Permissions
 from weft.tools.runtime import Invocation, Middleware, Next
 from weft.tools.workspace.base import Change, PathFault, Workspace
 from weft.tools.workspace.memory import MemoryWorkspace
@@ -49,29 +53,41 @@ class Session(Agent):
         model = model or settings.model
         if not model:
             raise ConfigurationError("The session names no model; give one when it is created or opened.")
+        options = settings.options() | options
+        permissions = options.pop("permissions")
+        if not isinstance(permissions, Permissions):
+            permissions = Permissions(permissions)
         super().__init__(
             model,
             session=lease.session,
             history=past.state.messages,
+            permissions=with_allowed(permissions, settings.always),
             middleware=[self._stored_first, *middleware],
-            **settings.options() | options,
+            **options,
         )
+        self.runtime.shared = [self._stored_first]
         self._store = store
         self._lease = lease
         self._kept = settings
+        self._resumed: list[Exchange] = []
         self._ending: asyncio.Task[None] | None = None
         self._recorder = Recorder(
-            store, lease, self.bus, titled=bool(info.title), attach=self._contents, on_failure=self._failed
+            store,
+            lease,
+            self.bus,
+            titled=bool(info.title),
+            attach=self._contents,
+            on_failure=self._failed,
+            delegates=Delegates(store, info),
         )
         self.bus.go_through(self._recorder, seq=past.seq, epoch=lease.epoch, now=past.time)
-        for request, earlier in past.requests.items():
-            if earlier.response is not None:
-                self.engine.remember(request, PastExchange(self.engine, earlier, earlier.response))
+        self.subscribe(Allowed(self.session, self.runtime, self._keep_allowed))
         self._renewing = asyncio.get_running_loop().create_task(self._renew(), name=f"weft-lease-{lease.session}")
 
     @classmethod
     async def open(cls, store: Store, session: str, *, force: bool = False, **options: Any) -> "Session":
-        """Open a session to go on with it. What an earlier process left open is closed first, and the log says so.
+        """Open a session to go on with it. What an earlier process left open is closed first, and the log says so;
+        requests that waited then are taken up.
 
         Options are those of `weft.Agent`; what is not given is as the session's settings say. `force` takes the
         session from a writer that is alive; that one can write no more.
@@ -81,15 +97,63 @@ class Session(Agent):
         try:
             info = await store.info(session)
             past = await read_past(store, session, SessionSettings.of(info.settings))
-            await recover(store, lease, past)
             contents = await contents_of(store, session, past)
+            await close_delegates(store, session)
+            async for delegate in delegates_of(store, session):
+                theirs = await read_past(store, delegate.id, SessionSettings())
+                contents |= await contents_of(store, delegate.id, theirs)
+                past.changes += theirs.changes
+            past.changes.sort(key=lambda change: change.revision)  # each file's are in order then
             opened = cls(store, lease, info, past, **options)
         except BaseException:
-            with suppress(StoreError):
+            try:
                 await store.release(lease)
+            except StoreError:
+                let_go(lease.holder)
             raise
-        _restore_files(opened.workspace, past, contents)
+        try:
+            _restore_files(opened.workspace, past, contents)
+            await opened._take_up(past)
+        except BaseException:
+            with suppress(StoreError):
+                await opened.close()
+            raise
         return opened
+
+    async def _take_up(self, past: Past) -> None:
+        """Go on from where the last writer was, dead or not."""
+        if past.unfinished.exchange is not None or past.waiting:
+            await self._close_what_is_open(past)
+        for request, earlier in past.requests.items():
+            if earlier.response is not None:
+                self.engine.remember(request, PastExchange(self.engine, earlier, earlier.response))
+        for queued in past.waiting:
+            if queued.message is not None:
+                exchange = self.engine.submit(
+                    queued.message,
+                    shape=self._shape,
+                    cause=queued.cause,
+                    client_request_id=queued.client_request_id,
+                    exchange_id=queued.request,
+                )
+                self._resumed.append(exchange)
+
+    async def _close_what_is_open(self, past: Past) -> None:
+        reach("recovery.before")
+        following = self.subscribe(lambda event: past.feed(event) if event.session == self.session else None)
+        self.bus.publish_apart(SessionResumed(past.seq, [queued.request for queued in past.waiting]))
+        if past.unfinished.exchange is not None:
+            self.bus.exchange = past.unfinished.exchange
+            if past.unfinished.repeatable:
+                self.bus.publish_all(list(past.unfinished.before_repeating()))
+                await run_again(self.runtime, past.unfinished.repeatable, self.bus.publish)
+                await self.flush()
+            self.bus.publish_all(list(past.unfinished.closing()))
+            self.bus.exchange = None
+        await self.flush()
+        following.close()
+        self.engine.messages[:] = past.state.messages
+        reach("recovery.after")
 
     # --- as an agent -------------------------------------------------------------------------------------------------
 
@@ -118,10 +182,17 @@ class Session(Agent):
             await self._recorder.close()
         finally:
             await self.bus.close()
-            with suppress(StoreError):
+            try:
                 await self._store.release(self._lease)
+            except StoreError:
+                let_go(self._lease.holder)
 
     # --- the conversation --------------------------------------------------------------------------------------------
+
+    @property
+    def error(self) -> Exception | None:
+        """Why nothing can be stored any more; opening the session again may mend it."""
+        return self._recorder.error
 
     @property
     def epoch(self) -> int:
@@ -132,8 +203,19 @@ class Session(Agent):
         """The settings that are kept with the session."""
         return self._kept
 
+    @property
+    def resumed(self) -> list[Exchange]:
+        """Requests that waited when the last writer died, and were taken up by this one."""
+        return list(self._resumed)
+
     async def flush(self) -> None:
         """Wait until all that happened so far is stored."""
+        await self._recorder.flush()
+
+    async def accepted(self, exchange: Exchange) -> None:
+        """Wait until a request that was just sent is stored: from then on it is answered, whatever happens to the
+        process, or its log says why not. Raises why it cannot be stored."""
+        await asyncio.sleep(0)  # one that need not wait is published by the first step of its own task
         await self._recorder.flush()
 
     async def configure(self, **changes: Any) -> None:
@@ -147,18 +229,21 @@ class Session(Agent):
 
     async def rewind(self, seq: int) -> None:
         """Go on from an earlier event as if nothing had come after it. Log and files stay as they are."""
-        if self.engine.current is not None:
-            raise WeftError("An exchange runs; cancel it or wait for its end before you rewind.")
+        self._check_idle()
         await self._recorder.flush()
         if not 0 <= seq <= self.bus.seq:
             raise WeftError(f"The log has the events 1 to {self.bus.seq}; there is no {seq} to rewind to.")
-        kept = msgspec.structs.replace(self._kept, dropped=[*self._kept.dropped, (seq, self.bus.seq)])
-        past = await read_past(self._store, self.session, kept)
+        past = await read_past(self._store, self.session, self._kept, upto=seq)
         if past.state.exchange is not None:
             raise WeftError(f"The event {seq} is inside an exchange; rewind to its end or to before its request.")
-        await self._store.configure(self.session, kept.data())
-        self._kept = kept
-        self.engine.session.messages[:] = past.state.messages
+        self._check_idle()  # one may have begun meanwhile
+        self.bus.publish_apart(SessionRewound(seq))
+        self.engine.messages[:] = past.state.messages
+        await self._recorder.flush()
+
+    def _check_idle(self) -> None:
+        if self.engine.current is not None:
+            raise WeftError("An exchange runs; cancel it or wait for its end before you rewind.")
 
     # --- what is stored ----------------------------------------------------------------------------------------------
 
@@ -181,7 +266,12 @@ class Session(Agent):
             return {}
         return {change.hash: content} if content is not None else {}
 
+    async def _keep_allowed(self, digest: str) -> None:
+        if digest not in self._kept.always:
+            await self.configure(always=[*self._kept.always, digest])
+
     def _failed(self, error: Exception) -> None:
+        self.engine.give_up(error)
         self._ending = asyncio.get_running_loop().create_task(self.engine.close())
 
     async def _renew(self) -> None:
@@ -198,13 +288,18 @@ class Session(Agent):
 
 def _restore_files(workspace: Workspace, past: Past, contents: Mapping[str, bytes]) -> None:
     """Revisions go on where they were; a project has its files again."""
+    project = workspace if isinstance(workspace, MemoryWorkspace) else None
+    if project is not None:
+        for path, digest in past.settings.files.items():
+            if digest in contents:
+                project.put(path, contents[digest])
     if not isinstance(workspace, RevisedFiles) or not past.changes:
         return
     fields = Change.__struct_fields__
     changes = [Change(**{name: getattr(change, name) for name in fields}) for change in past.changes]
     workspace.restore(changes, contents)
-    if not isinstance(workspace, MemoryWorkspace):
+    if project is None:
         return
     for path, last in {change.path: change for change in changes}.items():
         if last.hash is None or last.hash in contents:
-            workspace.put(path, contents[last.hash] if last.hash is not None else None)
+            project.put(path, contents[last.hash] if last.hash is not None else None)

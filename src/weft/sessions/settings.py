@@ -28,8 +28,13 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     reasoning: Reason | None = None
     history: list[Message] = []
     """What was said before the log begins: of a conversation that a client brought along."""
+    files: dict[str, str] = {}
+    """The files that a project of the session begins with: paths, and the blobs that hold their contents."""
+    always: list[str] = []
+    """Digests of the calls that a person allowed for the rest of the session."""
     dropped: list[tuple[int, int]] = []
-    """Parts of the log that are no longer in the conversation: behind the first seq, up to the second."""
+    """Parts of an old log that are no longer in the conversation: behind the first seq, up to the second. Today the log
+    itself says so, by `session_rewound`."""
 
     def options(self) -> dict[str, Any]:
         """How an agent is made of it."""

@@ -18,16 +18,16 @@ from weft.core.envelope import Event
 from weft.core.json import JsonObject, as_object, encode, loads
 from weft.sessions.checks import check_blobs, check_next, cursor_of, page_of
 from weft.sessions.connection import Connection
-from weft.sessions.errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists
+from weft.sessions.errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists, StoreCorrupt
 from weft.sessions.faults import reach
 from weft.sessions.form import stored_form, whole_event
-from weft.sessions.lease import SECONDS, Lease, is_free
+from weft.sessions.lease import SECONDS, Lease, is_abandoned, is_free
 from weft.sessions.schema import migrate
 from weft.sessions.store import PAGE, SessionInfo, SessionPage
 
 T = TypeVar("T")
 
-_INFO = "id, owner, title, created, updated, last_seq, epoch, parent, parent_seq, settings"
+_INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, settings"
 _PAGE_BYTES = 4 * 1024 * 1024
 """Bytes after which a page of events is full, at the latest."""
 
@@ -52,17 +52,32 @@ class SqliteStore:
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 
-    async def create(self, info: SessionInfo) -> None:
-        await self._write(partial(_create, info))
+    async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
+        await self._write(partial(_create, info, draft))
+
+    async def finish(self, lease: Lease) -> None:
+        await self._write(partial(_finish, lease))
+
+    async def abandoned(self) -> Sequence[str]:
+        return await self._read(_abandoned)
 
     async def info(self, session: str) -> SessionInfo:
         return await self._read(partial(_info, session))
 
     async def list(
-        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+        self,
+        *,
+        search: str = "",
+        limit: int = 50,
+        after: str | None = None,
+        owner: str | None = None,
+        kind: str | None = None,
     ) -> SessionPage:
         updated, last = cursor_of(after) if after is not None else (float("inf"), "")
-        return await self._read(partial(_list, search.casefold(), max(limit, 1), updated, last, owner))
+        return await self._read(partial(_list, search.casefold(), max(limit, 1), updated, last, owner, kind))
+
+    async def delegates(self, session: str) -> Sequence[SessionInfo]:
+        return await self._read(partial(_delegates, session))
 
     async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None:
         await self._write(partial(_rename, session, title, only_untitled))
@@ -120,22 +135,34 @@ class SqliteStore:
 # --- jobs: what runs in the threads ---------------------------------------------------------------------------------
 
 
-def _create(info: SessionInfo, connection: sqlite3.Connection) -> None:
+def _create(info: SessionInfo, draft: bool, connection: sqlite3.Connection) -> None:
     now = time()
     title = (info.title, info.title.casefold())
-    head = (info.id, info.owner, *title, info.created or now, info.updated or now, info.epoch)
+    head = (info.id, info.owner, info.kind, *title, info.created or now, info.updated or now, info.epoch)
     try:
         connection.execute(
-            "INSERT INTO sessions (id, owner, title, title_key, created, updated, epoch, last_seq, holder, expires,"
-            " parent, parent_seq, settings) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, ?)",
-            (*head, info.parent, info.parent_seq, encode(info.settings)),
+            "INSERT INTO sessions (id, owner, kind, title, title_key, created, updated, epoch, last_seq, holder,"
+            " expires, parent, parent_seq, cause, settings, draft)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, '', 0, ?, ?, ?, ?, ?)",
+            (*head, info.parent, info.parent_seq, info.cause, encode(info.settings), draft),
         )
     except sqlite3.IntegrityError:
         raise SessionExists(f"There is a session {info.id!r} already; choose another id.") from None
 
 
+def _finish(lease: Lease, connection: sqlite3.Connection) -> None:
+    key, _ = _held(connection, lease)
+    connection.execute("UPDATE sessions SET draft = 0 WHERE key = ?", (key,))
+
+
+def _abandoned(connection: sqlite3.Connection) -> Sequence[str]:
+    now = time()
+    rows = connection.execute("SELECT id, holder, expires, updated FROM sessions WHERE draft")
+    return [name for name, holder, expires, updated in rows if is_abandoned(holder, expires, updated, now)]
+
+
 def _info(session: str, connection: sqlite3.Connection) -> SessionInfo:
-    row = connection.execute(f"SELECT {_INFO} FROM sessions WHERE id = ?", (session,)).fetchone()
+    row = connection.execute(f"SELECT {_INFO} FROM sessions WHERE id = ? AND NOT draft", (session,)).fetchone()
     if row is None:
         raise NoSuchSession(session)
     return _info_of(row)
@@ -144,19 +171,36 @@ def _info(session: str, connection: sqlite3.Connection) -> SessionInfo:
 def _info_of(row: Sequence[Any]) -> SessionInfo:
     *head, settings = row
     names = _INFO.split(", ")[:-1]
-    return SessionInfo(**dict(zip(names, head, strict=True)), settings=as_object(loads(settings)))
+    try:
+        kept = as_object(loads(settings))
+    except ValueError:
+        raise StoreCorrupt("The settings of the session are damaged; put a backup of its file in place.") from None
+    return SessionInfo(**dict(zip(names, head, strict=True)), settings=kept)
 
 
 def _list(
-    search: str, limit: int, updated: float, last: str, owner: str | None, connection: sqlite3.Connection
+    search: str,
+    limit: int,
+    updated: float,
+    last: str,
+    owner: str | None,
+    kind: str | None,
+    connection: sqlite3.Connection,
 ) -> SessionPage:
-    whose = "" if owner is None else " AND owner = ?5"
     rows = connection.execute(
         f"SELECT {_INFO} FROM sessions WHERE (updated < ?1 OR (updated = ?1 AND id > ?2)) AND instr(title_key, ?3)"
-        f"{whose} ORDER BY updated DESC, id LIMIT ?4",
-        (updated, last, search, limit + 1, *([] if owner is None else [owner])),
+        f" AND NOT draft AND cause IS NULL AND (?5 IS NULL OR owner = ?5)"
+        " AND (?6 IS NULL OR kind = ?6) ORDER BY updated DESC, id LIMIT ?4",
+        (updated, last, search, limit + 1, owner, kind),
     )
     return page_of([_info_of(row) for row in rows], limit)
+
+
+def _delegates(session: str, connection: sqlite3.Connection) -> Sequence[SessionInfo]:
+    rows = connection.execute(
+        f"SELECT {_INFO} FROM sessions WHERE parent = ? AND cause IS NOT NULL ORDER BY created, key", (session,)
+    )
+    return [_info_of(row) for row in rows]
 
 
 def _key(connection: sqlite3.Connection, session: str) -> int:
@@ -180,6 +224,8 @@ def _configure(session: str, settings: bytes, connection: sqlite3.Connection) ->
 
 def _delete(session: str, connection: sqlite3.Connection) -> None:
     key = _key(connection, session)
+    for delegate in _delegates(session, connection):
+        _delete(delegate.id, connection)
     digests = connection.execute("SELECT digest FROM session_blobs WHERE session = ?", (key,)).fetchall()
     connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
     connection.executemany(
@@ -188,7 +234,9 @@ def _delete(session: str, connection: sqlite3.Connection) -> None:
 
 
 def _acquire(session: str, holder: str, seconds: float, force: bool, connection: sqlite3.Connection) -> Lease:
-    row = connection.execute("SELECT key, epoch, holder, expires FROM sessions WHERE id = ?", (session,)).fetchone()
+    row = connection.execute(
+        "SELECT key, epoch, holder, expires FROM sessions WHERE id = ? AND NOT (draft AND holder <> '')", (session,)
+    ).fetchone()
     if row is None:
         raise NoSuchSession(session)
     key, epoch, held_by, expires = row
@@ -266,12 +314,22 @@ def _events(session: str, after: int, upto: int | None, limit: int, connection: 
     )
     found: list[Event] = []
     size = 0
-    for body, refs in rows:
-        found.append(whole_event(body, refs, lambda digest: _blob(connection, key, digest)))
+    for seq, (body, refs) in enumerate(rows, max(after, 0) + 1):
+        found.append(_event(seq, body, refs, lambda digest: _blob(connection, key, digest)))
         size += len(body)
         if size > _PAGE_BYTES:
             break
     return found
+
+
+def _event(seq: int, body: bytes, refs: bytes | None, blob: Callable[[str], bytes]) -> Event:
+    try:
+        event = whole_event(body, refs, blob)
+        if event.seq == seq:
+            return event
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):
+        pass
+    raise StoreCorrupt(f"The log of the session is damaged at event {seq}; put a backup of its file in place.")
 
 
 def _blob(connection: sqlite3.Connection, key: int, digest: str) -> bytes:

@@ -23,14 +23,18 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     owner: str = ""
     """Who may see it, where several people share a store."""
+    kind: str = ""
+    """What it is for, in the words of whoever made it; a conversation by itself has none."""
     title: str = ""
     created: float = 0.0
     updated: float = 0.0
     last_seq: int = 0
     epoch: int = 0
     parent: str | None = None
-    """The session that it was forked from, at `parent_seq`."""
+    """The session that it was forked from, at `parent_seq`, or that it works for."""
     parent_seq: int | None = None
+    cause: str | None = None
+    """The call of its parent that it works for; None if it works for nobody."""
     settings: JsonObject = {}
 
 
@@ -45,17 +49,38 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
 class Store(Protocol):
     """Keeps the logs of sessions, what is said about them, and blobs."""
 
-    async def create(self, info: SessionInfo) -> None:
-        """A new session with an empty log. Raises SessionExists if the id is taken."""
+    async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
+        """A new session with an empty log. Raises SessionExists if the id is taken.
+
+        A draft is there for its first writer alone until it is finished.
+        """
+        ...
+
+    async def finish(self, lease: Lease) -> None:
+        """A draft is whole: from now on it is a session like any other."""
+        ...
+
+    async def abandoned(self) -> Sequence[str]:
+        """Drafts whose writer is gone."""
         ...
 
     async def info(self, session: str) -> SessionInfo: ...
 
     async def list(
-        self, *, search: str = "", limit: int = 50, after: str | None = None, owner: str | None = None
+        self,
+        *,
+        search: str = "",
+        limit: int = 50,
+        after: str | None = None,
+        owner: str | None = None,
+        kind: str | None = None,
     ) -> SessionPage:
-        """Sessions whose title holds the text, whatever its case: all, or those of an owner. `after` is the `next` of
-        the page before."""
+        """Sessions whose title holds the text, whatever its case: all, or those of an owner or a kind. `after` is the
+        `next` of the page before."""
+        ...
+
+    async def delegates(self, session: str) -> Sequence[SessionInfo]:
+        """Those that worked for a session, the first made first. `list` leaves them out."""
         ...
 
     async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None: ...
@@ -65,7 +90,7 @@ class Store(Protocol):
         ...
 
     async def delete(self, session: str) -> None:
-        """The session, its log, and the blobs that no other session has."""
+        """The session, its log, those that worked for it, and the blobs that no other session has."""
         ...
 
     async def acquire(self, session: str, holder: str, *, seconds: float = SECONDS, force: bool = False) -> Lease:

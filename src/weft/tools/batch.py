@@ -92,10 +92,12 @@ class Batch:
         emit: Emit,
         notes: Mapping[str, str] | None = None,
         host: Host | None = None,
+        attempts: Mapping[str, int] | None = None,
     ) -> None:
         self._runtime = runtime
         self._emit = emit
         self._notes = notes or {}
+        self._attempts = attempts or {}
         self._host = host
         self._calls = [Running(call) for call in calls]
         self._open = len(calls)
@@ -217,7 +219,8 @@ class Batch:
             call, runtime.workspace, emit=self._emit, keep=runtime.keep, ask=self._ask, loop=loop, host=runtime
         )
         held = running.ticket.held if running.ticket is not None else []
-        self._emit(ToolExecuting(call.id, tool.name, 1, held, call_summary(tool, planned.arguments)))
+        said = call_summary(tool, planned.arguments)
+        self._emit(ToolExecuting(call.id, tool.name, self._attempts.get(call.id, 1), held, said, tool.idempotent))
         timeout = tool.timeout if tool.timeout is not None else runtime.timeout
         runtime.alarm.watch(running, timeout, partial(self._time_out, running))
 

@@ -76,6 +76,10 @@ class ToolRuntime:
         self.approvals = approvals or Approvals()
         self.relay: Callable[[Event, bool], object] | None = None
         """Where events of agents go that work for this one, or (False) for one of those."""
+        self.elsewhere: Callable[[str], Tool] | None = None
+        """Finds tools that are not in the registry, where a model brings tools of its own."""
+        self.shared: Sequence[Middleware] = ()
+        """What stands around the calls of agents that work for this one, before their own middleware."""
         self.keep = Keep()
         self.locks = locks or Locks()
         self.alarm = Alarm()
@@ -99,12 +103,14 @@ class ToolRuntime:
         emit: Emit,
         notes: Mapping[str, str] | None = None,
         host: Host | None = None,
+        attempts: Mapping[str, int] | None = None,
     ) -> Batch:
         """The calls of one message, ready to run. Notes are put in front of the results of the calls they are for.
 
-        With a host, a call that is alone runs in the host's task; all others get tasks of their own.
+        With a host, a call that is alone runs in the host's task; all others get tasks of their own. `attempts` counts
+        calls that are run again.
         """
-        return Batch(self, calls, emit, notes, host)
+        return Batch(self, calls, emit, notes, host, attempts)
 
     async def close(self) -> None:
         await self.keep.close()
@@ -117,6 +123,8 @@ class ToolRuntime:
         if call.invalid is not None:
             return ToolFault(call.invalid.message, status="invalid_input")
         tool = self.registry.find(call.name)
+        if tool is None and self.elsewhere is not None:
+            tool = self.elsewhere(call.name)
         if tool is None:
             return self._unknown(call.name)
         arguments, problem = tool.validator.check(call.input)

@@ -183,9 +183,17 @@ class Log:
         self.usage += usage
         return self.add(MessageDiscarded(self.message, OVERLOADED, usage))
 
-    def run(self, call: ToolCall, *, attempt: int = 1, resources: Sequence[str] = (), output: str = "") -> "Log":
+    def run(
+        self,
+        call: ToolCall,
+        *,
+        attempt: int = 1,
+        resources: Sequence[str] = (),
+        output: str = "",
+        idempotent: bool = False,
+    ) -> "Log":
         """A call starts."""
-        self.add(ToolExecuting(call.id, call.name, attempt, list(resources)))
+        self.add(ToolExecuting(call.id, call.name, attempt, list(resources), idempotent=idempotent))
         return self.add(*(ToolOutputDelta(call.id, piece) for piece in pieces(output)))
 
     def write(self, call: ToolCall, path: str, text: str | None) -> "Log":
@@ -364,9 +372,10 @@ def limited() -> Log:
 def resumed() -> Log:
     """The writer dies while one call runs, one runs that may run again, and one waits."""
     first, second, third = (call(f"call_{n}", "fetch", url="x") for n in (1, 2, 3))
-    log = Log().open().turn(first, second, third).run(first, output="half").run(second, output="so far")
+    log = Log().open().turn(first, second, third).run(first, output="half")
+    log.run(second, output="so far", idempotent=True)
     log.resume().result(first, "interrupted", "The process died.")
-    log.run(second, attempt=2).result(second).run(third).result(third)
+    log.run(second, attempt=2, idempotent=True).result(second).run(third).result(third)
     return log.turn("Done.").close()
 
 

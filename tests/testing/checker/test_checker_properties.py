@@ -139,13 +139,13 @@ class Story:
         if fate == "denied":
             self.fails(asked, fate)
             return False
-        log.run(asked, resources=[f"file:{asked.input['path']}"], output=draw(texts))
+        log.run(asked, resources=[f"file:{asked.input['path']}"], output=draw(texts), idempotent=True)
         if fate == "crash":
             log.resume()
             if draw(st.booleans()):
                 self.fails(asked, "interrupted")
                 return False
-            log.run(asked, attempt=2, resources=["file:"])
+            log.run(asked, attempt=2, resources=["file:"], idempotent=True)
         if fate == "cancel":
             log.add(CancelRequested())
             self.fails(asked, "cancelled")

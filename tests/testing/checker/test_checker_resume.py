@@ -1,16 +1,19 @@
-"""I61 and I63, broken."""
+"""I60 to I64, broken."""
 
-from checker_logs import Log, call, found, resumed, resumed_message
+from checker_logs import Entry, Log, call, found, resumed, resumed_message
 
 from weft.core.content import Text
 from weft.core.events import (
     AssistantMessage,
+    ConversationDequeued,
+    ExchangeRequest,
     FilePreview,
     MessageDelta,
     MessageDiscarded,
     MessageStart,
     MessageStop,
     SessionResumed,
+    SessionRewound,
     TextContentBlockStop,
     TextDelta,
     ToolFailed,
@@ -72,3 +75,36 @@ def test_i63_a_preview_shows_text_twice() -> None:
     log.write(asked, "a", "abcdefgh").result(asked).turn("Done.").close()
     assert found(log) == set()
     assert "I63" in found(log.double(FilePreview))
+
+
+def dequeued(log: Log) -> Log:
+    """The log, whose second exchange was cancelled while it waited."""
+    request = log.entries[log.find(ExchangeRequest, 1)].exchange
+    log.entries.insert(1, Entry(ConversationDequeued(request or ""), None, 1, log.session))
+    return log
+
+
+def test_i60_what_was_taken_out_of_the_queue_runs() -> None:
+    assert found(dequeued(Log().open().turn("One.").close().open().close("cancelled"))) == set()
+    assert found(dequeued(Log().open().turn("One.").close().open().turn("Two.").close())) == {"I60"}
+
+
+def rewound(seq: int) -> Log:
+    """Two exchanges, and the conversation goes back."""
+    log = Log().open().turn("One.").close().open().turn("Two.").close()
+    log.entries.append(Entry(SessionRewound(seq), None, 1, log.session))
+    return log.open().turn("Three.").close()
+
+
+def test_i64_back_to_a_place_between_exchanges() -> None:
+    end = len(Log().open().turn("One.").close().entries)
+    two = len(Log().open().turn("One.").close().open().turn("Two.").close().entries)
+    for seq in range(two + 3):
+        assert found(rewound(seq)) == (set() if seq in (0, end, two) else {"I64"}), seq
+    assert found(rewound(-1)) == {"I64"}
+
+
+def test_i64_not_inside_an_exchange() -> None:
+    log = Log().open().turn("One.").close().open()
+    log.entries.append(Entry(SessionRewound(0), None, 1, log.session))
+    assert found(log.turn("Two.").close()) == {"I64"}

@@ -6,13 +6,20 @@ from typing import Any, cast
 import msgspec
 
 from weft.core.envelope import Event
-from weft.core.events import ConversationQueued, ExchangeRequest, SessionResumed, Unknown
+from weft.core.events import (
+    ConversationDequeued,
+    ConversationQueued,
+    ExchangeRequest,
+    SessionResumed,
+    SessionRewound,
+    Unknown,
+)
 from weft.core.json import encode
 from weft.testing.checker.group import Group, Report
 
 MAX_EVENT_BYTES = 1024 * 1024
 
-_SESSION_LEVEL = (ConversationQueued, SessionResumed, Unknown)
+_SESSION_LEVEL = (ConversationQueued, ConversationDequeued, SessionResumed, SessionRewound, Unknown)
 
 
 class EventIds:

@@ -13,7 +13,7 @@ from weft.testing.checker.group import Group
 from weft.testing.checker.messages import Messages
 from weft.testing.checker.previews import Previews
 from weft.testing.checker.resources import Resources
-from weft.testing.checker.resume import Cancel, Resume
+from weft.testing.checker.resume import Cancel, Resume, Rewind
 from weft.testing.checker.revisions import Revisions
 from weft.testing.checker.secrets import Errors, Secrets
 from weft.testing.checker.tools import Tools
@@ -77,6 +77,7 @@ class LogChecker:
             Totals(report),
             Cancel(report),
             Resume(report),
+            Rewind(report),
             Secrets(report, self._secrets),
             Errors(report, self._host_paths),
         ]

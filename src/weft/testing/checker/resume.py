@@ -1,8 +1,10 @@
-"""I60 to I63: after a cancel nothing begins; after a crash nothing is lost and nothing is said twice."""
+"""I60 to I64: after a cancel nothing begins; after a crash nothing is lost and nothing is said twice; what is rewound
+to is a place between exchanges."""
 
 from weft.core.envelope import Event
 from weft.core.events import (
     CancelRequested,
+    ConversationDequeued,
     ExchangeRequest,
     ExchangeResponse,
     MessageDelta,
@@ -10,6 +12,7 @@ from weft.core.events import (
     MessageStart,
     MessageStop,
     SessionResumed,
+    SessionRewound,
     ToolExecuting,
 )
 from weft.core.tools import ToolCall, ToolResult
@@ -22,18 +25,21 @@ _CONTENT = (*BLOCKS, MessageDelta, MessageStop)
 class Cancel(Group):
     """I60."""
 
-    sees = (ExchangeRequest, CancelRequested, MessageStart, ToolExecuting, ExchangeResponse)
+    sees = (ExchangeRequest, ConversationDequeued, CancelRequested, MessageStart, ToolExecuting, ExchangeResponse)
 
     def __init__(self, report: Report) -> None:
         super().__init__(report)
         self._cancelled = False
+        self._dequeued: set[str] = set()
 
     def see(self, event: Event) -> None:
         match event.data:
             case CancelRequested():
                 self._cancelled = True
+            case ConversationDequeued(request=request):
+                self._dequeued.add(request)
             case ExchangeRequest():
-                self._cancelled = False
+                self._cancelled = event.exchange in self._dequeued
             case MessageStart() | ToolExecuting():
                 if self._cancelled:
                     self.broke("I60", event, f"{event.type} comes after cancel_requested")
@@ -108,3 +114,34 @@ class Resume(Group):
     def _i63_once(self, event: Event) -> None:
         if self._message in self._before:
             self.broke("I63", event, f"{event.type} goes on with {self._message!r}, which was broken off by a crash")
+
+
+class Rewind(Group):
+    """I64."""
+
+    sees = (ExchangeRequest, ExchangeResponse, SessionRewound)
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report)
+        self._began = 0  # the exchange that is open
+        self._spans: list[tuple[int, int]] = []  # those that are over
+
+    def see(self, event: Event) -> None:
+        match event.data:
+            case ExchangeRequest():
+                self._began = event.seq
+            case ExchangeResponse():
+                self._spans.append((self._began, event.seq))
+                self._began = 0
+            case SessionRewound(seq=seq):
+                self._i64_between(event, seq)
+            case _:
+                pass
+
+    def _i64_between(self, event: Event, seq: int) -> None:
+        if self._began:
+            self.broke("I64", event, "session_rewound comes while an exchange is open")
+        if not 0 <= seq < event.seq:
+            self.broke("I64", event, f"session_rewound names {seq}, which is no event before it")
+        elif any(first <= seq < last for first, last in self._spans):
+            self.broke("I64", event, f"session_rewound names {seq}, which is inside an exchange")

@@ -44,6 +44,8 @@ class _Call:
     running: bool = False
     broken_off: bool = False
     """It ran when the session's writer died."""
+    idempotent: bool = False
+    """It may run again then."""
     outcome: ToolStatus | None = None
     """What tool_completed or tool_failed said."""
 
@@ -138,7 +140,10 @@ class Tools(Group):
             self.broke("I37", event, f"the invalid call {data.id!r} starts")
         if data.attempt != call.attempt + 1 or call.running:
             self.broke("I36", event, f"the call {data.id!r} starts attempt {data.attempt} after {call.attempt}")
+        elif call.attempt and not (call.idempotent and data.idempotent):
+            self.broke("I36", event, f"the call {data.id!r} was broken off, is not idempotent, and runs again")
         call.attempt, call.running, call.broken_off = data.attempt, True, False
+        call.idempotent = data.idempotent
 
     def _outcome(self, event: Event, call_id: str, status: ToolStatus) -> None:
         call = self._i32_open(event, call_id)

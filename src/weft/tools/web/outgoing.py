@@ -84,7 +84,7 @@ class Outgoing:
 
         from weft.tools.web.dial import session_to, why_not
 
-        addresses = await self._checked(target)
+        addresses = await self.checked(target)
         try:
             async with (
                 session_to(addresses, target.port, self._tls) as session,
@@ -105,8 +105,8 @@ class Outgoing:
         said = response.headers.get("Content-Type", "")
         return Fetched(url=target.url, status=response.status, content_type=said, body=body)
 
-    async def _checked(self, target: Target) -> list[Address]:
-        """The addresses of a target, all of them ones that may be dialled."""
+    async def checked(self, target: Target) -> list[Address]:
+        """The addresses of a target, all of them ones that may be dialled. A ToolFault says why it may not be."""
         literal = target.address
         if literal is not None:
             found = [literal]

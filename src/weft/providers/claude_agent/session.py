@@ -1,0 +1,228 @@
+"""A conversation with Claude in the SDK's own loop, turn by turn.
+
+One exchange is one run of the SDK's client; the next one resumes the SDK's session, whose id stands in the native form
+of each message, so that a stored conversation finds it again. A conversation that begins with such a history (reopened
+or forked) goes on from the message it ends with, in a session of its own. What is said while a query runs is told to
+the SDK when that query has its result. The SDK is loaded with the first turn, not before.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from weft.core.errors import InvalidRequest, WeftError
+from weft.core.json import JsonObject
+from weft.core.messages import Message, tool_results
+from weft.core.settings import Settings
+from weft.core.tools import ToolDefinition, ToolResult
+from weft.core.usage import Cost, Usage
+from weft.providers.base import OnEvent, ProviderTurn
+from weft.providers.catalogue import is_loaded, load, price
+from weft.providers.claude_agent.ledger import Ledger
+from weft.providers.claude_agent.model import PROVIDER, ClaudeAgent
+from weft.providers.hosting import Judge, Lost, Outcome
+from weft.providers.model import Model
+from weft.providers.presets import PRESETS
+
+if TYPE_CHECKING:
+    from weft.providers.claude_agent.query import Query
+
+
+class ClaudeAgentSession:
+    """A `ProviderSession`, and a `ToolHost`."""
+
+    def __init__(
+        self, agent: ClaudeAgent, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> None:
+        self.messages = list(messages)
+        self.tools = tools
+        self.settings = settings
+        self.judge: Judge | None = None
+        self._agent = agent
+        self._priced = Model.at(PRESETS["anthropic"], agent.model or "default")
+        self._query: Query | None = None
+        self._leaving: asyncio.Task[None] | None = None
+        self._place, self._seen = _resumed(self.messages)
+        self._forks = self._place is not None
+        self._billed: float | None = None if self._forks else 0.0  # dollars that the SDK has told of; None: not known
+
+    # --- a turn ------------------------------------------------------------------------------------------------------
+
+    async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
+        if "claude_agent_sdk" not in sys.modules:
+            await asyncio.to_thread(import_module, "claude_agent_sdk")  # it takes a second or more
+        from weft.providers.claude_agent.reader import TurnReader
+
+        reader = TurnReader(self._agent.name, self._taken(), on_event)
+        try:
+            query = await self._ready()
+        except WeftError as error:
+            reader.abort(error)
+            raise
+        ended = await reader.read(query, self._note)
+        # From here on nothing is waited for: the message's end is published, so it counts.
+        turn = reader.finish(*(self._place or ("", "")))
+        query.ledger.announce(turn.tool_calls)
+        goes_on = ended.goes_on or (query.over and bool(self._unseen()))
+        return msgspec.structs.replace(
+            turn,
+            billed_usd=self._bill(query, turn.usage, ended.total_usd),
+            stop_reason="pause_turn" if goes_on else turn.stop_reason,
+        )
+
+    def _taken(self) -> set[str]:
+        return {call.id for message in self.messages for call in message.tool_calls}
+
+    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
+        added = [turn.message, tool_results(results)] if results else [turn.message]
+        self.messages += added
+        self._see(added)
+        for result in results:
+            self.settle(result)
+
+    def append(self, message: Message) -> None:
+        self.messages.append(message)
+
+    # --- the tools over there ----------------------------------------------------------------------------------------
+
+    async def perform(self, call: str, arguments: JsonObject, say: Callable[[str], object]) -> Outcome:
+        if self._query is None:
+            raise Lost("Claude Code is not running.")
+        return await self._query.ledger.perform(call, arguments, say)
+
+    def settle(self, result: ToolResult) -> None:
+        if self._query is not None:
+            self._query.ledger.settle(result)
+
+    async def leave(self, *, cut: bool) -> None:
+        query, self._query = self._query, None
+        if query is None:
+            return
+        cut = cut or not query.over
+        self._leaving = asyncio.create_task(query.close(cut=cut))
+        if cut:
+            await asyncio.shield(self._leaving)
+
+    async def close(self) -> None:
+        await self.leave(cut=False)
+        if self._leaving is not None:
+            await asyncio.shield(self._leaving)
+
+    # --- money -------------------------------------------------------------------------------------------------------
+
+    def cost(self, usage: Usage) -> Cost:
+        return price(self._priced, usage)
+
+    @property
+    def prices_ready(self) -> bool:
+        return is_loaded()
+
+    async def load_prices(self) -> None:
+        await asyncio.to_thread(load)
+
+    def _bill(self, query: "Query", usage: Usage, total: float | None) -> float:
+        """What a turn costs. The SDK tells the total of its session at the end; until then the list has to do.
+
+        A total that is too small to hold the earlier exchanges as well is one of this exchange alone.
+        """
+        listed = self.cost(usage).usd or 0.0
+        before, query.estimated = query.estimated, query.estimated + listed
+        if total is None:
+            return listed
+        known, self._billed = self._billed, total
+        query.estimated = 0.0
+        if known is None:
+            return listed
+        spent = total - known
+        return max((spent if spent >= 0.9 * (before + listed) else total) - before, 0.0)
+
+    # --- the query ---------------------------------------------------------------------------------------------------
+
+    async def _ready(self) -> "Query":
+        """The query that runs, or a new one that was asked what is new."""
+        if self._query is not None and not self._query.over:
+            return self._query
+        if self._seen.keys() - {id(message) for message in self.messages}:  # the conversation was rewound
+            self._place, self._seen = _resumed(self.messages)
+            self._forks = self._place is not None
+            self._billed = None if self._forks else 0.0
+        unseen = self._unseen()
+        if not any(message.role == "user" for message in unseen):
+            raise InvalidRequest("There is nothing new to ask; Claude Code has seen all of this conversation.")
+        if not self.prices_ready:
+            await self.load_prices()
+        try:
+            if self._query is None:
+                await self._start()
+            assert self._query is not None
+            await self._query.ask(unseen)
+        except Exception as error:
+            from weft.providers.claude_agent.faults import error_of
+
+            raise error_of(error) from None
+        return self._query
+
+    async def _start(self) -> None:
+        from weft.providers.claude_agent.gate import Gate
+        from weft.providers.claude_agent.options import options_of
+        from weft.providers.claude_agent.query import Query
+        from weft.providers.claude_agent.server import tool_server
+
+        if self._leaving is not None:
+            await asyncio.shield(self._leaving)
+        ledger = Ledger()
+        server = tool_server(self.tools, ledger, self._fail)
+        gate = Gate(ledger, lambda: self.judge)
+        options = options_of(self._agent, self.settings, self.tools, server, gate, **self._resume())
+        transport = self._agent.transport(options) if self._agent.transport is not None else None
+        self._query = Query(options, transport, ledger)
+        await self._query.start()
+
+    def _fail(self, error: Exception) -> None:
+        if self._query is not None:
+            self._query.fail(error)
+
+    def _resume(self) -> dict[str, Any]:
+        if self._place is None:
+            return {}
+        session, at = self._place
+        return {"resume": session} | ({"resume_session_at": at or None, "fork_session": True} if self._forks else {})
+
+    def _note(self, session: str, at: str | None) -> None:
+        """Where the conversation is kept, and that what was asked is being answered."""
+        if not session:
+            return
+        if self._query is not None:
+            self._see(self._query.asked)
+            self._query.asked = []
+        self._place = (session, at or (self._place[1] if self._place is not None else ""))
+        self._forks = False
+
+    def _see(self, messages: list[Message]) -> None:
+        self._seen.update((id(message), message) for message in messages)
+
+    def _unseen(self) -> list[Message]:
+        return [message for message in self.messages if id(message) not in self._seen]
+
+
+def _resumed(messages: list[Message]) -> tuple[tuple[str, str] | None, dict[int, Message]]:
+    """Where the SDK keeps a history, and what of it the SDK has seen: all until the last message that it gave."""
+    for index in range(len(messages) - 1, -1, -1):
+        place = _place_of(messages[index])
+        if place is not None:
+            return place, {id(message): message for message in messages[: index + 1]}
+    return None, {}
+
+
+def _place_of(message: Message) -> tuple[str, str] | None:
+    """Where the SDK keeps a message that it gave: its session, and the message there."""
+    native = message.native
+    if native is None or native.wire != PROVIDER or not isinstance(native.content, dict):
+        return None
+    place: JsonObject = native.content  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    session, at = place.get("session"), place.get("at")
+    return (session, at) if isinstance(session, str) and session and isinstance(at, str) else None
