@@ -1,6 +1,8 @@
 # make test    set up what is missing, then check and test everything
 # make check   format, lint, types and the layering test only
-# make run     a demonstration that needs neither a key nor a network
+# make run     the server with its page; needs neither a key nor a network
+# make demo    an agent at work over every wire, in the terminal
+# make made    what is made and not written: the built page, and the libraries of previews
 # make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
 # make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
@@ -9,9 +11,9 @@ export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test check run bench docs lock clean system
+.PHONY: test check run demo made bench docs lock clean system
 
-test: system check
+test: system made check
 	$(BIN)/pytest
 
 check: .venv/ready
@@ -20,8 +22,15 @@ check: .venv/ready
 	$(BIN)/pyright
 	$(BIN)/pytest tests/test_layers.py
 
-run: .venv/ready
+run: .venv/ready made
+	$(BIN)/weft serve
+
+demo: .venv/ready
 	$(BIN)/weft demo
+
+made: .venv/ready
+	@$(BIN)/python scripts/vendor_libraries.py
+	@$(BIN)/python scripts/build_page.py
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)

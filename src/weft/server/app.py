@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import Lifespan
+from starlette.types import ASGIApp, Lifespan
 from starlette.websockets import WebSocket
 
 from weft.core.json import encode
@@ -28,6 +29,13 @@ Extension = Callable[[ServerContext], Sequence[Operation | BaseRoute]]
 """More routes, from whoever puts the server together. They stand behind the same guard."""
 
 
+class _Api(Starlette):
+    """The routes. What they raise comes out as it is: the guard says it, once and in our words."""
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return ExceptionMiddleware(self.router, handlers={HTTPException: _http_error, Refusal: _refused})
+
+
 def create_app(context: ServerContext, extensions: Sequence[Extension] = ()) -> Guard:
     """The server as an ASGI application. It opens with its lifespan and closes its store at the end."""
     operations = [*sessions.OPERATIONS, *conversation.OPERATIONS, *files.OPERATIONS, *about.OPERATIONS]
@@ -35,7 +43,7 @@ def create_app(context: ServerContext, extensions: Sequence[Extension] = ()) -> 
     for extension in extensions:
         for each in extension(context):
             (operations if isinstance(each, Operation) else more).append(each)  # pyright: ignore[reportArgumentType]
-    api = Starlette(
+    api = _Api(
         routes=[
             *(route_of(operation, context) for operation in operations),
             *_own_routes(context, operations),
@@ -44,8 +52,8 @@ def create_app(context: ServerContext, extensions: Sequence[Extension] = ()) -> 
             *page.routes(),
         ],
         lifespan=_lifespan(context),
-        exception_handlers={HTTPException: _http_error, Refusal: _refused},
     )
+    api.router.redirect_slashes = False
     return Guard(api, context.settings, context.tokens)
 
 

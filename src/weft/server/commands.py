@@ -18,10 +18,12 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 class Subscribe(Command, frozen=True, kw_only=True, tag="subscribe"):
     resume: int | str | None = None
+    project: Name | None = None
+    """A project of the studio instead of a session: it is told whenever something about it has changed."""
 
 
 class Unsubscribe(Command, frozen=True, kw_only=True, tag="unsubscribe"):
-    pass
+    project: Name | None = None
 
 
 class SendMessage(Command, frozen=True, kw_only=True, tag="send"):

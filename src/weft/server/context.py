@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,6 +24,8 @@ from weft.tools.permissions import Permissions
 from weft.tools.registry import ToolLike
 from weft.tools.shell.sandbox import Sandbox
 
+WatchProject = Callable[[Caller, str], AsyncGenerator[JsonObject]]
+"""What a client is told of a project, again whenever it changes."""
 SessionTools = Callable[[SessionInfo], Mapping[str, ToolLike]]
 
 _log = logging.getLogger("weft.server.sessions")
@@ -60,6 +62,8 @@ class ServerContext:
         self.meters = Meters(settings.limits)
         self.open = OpenSessions(sessions, self._options)
         self.open.on_open(self._count)
+        self.watch_project: WatchProject | None = None
+        """How a project of the studio is followed, where there is a studio."""
         self._streams: set[Telling] = set()
         self._taking_up: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
@@ -97,17 +101,24 @@ class ServerContext:
         """Count a stream, and end it with its token or with the server."""
         end = self.meters.open_stream(caller.owner)
         self._streams.update(tellings)
-        holder = caller.holder
-        unwatch = self.tokens.watch(holder, lambda: [each.stop("token") for each in tellings]) if holder else None
         if self.open.closing:
             self.leave()
         try:
-            yield
+            with self.admitted(caller, lambda: [each.stop("token") for each in tellings]):
+                yield
         finally:
             self._streams.difference_update(tellings)
+            end()
+
+    @contextmanager
+    def admitted(self, caller: Caller, end: Callable[[], object]) -> Generator[None]:
+        """Call back when the caller's token is revoked meanwhile, or was already."""
+        unwatch = self.tokens.watch(caller.holder, end) if caller.holder is not None else None
+        try:
+            yield
+        finally:
             if unwatch is not None:
                 unwatch()
-            end()
 
     # --- how sessions are set up -------------------------------------------------------------------------------------
 

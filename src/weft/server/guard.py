@@ -6,10 +6,10 @@ form can send; and without a token nobody gets past it, but for what is listed i
 
 import logging
 from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
 from time import monotonic
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -75,6 +75,8 @@ class Guard:
                 await _preflight(origin)(scope, receive, visit.send)
                 return
             await self.app(scope, visit.receive, visit.send)
+        except ClientDisconnect:
+            return  # before it had said all: there is nobody to answer
         except Exception as error:
             await visit.refuse(error)
         finally:
@@ -92,7 +94,7 @@ class Guard:
         if origin is not None and origin not in self._origins and not self._is_own_address(origin, host):
             raise Refusal("forbidden", "Pages of that origin may not ask here; allow it with --allow-origin.")
         is_public = _is_public(scope)
-        if not is_public:
+        if not (is_public and scope["method"] in _SAFE):  # a link to the page may stand anywhere
             self._check_site(scope, origin)
         if scope["type"] == "http" and scope["method"] == "OPTIONS":
             return
@@ -144,13 +146,12 @@ class Guard:
         return scope["type"] == "http" and scope["method"] in _SAFE
 
     def _cookie(self, scope: Scope) -> bytes | None:
-        jar: SimpleCookie = SimpleCookie()
-        try:
-            jar.load("; ".join(values(scope, b"cookie")))
-        except CookieError:
-            return None
-        morsel = jar.get(cookie_name(self._settings))
-        return self._tokens.holder_of_cookie(morsel.value) if morsel is not None else None
+        wanted = cookie_name(self._settings)
+        for pair in ";".join(values(scope, b"cookie")).split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == wanted:
+                return self._tokens.holder_of_cookie(value)
+        return None
 
 
 class _Visit:
@@ -184,7 +185,7 @@ class _Visit:
             self._started = True
             self._status = message["status"]
             headers = [*message.get("headers", []), (b"x-request-id", self.id.encode())]
-            if self._origin is not None:
+            if self._origin is not None and not any(name == b"access-control-allow-origin" for name, _ in headers):
                 headers += [(b"access-control-allow-origin", self._origin.encode()), (b"vary", b"Origin")]
             message = {**message, "headers": with_security(headers)}
         elif message["type"] == "websocket.accept":
@@ -195,7 +196,7 @@ class _Visit:
         """Say why not, if there is still somebody to say it to."""
         refusal = refusal_of(error)
         if refusal is None:
-            _log.exception("A request failed.", extra={"request": self.id, "path": self._scope["path"]})
+            _log.exception("A request failed.", extra={"request": self.id, "path": _shown(self._scope["path"])})
             refusal = Refusal("internal", f"Something went wrong here; the log says more under {self.id}.")
         if self._scope["type"] == "websocket":
             if self._accepted:
@@ -213,7 +214,7 @@ class _Visit:
         _log.info(
             "%s %s %d",
             self._scope.get("method", "WS"),
-            self._scope["path"],
+            _shown(self._scope["path"]),
             self._status,
             extra={
                 "request": self.id,
@@ -242,6 +243,11 @@ def _is_public(scope: Scope) -> bool:
 
 def _is_preview(scope: Scope) -> bool:
     return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"].startswith(PREVIEWS)
+
+
+def _shown(path: str) -> str:
+    """A path as logs may hold it: the address of a preview is a secret."""
+    return f"{PREVIEWS}…" if path.startswith(PREVIEWS) else path
 
 
 def _check_body(scope: Scope) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -83,10 +83,7 @@ def route_of(operation: Operation, context: "ServerContext") -> Route:
             await _body(operation, request),
             _query(operation, request),
         )
-        try:
-            given = await operation.handler(call)
-        except ClientDisconnect:
-            return Response(status_code=204)
+        given = await operation.handler(call)
         if isinstance(given, Response):
             return given
         content = b"" if operation.status == 204 else encode(given)

@@ -34,7 +34,7 @@ async def asset(request: Request) -> Response:
     """A file of the page. Its name holds a digest of its content, so it may be kept for ever."""
     name: str = request.path_params["name"]
     file = _folder().joinpath("assets", name)
-    if "/" in name or name.startswith(".") or not file.is_file():
+    if "/" in name or "\0" in name or name.startswith(".") or len(name) > 100 or not file.is_file():
         raise Refusal("not_found", "The page has no such file.")
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return Response(

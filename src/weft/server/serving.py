@@ -6,26 +6,51 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from types import FrameType
 
+import h11
 import msgspec
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from weft.core.errors import ConfigurationError
+from weft.core.json import encode
 from weft.server.app import Extension, create_app
 from weft.server.context import ServerContext
+from weft.server.frames import Frames
+from weft.server.headers import SECURITY
+from weft.server.refusal import Refusal
 from weft.server.settings import ServerSettings
 
+HEAD_SECONDS = 30.0
 MESSAGE_BYTES = 12 * 1024 * 1024
 """The largest WebSocket message that any route takes: a page of pictures. Most take far less."""
 
 
 class _Connection(H11Protocol):
-    """A connection that can be cut: closed, one whose client reads nothing would stay for as long as that likes."""
+    """A connection that can be cut: closed, one whose client reads nothing would stay for as long as that likes.
+
+    Nor does one stay whose client never gets to the end of its first request's head.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         self.app_state = self.app_state | {"cut": transport.abort}
         super().connection_made(transport)
+        self.loop.call_later(HEAD_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if self.cycle is None and self.transport.get_protocol() is self:  # pyright: ignore[reportUnnecessaryComparison]
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """For what is no HTTP, in the words of all our refusals."""
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
+            self.transport.close()  # an answer is on its way already
+            return
+        headers = [*SECURITY, (b"content-type", b"application/json"), (b"connection", b"close")]
+        body = encode(Refusal("invalid", "This is no HTTP request that can be read.").data())
+        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
 
 class Serving(uvicorn.Server):
@@ -44,7 +69,7 @@ class Serving(uvicorn.Server):
                 server_header=False,
                 date_header=True,
                 proxy_headers=False,
-                ws="websockets-sansio",
+                ws=Frames,
                 ws_max_size=MESSAGE_BYTES,
                 ws_per_message_deflate=False,
                 ws_ping_interval=20,

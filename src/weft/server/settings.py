@@ -52,7 +52,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def own_hosts(self) -> frozenset[str]:
         """The names under which a browser may know us, as the Host header has them."""
-        names = {"127.0.0.1", "localhost", "[::1]"} if self.is_local else {_bracketed(self.host)}
+        local = ("127.0.0.1", "localhost", "[::1]") if self.is_local else ()
+        names = {_bracketed(self.host), *local}
         named = {f"{name}:{self.port}" for name in names}
         return frozenset(named | (names if self.port == 80 else set()))
 
@@ -72,6 +73,12 @@ def checked(settings: ServerSettings) -> ServerSettings:
         raise ConfigurationError(
             f"Without a token the server listens on this machine only, not on {settings.host}; drop --no-token."
         )
+    if not settings.host.strip():
+        raise ConfigurationError("The host is empty; 0.0.0.0 listens everywhere, 127.0.0.1 on this machine only.")
+    if not 0 <= settings.port < 65536:
+        raise ConfigurationError(
+            f"There is no port {settings.port}; choose one below 65536, or 0 for any that is free."
+        )
     for origin in settings.origins:
         _check_origin(origin)
     return settings
@@ -88,6 +95,8 @@ def is_loopback(host: str) -> bool:
 
 def is_address(host: str) -> bool:
     """Whether a Host header names an IP address. No rebound DNS name does."""
+    if "%" in host:  # a zone, which may hold anything
+        return False
     name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
     try:
         ipaddress.ip_address((name or host).strip("[]"))

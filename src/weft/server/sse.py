@@ -70,6 +70,10 @@ class EventStreamResponse(Response):
         self._exchange = exchange
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "HEAD":
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            await send({"type": "http.response.body", "body": b""})
+            return
         with self._context.streaming(self._caller, self._telling):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             leaving = asyncio.create_task(_gone(receive, self._telling))

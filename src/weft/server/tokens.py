@@ -48,6 +48,10 @@ class Tokens:
     def cookie_of(self, holder: bytes) -> str:
         return _cookie(holder).hex()
 
+    def holders(self) -> list[bytes]:
+        """All that let somebody in."""
+        return list(self._owners)
+
     def owner(self, holder: bytes) -> str | None:
         """Whose it is; None once it was revoked."""
         return self._owners.get(holder)
@@ -65,7 +69,10 @@ class Tokens:
             end()
 
     def watch(self, holder: bytes, end: OnRevoked) -> Callable[[], object]:
-        """Call back when the token is revoked. Gives the way to stop watching."""
+        """Call back when the token is revoked, at once if it was. Gives the way to stop watching."""
+        if holder not in self._owners:
+            end()
+            return lambda: None
         self._numbers += 1
         number = self._numbers
         watchers = self._watchers.setdefault(holder, {})

@@ -6,7 +6,8 @@ the answer to a command. Events may come twice after a reconnect, never out of o
 
 import asyncio
 import logging
-from contextlib import aclosing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from typing import Any
 
 import msgspec
@@ -75,6 +76,7 @@ class Socket:
         self._only = only
         self._dialect = dialect
         self._tellings: dict[str, tuple[Telling, asyncio.Task[None]]] = {}
+        self._projects: dict[str, asyncio.Task[None]] = {}
         self._pace = Pace(context.settings.limits.messages_per_second)
         self._ended: asyncio.Future[_Ended] = asyncio.get_running_loop().create_future()
 
@@ -84,7 +86,8 @@ class Socket:
         await self._socket.accept("weft" if "weft" in offered else None)
         hearing = asyncio.create_task(self._hear(after))
         try:
-            await asyncio.wait({hearing, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+            with self._context.admitted(self._caller, self._revoked):
+                await asyncio.wait({hearing, self._ended}, return_when=asyncio.FIRST_COMPLETED)
             hearing.cancel()
             await asyncio.wait({hearing})
             await self._close(hearing)
@@ -115,9 +118,9 @@ class Socket:
     async def _hear(self, after: str | int | None) -> None:
         if self._only is not None:
             first = await self._first() if after is None else None
-            resume = _resumed(first) if first is not None else None
-            await self._subscribe(self._only, resume.resume if resume is not None else after)
-            if first is not None and resume is None:
+            if first is None or not _is_subscribing(first):
+                await self._subscribe(self._only, after)
+            if first is not None:
                 await self._obey(first)
         while True:
             await self._obey(await self._next())
@@ -161,6 +164,8 @@ class Socket:
     async def _do(self, command: AnyCommand) -> object:
         if isinstance(command, Ping):
             return None
+        if isinstance(command, Subscribe | Unsubscribe) and command.project is not None:
+            return await self._watch(command.project, isinstance(command, Subscribe))
         info = await self._session(command.session)
         context = self._context
         match command:
@@ -213,6 +218,30 @@ class Socket:
         self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, dialect))
         return {"session": info.id, "seq": info.last_seq}
 
+    async def _watch(self, project: str, wanted: bool) -> JsonObject:
+        """Follow a project of the studio, or no longer."""
+        watched = self._projects.pop(project, None)
+        if watched is not None:
+            watched.cancel()
+            await asyncio.wait([watched])
+        if not wanted:
+            return {}
+        if self._context.watch_project is None or self._only is not None:
+            raise Refusal("not_found", "There are no projects on this socket.")
+        if len(self._projects) >= self._context.settings.limits.sessions_per_socket:
+            raise _Ended(1008, "Too many projects on one socket.")
+        states = self._context.watch_project(self._caller, project)
+        first = await anext(states)
+        self._projects[project] = asyncio.create_task(self._tell_states(first, states))
+        return {"project": project}
+
+    async def _tell_states(self, first: JsonObject, states: AsyncGenerator[JsonObject]) -> None:
+        async with aclosing(states):
+            with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
+                await self._say(first)
+                async for state in states:
+                    await self._say(state)
+
     async def _tell(self, telling: Telling, dialect: Dialect) -> None:
         voice = Voice(dialect)
         told = telling.seq
@@ -251,6 +280,11 @@ class Socket:
         async with asyncio.timeout(self._context.settings.limits.stall_seconds):
             await self._socket.send_text(text)
 
+    def _revoked(self) -> None:
+        """The token is good no more. Those who tell say goodbye first."""
+        if not self._tellings:
+            self._end(CLOSE["token"], "The token was revoked.")
+
     def _end(self, code: int, reason: str) -> None:
         if not self._ended.done():
             self._ended.set_result(_Ended(code, reason))
@@ -266,6 +300,8 @@ class Socket:
     async def _forget_all(self) -> None:
         for session in list(self._tellings):
             await self._forget(session)
+        for project in list(self._projects):
+            await self._watch(project, False)
 
 
 def _read(said: str | bytes) -> AnyCommand:
@@ -276,6 +312,13 @@ def _read(said: str | bytes) -> AnyCommand:
         return decode(_commands, said)
     except (ValueError, RecursionError) as error:
         raise Refusal("invalid", f"The message cannot be read: {str(error)[:300]}.") from None
+
+
+def _is_subscribing(said: str | bytes) -> bool:
+    try:
+        return isinstance(_read(said), Subscribe)
+    except Refusal:
+        return False
 
 
 def _resumed(said: str | bytes) -> Resume | None:

@@ -54,6 +54,7 @@ class GuestRoutes:
         messages = as_objects(body.get("messages"))
         is_ui = any("parts" in message for message in messages)
         dialect = _wanted(request) or ("ai-sdk" if is_ui else "loop")
+        dialect_of(dialect, "")  # before anything is begun
         plain = [_from_ui(message) for message in messages] if is_ui else messages
         guest, message = self._guest(request, dialect, plain, _text(body, "id"), body)
         is_new = is_ui and body.get("trigger") != "regenerate-message"

@@ -21,6 +21,7 @@ from weft.server.refusal import Refusal, refusal_of
 from weft.server.studio.briefs import read_brief
 from weft.server.studio.views import PromptBody, Selected, Source
 from weft.server.telling import Telling
+from weft.server.websocket import CLOSE
 from weft.studio.brief import Brief
 from weft.studio.input.sources import picture_from
 from weft.studio.projects.project import Base, Project, Version
@@ -29,6 +30,9 @@ from weft.studio.studio import Studio
 
 CANCEL = 4333
 ERROR = 4332
+
+_FIRST_WORD = 60.0
+"""Seconds that a page has to say what it wants."""
 
 _IMAGES = frozenset({"generate_images", "edit_image", "remove_background"})
 _ASSETS = frozenset({"extract_assets"})
@@ -84,11 +88,18 @@ class GenerateCode:
         caller: Caller = websocket.scope["state"]["caller"]
         await websocket.accept()
         try:
-            brief = await _brief(decode(_decoder, await _first(websocket)))
+            async with asyncio.timeout(_FIRST_WORD):
+                first = await _first(websocket)
+            brief = await _brief(decode(_decoder, first))
+            if caller.holder is not None and self._context.tokens.owner(caller.holder) is None:
+                raise Refusal("unauthorized", "The token was revoked.")
             project = await self._studio.create(caller.owner, brief)
         except WebSocketDisconnect:
             return
-        except (Exception, ValueError) as error:
+        except TimeoutError:
+            await _fail(websocket, Refusal("invalid", "Nothing was asked for."))
+            return
+        except Exception as error:
             await _fail(websocket, error)
             return
         await self._follow(websocket, caller, project, brief)
@@ -110,8 +121,9 @@ class GenerateCode:
                 if leaving.result() == CANCEL:
                     await self._cancel(caller, project, version)
             else:
+                farewell = next((each.farewell for each in tellings if each.farewell is not None), None)
                 with suppress(RuntimeError):
-                    await websocket.close(1000)
+                    await websocket.close(CLOSE[farewell] if farewell is not None else 1000)
         finally:
             leaving.cancel()
             everything.cancel()

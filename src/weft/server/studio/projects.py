@@ -2,15 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing
 from functools import partial
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import Receive, Scope, Send
 
-from weft.core.json import encode
+from weft.core.json import JsonObject, encode
 from weft.server.context import ServerContext
 from weft.server.guard import Caller
 from weft.server.operations import Call, Handler, Operation, caller_of
@@ -23,12 +24,15 @@ from weft.server.studio.host import open_studio
 from weft.server.studio.previews import Previews
 from weft.server.studio.tickets import Tickets
 from weft.server.studio.views import (
+    Defaults,
     DifferenceView,
     DiffQuery,
     Diffs,
     Edit,
+    Example,
     ExportQuery,
     FileDiff,
+    ModelOffer,
     NewProject,
     NewVersion,
     ProjectChange,
@@ -36,6 +40,7 @@ from weft.server.studio.views import (
     ProjectView,
     Restore,
     ScoreView,
+    ScreenshotQuery,
     StackView,
     StudioFile,
     StudioFiles,
@@ -47,8 +52,9 @@ from weft.server.studio.views import (
 )
 from weft.server.views import ListQuery
 from weft.studio.brief import CREATIONS, UPDATES
+from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.rendering import BrowserError
+from weft.studio.browser.rendering import BrowserError, Viewport
 from weft.studio.choosing import LOCAL
 from weft.studio.export.names import safe_name
 from weft.studio.export.single import single_page
@@ -59,11 +65,17 @@ from weft.studio.projects.project import Base, Marks, Project, Version
 from weft.studio.score.heat import heat_map
 from weft.studio.score.picture import Picture
 from weft.studio.score.score import Score
+from weft.studio.stacks.preview import PAGE, Preview
 from weft.studio.stacks.stack import stack, stacks
 from weft.studio.studio import Studio
 from weft.tools.workspace.diff import unified
 
 _BYTES = "application/octet-stream"
+_EXAMPLES = {
+    "bakery": "A landing page for a bakery, with opening hours and a map placeholder",
+    "pricing": "A pricing page with three plans and a switch between monthly and yearly",
+    "dashboard": "A dark dashboard for a small shop: orders today, revenue, a table of the last ten orders",
+}
 _LOOK = 5.0
 """Seconds after which a stream looks whether the server is stopping."""
 
@@ -80,6 +92,7 @@ class ProjectRoutes:
         self._studio = studio
         self._context = context
         self._tickets = Tickets(context.tokens)
+        context.watch_project = self.states
 
     def all(self) -> Sequence[Operation | BaseRoute]:
         previews = Previews(self._studio, self._tickets)
@@ -110,7 +123,7 @@ class ProjectRoutes:
                 many,
                 status=201,
             ),
-            _operation("GET", "/projects/{project}/pictures/{blob}", self.picture, "A picture to match.", media=_BYTES),
+            _operation("GET", "/projects/{project}/targets/{blob}", self.picture, "A picture to match.", media=_BYTES),
             variant("POST", "/cancel", self.cancel, "Stop one variant.", VersionView),
             variant("POST", "/retry", self.retry, "Ask again for one variant.", VersionView, status=201),
             variant("POST", "/choose", self.choose, "Prefer one variant.", VersionView),
@@ -119,6 +132,9 @@ class ProjectRoutes:
             variant("GET", "/diff", self.diff, "How it differs from another variant.", Diffs, query=DiffQuery),
             variant("GET", "/export", self.export, "All of it as one file.", query=ExportQuery, media=_BYTES),
             variant("GET", "/score", self.score, "How close it comes to the picture, and where not.", ScoreView),
+            variant(
+                "GET", "/screenshot", self.screenshot, "A picture of its page.", query=ScreenshotQuery, media=_BYTES
+            ),
             variant("GET", "/heatmap.png", self.heat, "A picture of the difference.", media=_BYTES),
         ]
 
@@ -132,14 +148,20 @@ class ProjectRoutes:
             chromium = True
         except BrowserError:
             chromium = False
+        mix = list(self._studio.models())
         return StudioView(
             stacks=[StackView(each.name, each.label) for each in stacks().values()],
-            models=list(self._studio.models()),
-            stack="html_tailwind" if has_keys else "html_css",
-            creations=CREATIONS if has_keys else 2,
-            updates=UPDATES if has_keys else 1,
+            models=[ModelOffer(each.name, each.name) for each in models.listed()],
+            defaults=Defaults(
+                stack="html_tailwind" if has_keys else "html_css",
+                variants_create=CREATIONS if has_keys else 2,
+                variants_update=UPDATES if has_keys else 1,
+                models=mix,
+            ),
             has_keys=has_keys or models.default not in ("", LOCAL),
             chromium=chromium,
+            design_systems=[],
+            examples=[Example(name, title) for name, title in _EXAMPLES.items()],
         )
 
     async def create(self, call: Call) -> ProjectView:
@@ -185,7 +207,7 @@ class ProjectRoutes:
                 version = await self._studio.restore(call.owner, name, base.base())
             case _:
                 raise Refusal("invalid", "The kind of a version is update, edit or restore.")
-        return self._version(call, version)
+        return await self._version(call, version)
 
     async def picture(self, call: Call) -> Response:
         project = await self._studio.get(call.owner, call.path["project"])
@@ -200,11 +222,16 @@ class ProjectRoutes:
         """The project again whenever something about it has changed, as server-sent events."""
         caller = caller_of(request)
         project = await self._studio.get(caller.owner, request.path_params["project"])
+        return _Watching(self._context.streaming(caller), self._told(caller, project.id))
 
-        return StreamingResponse(self._told(caller, project.id), media_type="text/event-stream", headers=HEADERS)
+    async def states(self, caller: Caller, name: str) -> AsyncGenerator[JsonObject]:
+        """What is said of a project, again whenever it has changed."""
+        async with aclosing(self._studio.watch(caller.owner, name)) as states:
+            async for project in states:
+                yield {"type": "project_changed", "project": project_view(project, self._tickets, caller.holder)}
 
     async def _told(self, caller: Caller, name: str) -> AsyncGenerator[bytes]:
-        async with aclosing(self._studio.watch(caller.owner, name)) as states:
+        async with aclosing(self.states(caller, name)) as states:
             pending = asyncio.ensure_future(anext(states))
             try:
                 while not self._context.open.closing:
@@ -212,9 +239,7 @@ class ProjectRoutes:
                     if not done:
                         yield b": heartbeat\n\n"
                         continue
-                    view = project_view(pending.result(), self._tickets, caller.holder)
-                    said = encode({"type": "project_changed", "project": view})
-                    yield b"event: project_changed\ndata: %s\n\n" % said
+                    yield b"event: project_changed\ndata: %s\n\n" % encode(pending.result())
                     pending = asyncio.ensure_future(anext(states))
             finally:
                 pending.cancel()
@@ -227,10 +252,10 @@ class ProjectRoutes:
         return await self._shown(call)
 
     async def retry(self, call: Call) -> VersionView:
-        return self._version(call, await self._studio.retry(call.owner, call.path["project"], _base(call)))
+        return await self._version(call, await self._studio.retry(call.owner, call.path["project"], _base(call)))
 
     async def choose(self, call: Call) -> VersionView:
-        return self._version(call, await self._studio.choose(call.owner, call.path["project"], _base(call)))
+        return await self._version(call, await self._studio.choose(call.owner, call.path["project"], _base(call)))
 
     async def files(self, call: Call) -> StudioFiles:
         files = await self._files(call)
@@ -261,7 +286,14 @@ class ProjectRoutes:
         found, *_ = await self._compared(call)
         marks = Marks(found.block, found.text, found.position, found.colour, found.ssim, found.overall)
         shown = [DifferenceView(each.kind, each.box, each.sentence) for each in found.differences]
-        return ScoreView(marks, shown)
+        return ScoreView(marks, shown, call.request.url.path.replace("/score", "/heatmap.png"))
+
+    async def screenshot(self, call: Call) -> Response:
+        project = await self._studio.get(call.owner, call.path["project"])
+        width: int = call.query.width
+        preview = Preview(stack(project.stack), await self._files(call))
+        rendering = await shared_browser().render(preview, PAGE, Viewport(width, 800), mobile=width < 600)
+        return Response(rendering.picture, media_type="image/png")
 
     async def heat(self, call: Call) -> Response:
         _, target, rendering = await self._compared(call)
@@ -284,13 +316,26 @@ class ProjectRoutes:
         version = project.version(call.path["version"])
         if version is None:
             raise Refusal("not_found", "The project has no such version.")
-        return self._version(call, version)
+        return await self._version(call, version)
 
     def _project(self, call: Call, project: Project) -> ProjectView:
         return project_view(project, self._tickets, caller_of(call.request).holder)
 
-    def _version(self, call: Call, version: Version) -> VersionView:
-        return version_view(call.path["project"], version, self._tickets, caller_of(call.request).holder)
+    async def _version(self, call: Call, version: Version) -> VersionView:
+        project = await self._studio.shelf.get(call.owner, call.path["project"])
+        return version_view(project, version, self._tickets, caller_of(call.request).holder)
+
+
+class _Watching(StreamingResponse):
+    """A stream that counts as one of its owner's."""
+
+    def __init__(self, counted: AbstractContextManager[None], content: AsyncGenerator[bytes]) -> None:
+        super().__init__(content, media_type="text/event-stream", headers=HEADERS)
+        self._counted = counted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._counted:
+            await super().__call__(scope, receive, send)
 
 
 def _operation(

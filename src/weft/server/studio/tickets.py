@@ -1,6 +1,7 @@
 """Tickets: addresses of previews that nobody can guess. A preview has no token and no cookie, so its address is one.
 
-A ticket is good for one variant, for as long as the token that it was given to, and no longer than the process.
+A ticket is good for one variant, for as long as the token that it was given to, and no longer than the process. The
+page that it shows can read it, so it holds nothing that would let anybody in: the token is named by a keyed digest.
 """
 
 import base64
@@ -35,7 +36,7 @@ class Tickets:
         self._key = secrets.token_bytes(32)
 
     def address(self, holder: bytes | None, project: str, base: Base) -> str:
-        place = Place(holder.hex() if holder is not None else "", project, base.version, base.variant)
+        place = Place(self._name(holder) if holder is not None else "", project, base.version, base.variant)
         said = encode(place)
         mac = hmac.digest(self._key, said, "sha256")[:_MAC]
         return f"/preview/{base64.urlsafe_b64encode(mac + said).decode().rstrip('=')}/"
@@ -50,10 +51,19 @@ class Tickets:
         if not hmac.compare_digest(mac, hmac.digest(self._key, said, "sha256")[:_MAC]):
             raise _unknown()
         place = msgspec.json.decode(said, type=Place)
-        owner = self._tokens.owner(bytes.fromhex(place.holder)) if place.holder else ""
-        if owner is None:
-            raise _unknown()
-        return owner, place
+        return self._owner(place.holder), place
+
+    def _owner(self, name: str) -> str:
+        if not name:
+            return ""
+        for holder in self._tokens.holders():
+            owner = self._tokens.owner(holder)
+            if owner is not None and hmac.compare_digest(self._name(holder), name):
+                return owner
+        raise _unknown()
+
+    def _name(self, holder: bytes) -> str:
+        return hmac.digest(self._key, b"holder" + holder, "sha256")[:_MAC].hex()
 
 
 def _unknown() -> Refusal:

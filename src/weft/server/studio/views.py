@@ -8,6 +8,7 @@ from weft.core.errors import ErrorInfo
 from weft.core.usage import Usage
 from weft.server.studio.tickets import Tickets
 from weft.studio.projects.project import Base, Kind, Marks, Project, Status, Target, Version
+from weft.studio.stacks.stack import stack
 
 Name = Annotated[str, msgspec.Meta(max_length=200)]
 Title = Annotated[str, msgspec.Meta(max_length=500)]
@@ -109,6 +110,8 @@ class VariantView(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None
     score: Marks | None
     error: ErrorInfo | None
+    entry: str | None
+    """Its page; None while there is none."""
     preview: str
     """Where its page is, for a frame."""
 
@@ -168,6 +171,8 @@ class DifferenceView(msgspec.Struct, frozen=True):
 class ScoreView(msgspec.Struct, frozen=True):
     score: Marks
     differences: list[DifferenceView]
+    heatmap: str
+    """Where the picture of the difference is."""
 
 
 class StackView(msgspec.Struct, frozen=True):
@@ -175,15 +180,40 @@ class StackView(msgspec.Struct, frozen=True):
     label: str
 
 
+class ModelOffer(msgspec.Struct, frozen=True):
+    name: str
+    label: str
+    available: bool = True
+
+
+class Defaults(msgspec.Struct, frozen=True):
+    stack: str
+    variants_create: int
+    variants_update: int
+    models: list[str]
+    """What builds where the person names none, in this order."""
+
+
+class Example(msgspec.Struct, frozen=True):
+    """Something to ask for."""
+
+    name: str
+    title: str
+    thumbnail: str | None = None
+
+
 class StudioView(msgspec.Struct, frozen=True):
     stacks: list[StackView]
-    models: list[str]
-    """What is used where the person names none, in this order."""
-    stack: str
-    creations: int
-    updates: int
+    models: list[ModelOffer]
+    defaults: Defaults
     has_keys: bool
     chromium: bool
+    design_systems: list[str]
+    examples: list[Example]
+
+
+class ScreenshotQuery(msgspec.Struct, frozen=True, kw_only=True):
+    width: Annotated[int, msgspec.Meta(ge=240, le=2560)] = 1280
 
 
 def project_view(project: Project, tickets: Tickets, holder: bytes | None) -> ProjectView:
@@ -194,11 +224,12 @@ def project_view(project: Project, tickets: Tickets, holder: bytes | None) -> Pr
         created=project.created,
         updated=project.updated,
         targets=project.targets,
-        versions=[version_view(project.id, version, tickets, holder) for version in project.versions],
+        versions=[version_view(project, version, tickets, holder) for version in project.versions],
     )
 
 
-def version_view(project: str, version: Version, tickets: Tickets, holder: bytes | None) -> VersionView:
+def version_view(project: Project, version: Version, tickets: Tickets, holder: bytes | None) -> VersionView:
+    entry = stack(project.stack).entry
     variants = [
         VariantView(
             index=variant.index,
@@ -213,7 +244,8 @@ def version_view(project: str, version: Version, tickets: Tickets, holder: bytes
             cost_usd=variant.cost_usd,
             score=variant.score,
             error=variant.error,
-            preview=tickets.address(holder, project, Base(version.id, variant.index)),
+            entry=entry if variant.exchange is not None or variant.is_done else None,
+            preview=tickets.address(holder, project.id, Base(version.id, variant.index)),
         )
         for variant in version.variants
     ]

