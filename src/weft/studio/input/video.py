@@ -1,0 +1,187 @@
+"""A recording as the few pictures that tell it: works with every model that sees pictures.
+
+Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg where it is installed, else by OpenCV, in a
+process of its own with limits on time and output. Which kind a file is says its content.
+"""
+
+import asyncio
+import contextlib
+import io
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from PIL import Image as Pillow
+
+from weft.studio.input.changes import choose, look_of
+from weft.studio.input.faults import BadInput
+from weft.studio.input.pictures import MAX_PIXELS, Picture, opened, read_picture
+
+MAX_BYTES = 100_000_000
+MAX_SECONDS = 180.0
+"""Of the recording; what comes later is not seen."""
+FRAMES = 12
+_RATE = 3.0
+"""Moments looked at, for each second."""
+_SIDE = 1_568
+_TIME = 120.0
+"""Seconds that decoding may take."""
+_MAX_OUTPUT = 300_000_000
+
+Kind = Literal["animation", "mov", "matroska", "avi"]
+
+
+class Frame(msgspec.Struct, frozen=True):
+    seconds: float
+    picture: Picture
+
+    @property
+    def label(self) -> str:
+        return f"At {self.seconds:.1f} s"
+
+
+async def read_video(data: bytes, *, frames: int = FRAMES, name: str = "The recording") -> list[Frame]:
+    """The moments of a recording that differ most, in order. Raises BadInput."""
+    if len(data) > MAX_BYTES:
+        raise BadInput(f"{name} has {len(data):,} bytes; at most {MAX_BYTES:,} are read.", "too_large")
+    kind = video_kind(data)
+    if kind is None:
+        raise BadInput(f"{name} is no recording that can be read; give MP4, MOV, WebM, AVI or GIF.", "not_a_video")
+    if kind == "animation":
+        return await asyncio.to_thread(_animation, data, frames, name)
+    moments = await _decoded(data, kind, name)
+    return await asyncio.to_thread(_chosen, moments, frames, name)
+
+
+def video_kind(data: bytes) -> Kind | None:
+    """What kind of recording it is, by its first bytes. Lists of other files, which some decoders follow, are none."""
+    if data[4:8] in (b"ftyp", b"moov", b"wide", b"mdat"):
+        return "mov" if data[8:12] not in (b"heic", b"heix", b"mif1", b"avif") else None
+    if data.startswith(b"\x1aE\xdf\xa3"):
+        return "matroska"
+    if data[:4] == b"RIFF" and data[8:12] == b"AVI ":
+        return "avi"
+    animated = data.startswith((b"GIF87a", b"GIF89a")) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
+    return "animation" if animated else None
+
+
+def _animation(data: bytes, frames: int, name: str) -> list[Frame]:
+    found: list[tuple[float, bytes]] = []
+    with opened(data, name) as picture:
+        at, due, number = 0.0, 0.0, 0
+        limit = min(int(getattr(picture, "n_frames", 1)), max(20 * MAX_PIXELS // (picture.width * picture.height), 1))
+        while number < limit and at < MAX_SECONDS:
+            picture.seek(number)
+            picture.load()
+            shown = float(picture.info.get("duration") or 100) / 1000
+            if at + shown > due or number == limit - 1:
+                found.append((at, _jpeg(picture)))
+                due = max(due, at) + 1 / (2 * _RATE)
+            at += shown
+            number += 1
+    return _frames(found, frames, name)
+
+
+def _jpeg(picture: Pillow.Image) -> bytes:
+    frame = picture.convert("RGBA")
+    flat = Pillow.new("RGB", frame.size, "white")
+    flat.paste(frame, mask=frame.getchannel("A"))
+    flat.thumbnail((_SIDE, _SIDE))
+    out = io.BytesIO()
+    flat.save(out, "JPEG", quality=88)
+    return out.getvalue()
+
+
+def _chosen(stream: bytes, frames: int, name: str) -> list[Frame]:
+    return _frames([(number / _RATE, jpeg) for number, jpeg in enumerate(_jpegs(stream))], frames, name)
+
+
+def _frames(moments: list[tuple[float, bytes]], frames: int, name: str) -> list[Frame]:
+    if not moments:
+        raise BadInput(f"{name} holds no pictures, or is damaged; record it again.", "not_a_video")
+    looks = [look_of(Pillow.open(io.BytesIO(jpeg))) for _, jpeg in moments]
+    return [Frame(round(moments[at][0], 2), read_picture(moments[at][1], name=name)) for at in choose(looks, frames)]
+
+
+def _jpegs(stream: bytes) -> Iterator[bytes]:
+    """The pictures of a stream. Inside one, FF D9 stands only at its end (ITU T.81, B.1.1.5)."""
+    start = 0
+    while (end := stream.find(b"\xff\xd9", start)) >= 0:
+        yield stream[start : end + 2]
+        start = end + 2
+
+
+async def _decoded(data: bytes, kind: Kind, name: str) -> bytes:
+    async with _kept(data) as file:
+        ffmpeg = shutil.which("ffmpeg")
+        status, stream = await _run(_ffmpeg(ffmpeg, file, kind) if ffmpeg else _opencv(file))
+    if status == 3 and not ffmpeg:
+        raise BadInput(
+            f"{name} needs ffmpeg to be decoded (Debian: apt install ffmpeg), or pip install 'weft[local]'; "
+            "an animated GIF works without.",
+            "no_decoder",
+        )
+    if status is None and not stream:
+        raise BadInput(f"{name} took longer than {_TIME:g} s to decode; give a shorter one.", "too_large")
+    return stream
+
+
+def _ffmpeg(program: str, file: Path, kind: Kind) -> list[str]:
+    scale = f"scale='if(gt(iw,ih),min({_SIDE},iw),-2)':'if(gt(iw,ih),-2,min({_SIDE},ih))'"
+    return [
+        *(program, "-nostdin", "-v", "error", "-protocol_whitelist", "file", "-f", kind, "-t", f"{MAX_SECONDS:g}"),
+        *("-i", f"file:{file}", "-map", "0:v:0", "-vf", f"fps={_RATE:g},{scale}", "-q:v", "3"),
+        *("-c:v", "mjpeg", "-f", "image2pipe", "pipe:1"),
+    ]
+
+
+def _opencv(file: Path) -> list[str]:
+    child = Path(__file__).with_name("decoding.py")
+    return [sys.executable, "-I", str(child), str(file), f"{_RATE:g}", f"{MAX_SECONDS:g}", str(_SIDE)]
+
+
+async def _run(command: list[str]) -> tuple[int | None, bytes]:
+    """Exit status and output; None if the time or the output was too much, with what came until then."""
+    environment = {"PATH": os.environ.get("PATH", ""), "OPENCV_FFMPEG_CAPTURE_OPTIONS": "protocol_whitelist;file"}
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=environment,
+    )
+    output = bytearray()
+    status: int | None = None
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(_TIME):
+            while len(output) <= _MAX_OUTPUT and (chunk := await process.stdout.read(1 << 20)):
+                output += chunk
+            if len(output) <= _MAX_OUTPUT:
+                status = await process.wait()
+    except TimeoutError:
+        pass
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await asyncio.shield(process.wait())
+    return status, bytes(output)
+
+
+@asynccontextmanager
+async def _kept(data: bytes) -> AsyncGenerator[Path]:
+    """A file with the data, for as long as it is needed."""
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="weft-video-"))
+    try:
+        file = folder / "recording"
+        await asyncio.to_thread(file.write_bytes, data)
+        yield file
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

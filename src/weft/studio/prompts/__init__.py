@@ -1,0 +1,1 @@
+"""Prompts: what a model is told, from text files that people can read and replace."""

@@ -1,0 +1,110 @@
+"""Previews in Chromium with the network cut off: every stack shows its page, without an error in the console."""
+
+from collections.abc import Iterator
+
+import pytest
+from stack_projects import project
+
+from weft.studio.browser import Browser, BrowserError, Rendering, find_chromium
+from weft.studio.libraries.packages import MISSING, installed
+from weft.studio.stacks.preview import Preview
+from weft.studio.stacks.stack import stack, stacks
+
+
+def _chromium_is_missing() -> bool:
+    try:
+        find_chromium()
+    except BrowserError:
+        return True
+    return False
+
+
+pytestmark = [
+    pytest.mark.skipif(not installed(), reason=MISSING),
+    pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    browser = Browser(pages=1, seconds=60)
+    yield browser
+    browser.close()
+
+
+async def look(browser: Browser, name: str, files: dict[str, str | bytes], settle: float = 0.8) -> Rendering:
+    return await browser.render(Preview(stack(name), files), settle=settle)
+
+
+def words(rendering: Rendering) -> str:
+    return " ".join(block.text for block in rendering.texts)
+
+
+@pytest.mark.parametrize("name", list(stacks()))
+async def test_a_project_shows_and_says_nothing_in_the_console(browser: Browser, name: str) -> None:
+    seen = await look(browser, name, project(name))
+    assert seen.console == ()
+    assert seen.failed == ()
+    assert "Harbour" in words(seen)
+
+
+@pytest.mark.parametrize("name", list(stacks()))
+async def test_a_scaffold_is_a_page_without_errors(browser: Browser, name: str) -> None:
+    seen = await look(browser, name, dict(stack(name).scaffold), settle=0.3)
+    assert (seen.console, seen.failed) == ((), ())
+
+
+async def test_modules_styles_and_assets_of_a_project_work(browser: Browser) -> None:
+    files = project("react_vite")
+    check = """
+<script>addEventListener("load", () => setTimeout(() => {
+  const style = (selector, key) => getComputedStyle(document.querySelector(selector))[key];
+  const facts = [
+    style("body", "margin"), style("main", "backgroundColor"), style("#module", "color"),
+    document.querySelector("#dot").naturalWidth, document.querySelector("#public").naturalWidth,
+    document.querySelector("#later").textContent, document.querySelector("h1").dataset.weftSource,
+  ];
+  const note = document.createElement("p");
+  note.textContent = "facts " + facts.join("|");
+  document.body.append(note);
+}, 900))</script>"""
+    files["index.html"] = str(files["index.html"]).replace("</body>", check + "</body>")
+    seen = await look(browser, "react_vite", files, settle=1.8)
+    facts = words(seen).partition("facts ")[2].split("|")
+    assert facts[0] == "7px"
+    assert facts[1].startswith(("rgb(10, 61, 98", "oklch", "#0a3d62"))
+    assert facts[2] == "rgb(1, 2, 3)"
+    assert facts[3:6] == ["1", "1", "later"]
+    assert facts[6] == "src/App.jsx:18"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ('import x from "./None";', 'src/App.jsx imports "./None", which is no file of the project.'),
+        ('import x from "left-pad";', 'src/App.jsx imports the package "left-pad", which previews do not have'),
+        ("export default () => <p>;", "src/App.jsx: "),
+    ],
+)
+async def test_what_is_wrong_in_a_project_is_said(browser: Browser, code: str, said: str) -> None:
+    files: dict[str, str | bytes] = {**stack("react_vite").scaffold, "src/App.jsx": code}
+    seen = await look(browser, "react_vite", files, settle=0.3)
+    assert any(said in line for line in seen.console), seen.console
+    assert said.split(",")[0][:30] in words(seen)
+
+
+async def test_modules_of_a_cdn_are_one_react(browser: Browser) -> None:
+    page = """<!doctype html><title>T</title><script type="importmap">{"imports": {
+  "react": "https://esm.sh/react@19.1.0", "react-dom/client": "https://esm.sh/react-dom@19.1.0/client"}}</script>
+<div id="root"></div><script type="module">
+import React, { useState } from "react";
+import { createRoot } from "react-dom/client";
+import { Anchor } from "https://esm.sh/lucide-react";
+import * as vue from "https://cdn.jsdelivr.net/npm/vue@3/+esm";
+const make = React.createElement;
+function App() { return make("h1", null, useState("Harbour " + typeof vue.ref)[0], make(Anchor)); }
+createRoot(document.getElementById("root")).render(make(App));
+</script>"""
+    seen = await look(browser, "html_css", {"index.html": page})
+    assert (seen.console, seen.failed) == ((), ())
+    assert "Harbour function" in words(seen)
