@@ -8,7 +8,8 @@ import contextlib
 import fcntl
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from weft.studio.browser.chromium import command_line, find_chromium
@@ -78,8 +79,8 @@ class Chromium:
         for pid in below:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        await asyncio.to_thread(_reap, self.pid)
-        await asyncio.to_thread(self._profile.remove)
+        await _aside(partial(_reap, self.pid))
+        await _aside(self._profile.remove)
 
 
 def _spawn(arguments: list[str], home: Path) -> tuple[int, int, int]:
@@ -122,6 +123,14 @@ def _pipe() -> tuple[int, int]:
         for end in low:
             os.close(end)
     return reading, writing
+
+
+async def _aside(work: Callable[[], None]) -> None:
+    """In a thread; while the interpreter ends there are none any more, and it is done here."""
+    try:
+        await asyncio.to_thread(work)
+    except RuntimeError:
+        work()
 
 
 def _reap(pid: int) -> None:
