@@ -1,0 +1,37 @@
+"""A call that waits for a person. Here a rule of the house decides; in a program of yours it is a dialog."""
+
+import asyncio
+import tempfile
+
+import weft
+from weft.core.events import ApprovalRequested
+
+
+async def decide(request: ApprovalRequested) -> weft.Approval:
+    print("asked:", request.summary.splitlines()[0])
+    if "secret" in request.summary:
+        return weft.Approval(False, "Not that one.")
+    return weft.Approval(True)
+
+
+async def main() -> None:
+    script = weft.ScriptedModel
+    calls = [
+        script.call("create_file", path="notes.txt", content="Hello.\n"),
+        script.call("create_file", path="secret.txt", content="Oh no.\n"),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        agent = weft.Agent(
+            script([calls, "One is written, one was refused."]),
+            tools=["files"],
+            workspace=folder,
+            permissions="ask",
+            on_approval=decide,
+        )
+        async with agent:
+            result = await agent.run("Write two files.")
+            print(result.text)
+            print("there:", [entry.path for entry in agent.workspace.list()])
+
+
+asyncio.run(main())
