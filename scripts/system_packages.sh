@@ -6,6 +6,13 @@ set -u
 missing=""
 command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
 command -v rg >/dev/null 2>&1 || missing="$missing ripgrep"
+command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || missing="$missing chromium"
+command -v tmux >/dev/null 2>&1 || missing="$missing tmux"
+if command -v dpkg >/dev/null 2>&1; then
+    for font in fonts-liberation fonts-dejavu-core fonts-noto-core fonts-noto-cjk; do
+        dpkg -s "$font" >/dev/null 2>&1 || missing="$missing $font"
+    done
+fi
 [ -z "$missing" ] && exit 0
 
 if command -v apt-get >/dev/null 2>&1; then
@@ -18,6 +25,6 @@ if command -v apt-get >/dev/null 2>&1; then
         DEBIAN_FRONTEND=noninteractive $root apt-get install -y -q $missing >/dev/null 2>&1 && exit 0
     fi
 fi
-echo "Not installed:$missing. Without bubblewrap run_command refuses to run and its tests are skipped;" \
-    "without ripgrep search_files is slower." >&2
+echo "Not installed:$missing. Without bubblewrap run_command refuses to run, without chromium there are no screenshots and" \
+    "no scores, without ripgrep search_files is slower; tests that need them are skipped." >&2
 exit 0
