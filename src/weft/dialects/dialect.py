@@ -50,8 +50,6 @@ class ExchangeDialect:
     name: ClassVar[str]
     content_type: ClassVar[str] = "text/event-stream"
     headers: ClassVar[Mapping[str, str]] = {}
-    seq_in_text: ClassVar[bool] = False
-    """Whether WebSocket messages carry `seq`, where the protocol lets them."""
 
     def __init__(self, session: str | None = None) -> None:
         self._session = session  # without one, that of the first event
@@ -96,7 +94,7 @@ class ExchangeDialect:
         if not isinstance(frame.data, dict):
             return frame.payload.decode()
         data: JsonObject = frame.data if frame.event is None else {"event": frame.event, "data": frame.data}
-        if self.seq_in_text and frame.id is not None:
+        if frame.id is not None:  # clients of these protocols pass over fields that they do not know
             data = data | {"seq": frame.id}
         return encode_text(data)
 

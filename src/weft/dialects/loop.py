@@ -25,7 +25,6 @@ class LoopDialect(ExchangeDialect):
     """An exchange as text deltas, calls with their results, and one `done`."""
 
     name: ClassVar[str] = "loop"
-    seq_in_text: ClassVar[bool] = True
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)

@@ -27,7 +27,6 @@ class NormalizedDialect(ExchangeDialect):
     """An exchange as one provider stream."""
 
     name: ClassVar[str] = "normalized"
-    seq_in_text: ClassVar[bool] = True
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)

@@ -65,7 +65,6 @@ class StudioDialect(ExchangeDialect):
     """
 
     name: ClassVar[str] = "studio"
-    seq_in_text: ClassVar[bool] = True
 
     def __init__(
         self,

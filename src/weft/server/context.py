@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -65,6 +65,7 @@ class ServerContext:
         self.watch_project: WatchProject | None = None
         """How a project of the studio is followed, where there is a studio."""
         self._streams: set[Telling] = set()
+        self._on_stop: list[Callable[[], Awaitable[None]]] = []
         self._taking_up: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
 
@@ -88,7 +89,13 @@ class ServerContext:
                 task.cancel()
                 await asyncio.wait([task])
         await self.open.close(self.settings.goodbye_seconds)
+        for call in self._on_stop:
+            await call()
         await self.sessions.store.close()
+
+    def on_stop(self, call: Callable[[], Awaitable[None]]) -> None:
+        """Tell whoever has work of its own, after the last exchange and before the store closes."""
+        self._on_stop.append(call)
 
     def leave(self) -> None:
         """Streams end, saying where to go on."""

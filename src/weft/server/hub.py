@@ -7,8 +7,6 @@ from the store. So a thousand readers cost a thousand places, and a slow one cos
 import asyncio
 from collections import deque
 
-import msgspec
-
 from weft.core.envelope import Event
 from weft.core.json import encode
 
@@ -16,11 +14,30 @@ KEPT_BYTES = 2 * 1024 * 1024
 KEPT_EVENTS = 4096
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
-    """An event, and its JSON: written once, sent to all."""
+class Entry:
+    """An event and what is sent of it: written once, for all readers."""
 
-    event: Event
-    json: bytes
+    __slots__ = ("_sse", "_text", "event", "json")
+
+    def __init__(self, event: Event, json: bytes) -> None:
+        self.event = event
+        self.json = json
+        self._text: str | None = None
+        self._sse: bytes | None = None
+
+    @property
+    def text(self) -> str:
+        """As a WebSocket message."""
+        if self._text is None:
+            self._text = self.json.decode()
+        return self._text
+
+    def sse(self, session: str) -> bytes:
+        """As a server-sent event. Only those of the session itself have a cursor."""
+        if self._sse is None:
+            cursor = b"id: %d\n" % self.event.seq if self.event.session == session else b""
+            self._sse = b"%sevent: %s\ndata: %s\n\n" % (cursor, self.event.type.encode(), self.json)
+        return self._sse
 
 
 class Hub:

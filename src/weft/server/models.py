@@ -1,4 +1,4 @@
-"""The models that a server offers: those whose keys it has, and those that its operator named."""
+"""The models that a server offers: by the keys that it has, on this machine, and by the word of its operator."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,9 @@ from weft.agent.models import ModelLike
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.catalogue import known_models
 from weft.providers.config import configured_providers
-from weft.providers.factory import resolve
+from weft.providers.factory import find, resolve
+from weft.providers.local.model import NAMES, available, label_of
+from weft.providers.local.servers import LocalServers
 from weft.providers.model import Endpoint
 from weft.providers.presets import PRESETS
 
@@ -28,6 +30,8 @@ class ModelView(msgspec.Struct, frozen=True):
 
     name: str
     provider: str
+    label: str = ""
+    """What people read instead of the name, where it has one."""
 
 
 class ProviderView(msgspec.Struct, frozen=True):
@@ -56,29 +60,47 @@ class Models(Protocol):
 
 
 class KnownModels:
-    """All that the keys in the environment allow. Addresses come from the operator, never from a client."""
+    """All that the keys in the environment allow, and what runs on this machine without one.
 
-    def __init__(self, default: str | None = None, named: Mapping[str, ModelLike] | None = None) -> None:
+    Addresses come from the operator, never from a client.
+    """
+
+    def __init__(
+        self,
+        default: str | None = None,
+        named: Mapping[str, ModelLike] | None = None,
+        servers: LocalServers | None = None,
+    ) -> None:
         self._default = default
         self._named = dict(named or {})
+        self.servers = servers or LocalServers()
+        """Ollama and the like. They are asked from now on, but nothing here waits for them; `servers.find()` does."""
+        self.servers.known()
 
     @property
     def default(self) -> str:
         if self._default is not None:
             return self._default
-        return next((name for name in PREFERRED if _has_key(resolve(name).endpoint)), "")
+        keyed = next((name for name in PREFERRED if _has_key(resolve(name).endpoint)), "")
+        return keyed or (NAMES[0] if available() else "")
 
     def open(self, name: str) -> ModelLike:
         if not name:
-            raise ConfigurationError("No model is set and no key was found; set a key such as ANTHROPIC_API_KEY.")
-        return self._named.get(name) or resolve(name)
+            raise ConfigurationError(
+                "No model is set and no key was found; set a key such as ANTHROPIC_API_KEY, or install weft[local]."
+            )
+        return self._named.get(name) or find(name)
 
     def listed(self) -> list[ModelView]:
         names: dict[str, None] = dict.fromkeys([*([self._default] if self._default else []), *self._named])
         for provider, endpoint in (PRESETS | _configured()).items():
             if _has_key(endpoint) and endpoint.key_envs:
                 names |= dict.fromkeys(f"{provider}/{model}" for model in known_models(provider))
-        return [ModelView(name, name.partition("/")[0]) for name in names]
+        for server in self.servers.known():
+            names |= dict.fromkeys(server.models)
+        if available():
+            names |= dict.fromkeys(NAMES)
+        return [ModelView(name, name.partition("/")[0], label_of(name)) for name in names]
 
     def providers(self) -> list[ProviderView]:
         known = PRESETS | _configured()

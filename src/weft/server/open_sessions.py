@@ -52,6 +52,8 @@ class OpenSessions:
 
     async def info(self, owner: str, session: str) -> SessionInfo:
         """The session, if it is this owner's. Another's is not there at all."""
+        if not is_text(session):
+            raise Refusal("not_found", "There is no session of that name; list the sessions to see which there are.")
         try:
             info = await self.sessions.store.info(session)
         except NoSuchSession as error:
@@ -149,6 +151,14 @@ class OpenSessions:
         except WeftError as error:
             _log.warning("could not be closed cleanly: %s", error, extra={"session": name})
         _log.info("closed", extra={"session": name})
+
+
+def is_text(name: str) -> bool:
+    """Whether a store can look for it: half a surrogate pair is no text."""
+    try:
+        return len(name.encode()) <= 1000
+    except UnicodeEncodeError:
+        return False
 
 
 def _running(entry: _Open) -> Exchange | None:

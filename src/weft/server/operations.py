@@ -99,12 +99,12 @@ async def _body(operation: Operation, request: Request) -> Any:
     data = await request.body()
     if operation.body is bytes:
         return data
-    if not data and operation.body_optional:
-        data = b"{}"
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not (operation.body_optional and not kind):
-        raise Refusal("unsupported_media_type", "Send the body as application/json.")
     assert operation.decoder is not None
+    if not data and operation.body_optional:
+        return operation.decoder.decode(b"{}")
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal("unsupported_media_type", "Send the body as application/json.")
     return read_json(operation.decoder, data)
 
 

@@ -12,7 +12,7 @@ from weft.server.refusal import Refusal
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self'; connect-src 'self'; frame-src 'self' blob: data:; worker-src 'self' blob:; "
+    "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self' blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 _MISSING = b"""<!doctype html><meta charset="utf-8"><title>Weft</title>

@@ -105,9 +105,11 @@ def refusal_of(error: Exception) -> Refusal | None:
             return Refusal("not_found" if error.kind == "not_found" else "invalid", str(error))
         case StoreFull() | StoreLocked() | StoreError():
             return Refusal("unavailable", str(error), headers={"Retry-After": "5"})
-        case WeftError():
+        case UnicodeEncodeError():
             return Refusal(
-                "internal" if error.code == "internal" and type(error) is not WeftError else "invalid", str(error)
+                "invalid", "A text holds half of a surrogate pair, which nothing can keep; send whole letters."
             )
+        case WeftError():  # said on purpose, and in one sentence
+            return Refusal("invalid", str(error))
         case _:
             return None

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from types import FrameType
 
 import h11
@@ -43,13 +43,17 @@ class _Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """For what is no HTTP, in the words of all our refusals."""
+        if self.cycle is not None and not self.cycle.response_complete:  # pyright: ignore[reportUnnecessaryComparison]
+            self.cycle.disconnected = True  # its head was good, its body is not: nobody waits for that answer
+            self.cycle.message_event.set()
         if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()  # an answer is on its way already
             return
         headers = [*SECURITY, (b"content-type", b"application/json"), (b"connection", b"close")]
         body = encode(Refusal("invalid", "This is no HTTP request that can be read.").data())
-        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
-            self.transport.write(self.conn.send(event) or b"")
+        with suppress(h11.LocalProtocolError):  # an answer to HEAD has no body
+            for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
 

@@ -97,12 +97,13 @@ def is_address(host: str) -> bool:
     """Whether a Host header names an IP address. No rebound DNS name does."""
     if "%" in host:  # a zone, which may hold anything
         return False
-    name, _, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
+    has_port = ":" in host and not host.endswith("]")
+    name, port = host.rsplit(":", 1) if has_port else (host, "0")
     try:
-        ipaddress.ip_address((name or host).strip("[]"))
+        ipaddress.ip_address(name[1:-1] if name.startswith("[") and name.endswith("]") else name)
     except ValueError:
         return False
-    return not port or port.isdigit()
+    return port.isdecimal()
 
 
 def hosts_of(origins: Sequence[str]) -> frozenset[str]:

@@ -39,6 +39,8 @@ class Telling:
         self._store = store
         self._hub = hub
         self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
         self._stopped = False
 
     def stop(self, why: Farewell | None = None) -> None:
@@ -76,20 +78,33 @@ class Telling:
             _log.error("the log cannot be read: %s", error, extra={"session": self.session})
         finally:
             hub.leave()
+            if self._timer is not None:
+                self._timer.cancel()
 
     async def _wait(self, hub: Hub, seconds: float) -> bool:
         """Until something happens. False if nothing did for so long."""
         loop = asyncio.get_running_loop()
         self._waiter = waiter = loop.create_future()
-        timer = loop.call_later(seconds, settle, waiter)
+        self._due = loop.time() + seconds
+        if self._timer is None:
+            self._timer = loop.call_at(self._due, self._look, loop)
         hub.expect(waiter)
         try:
             await waiter
-            return self._stopped or loop.time() < timer.when()
+            return self._stopped or loop.time() < self._due
         finally:
-            timer.cancel()
             hub.forget(waiter)
             self._waiter = None
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Time may be up. One timer runs as long as events come: a new one for each would cost more than they do."""
+        self._timer = None
+        if self._waiter is None:
+            return
+        if loop.time() < self._due:
+            self._timer = loop.call_at(self._due, self._look, loop)
+        else:
+            settle(self._waiter)
 
     async def _stored(self) -> AsyncGenerator[Sequence[Entry]]:
         while not self._stopped:
@@ -128,12 +143,12 @@ class Voice:
 
     def sse(self, entries: Sequence[Entry], session: str) -> bytes:
         if self._is_native:
-            return b"".join(_native_sse(entry, session) for entry in entries)
+            return b"".join([entry.sse(session) for entry in entries])
         return b"".join(self.dialect.sse(frame) for entry in entries for frame in self.dialect.feed(entry.event))
 
     def texts(self, entries: Sequence[Entry]) -> list[str]:
         if self._is_native:
-            return [entry.json.decode() for entry in entries]
+            return [entry.text for entry in entries]
         return [self.dialect.text(frame) for entry in entries for frame in self.dialect.feed(entry.event)]
 
 
@@ -147,13 +162,6 @@ def _portions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         size += len(entry.json)
     if start < len(entries):
         yield entries[start:]
-
-
-def _native_sse(entry: Entry, session: str) -> bytes:
-    event = entry.event
-    if event.session != session:
-        return b"event: %s\ndata: %s\n\n" % (event.type.encode(), entry.json)
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), entry.json)
 
 
 async def brought_up_to(dialect: Dialect, store: Store, session: str, seq: int) -> Dialect:

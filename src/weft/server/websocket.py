@@ -33,6 +33,7 @@ from weft.server.cursor import read_cursor
 from weft.server.cut import cut
 from weft.server.guard import Caller
 from weft.server.limits import Pace
+from weft.server.open_sessions import is_text
 from weft.server.parts import Submission
 from weft.server.refusal import Refusal, refusal_of
 from weft.server.snapshot import reset_frame
@@ -226,6 +227,8 @@ class Socket:
             await asyncio.wait([watched])
         if not wanted:
             return {}
+        if not is_text(project):
+            raise Refusal("not_found", "There is no project of that name.")
         if self._context.watch_project is None or self._only is not None:
             raise Refusal("not_found", "There are no projects on this socket.")
         if len(self._projects) >= self._context.settings.limits.sessions_per_socket:
@@ -249,8 +252,7 @@ class Socket:
             with self._context.streaming(self._caller, telling):
                 async with aclosing(telling.batches(self._context.settings.heartbeat_seconds)) as batches:
                     async for entries in batches:
-                        for text in voice.texts(entries):
-                            await self._send(text)
+                        await self._send(*voice.texts(entries))
                         if not entries and dialect.name == "native":
                             await self._send('{"type":"heartbeat"}')
                         told = telling.seq
@@ -274,11 +276,15 @@ class Socket:
     async def _say(self, data: Any) -> None:
         await self._send(encode_text(data))
 
-    async def _send(self, text: str) -> None:
+    async def _send(self, *texts: str) -> None:
         if _log.isEnabledFor(logging.DEBUG):
-            _log.debug("%s", text)
+            for text in texts:
+                _log.debug("%s", text)
+        if not texts:
+            return
         async with asyncio.timeout(self._context.settings.limits.stall_seconds):
-            await self._socket.send_text(text)
+            for text in texts:
+                await self._socket.send_text(text)
 
     def _revoked(self) -> None:
         """The token is good no more. Those who tell say goodbye first."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
 from weft.core.envelope import Event
-from weft.sessions.errors import StoreError
+from weft.sessions.errors import BadPlace, StoreError
 from weft.sessions.lease import Lease
 from weft.sessions.store import SessionInfo, SessionPage
 
@@ -32,7 +32,7 @@ def cursor_of(text: str) -> tuple[float, str]:
     try:
         return float.fromhex(updated), session
     except (ValueError, OverflowError):
-        raise StoreError("This is no cursor of a list of sessions; begin again without one.") from None
+        raise BadPlace("This is no cursor of a list of sessions; begin again without one.") from None
 
 
 def page_of(found: list[SessionInfo], limit: int) -> SessionPage:

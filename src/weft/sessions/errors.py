@@ -47,6 +47,12 @@ class Fenced(StoreError):
     """Another writer has taken the session over; this one may write no more."""
 
 
+class BadPlace(StoreError):
+    """The place in a list where somebody wants to go on is none."""
+
+    code = "invalid_request"
+
+
 class BadArchive(StoreError):
     """What was to be imported is no session, or too large to be one."""
 

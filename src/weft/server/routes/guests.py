@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from time import time
 from typing import Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -30,6 +31,9 @@ from weft.server.sse import EventStreamResponse, dialect_of
 from weft.sessions.store import SessionInfo
 
 _FINISH = {"max_tokens": "length", "content_filter": "content_filter", "refusal": "content_filter"}
+
+_NOT_SAID = ("reasoning", "activity")
+"""Messages of AG-UI that were only shown: the session has its own, with all that its provider needs."""
 
 
 class GuestRoutes:
@@ -77,7 +81,8 @@ class GuestRoutes:
 
     async def agui(self, request: Request) -> Response:
         body = await _body(request)
-        messages = [_from_agui(message) for message in as_objects(body.get("messages"))]
+        kept = [each for each in as_objects(body.get("messages")) if each.get("role") not in _NOT_SAID]
+        messages = [_from_agui(message) for message in kept]
         thread, run = _text(body, "threadId"), _text(body, "runId")
         guest, message = self._guest(request, "ag-ui", messages, thread, body)
         info, accepted, _ = await self._ask(guest, message, run)
@@ -198,8 +203,13 @@ def _names(info: SessionInfo, accepted: Accepted) -> dict[str, str]:
 async def _body(request: Request) -> JsonObject:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refusal("unsupported_media_type", "Send the body as application/json.")
+    data = await request.body()
     try:
-        body: Any = loads(await request.body())
+        body: Any = loads(data)
+        if b"\\u" in data:
+            msgspec.json.encode(body)  # half a surrogate pair can be read, and not be kept
+    except UnicodeEncodeError:
+        raise
     except ValueError as error:
         raise Refusal("invalid", f"The body is no JSON: {str(error)[:200]}.") from None
     if not isinstance(body, dict) or not isinstance(body.get("messages"), list):  # pyright: ignore[reportUnknownMemberType]

@@ -14,7 +14,7 @@ from weft.studio.input.sources import bytes_from, picture_from
 from weft.studio.input.video import read_video
 from weft.studio.prompts.request import Element, Mode
 
-_VIDEO_BYTES = 64 * 1024 * 1024
+VIDEO_BYTES = 64 * 1024 * 1024
 
 
 async def read_brief(
@@ -32,7 +32,7 @@ async def read_brief(
     if prompt.url is not None:
         views += await _captured(prompt.url)
     for video in prompt.videos:
-        data = await bytes_from(_source(video), limit=_VIDEO_BYTES, name="The recording")
+        data = await bytes_from(_source(video), limit=VIDEO_BYTES, name="The recording")
         views += [View(frame.picture, frame.label) for frame in await read_video(data)]
         mode = "video"
     return Brief(

@@ -12,19 +12,21 @@ from typing import Annotated
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from weft.core.errors import WeftError
-from weft.core.json import decode, encode_text
+from weft.core.errors import ErrorInfo, WeftError
+from weft.core.events import ExchangeResponse
+from weft.core.json import JsonObject, decode, encode_text
 from weft.dialects.studio import StudioDialect
 from weft.server.context import ServerContext
 from weft.server.guard import Caller
 from weft.server.refusal import Refusal, refusal_of
-from weft.server.studio.briefs import read_brief
+from weft.server.studio.briefs import VIDEO_BYTES, read_brief
 from weft.server.studio.views import PromptBody, Selected, Source
 from weft.server.telling import Telling
 from weft.server.websocket import CLOSE
-from weft.studio.brief import Brief
-from weft.studio.input.sources import picture_from
-from weft.studio.projects.project import Base, Project, Version
+from weft.studio.brief import UPDATES, Brief
+from weft.studio.input.sources import bytes_from, picture_from
+from weft.studio.input.video import read_video
+from weft.studio.projects.project import Base, Project, Version, version_of
 from weft.studio.prompts.request import Past, Shot
 from weft.studio.studio import Studio
 
@@ -33,6 +35,8 @@ ERROR = 4332
 
 _FIRST_WORD = 60.0
 """Seconds that a page has to say what it wants."""
+_REASON = 120
+"""Bytes of a reason that fit into a close."""
 
 _IMAGES = frozenset({"generate_images", "edit_image", "remove_background"})
 _ASSETS = frozenset({"extract_assets"})
@@ -106,51 +110,58 @@ class GenerateCode:
 
     async def _follow(self, websocket: WebSocket, caller: Caller, project: Project, brief: Brief) -> None:
         version = project.versions[-1]
-        lock = asyncio.Lock()
+        page = _Page(websocket, self._context.settings.limits.stall_seconds)
         tellings = [self._telling(variant.session) for variant in version.variants]
-        tasks = [
-            asyncio.create_task(self._tell(websocket, lock, telling, version, index, brief))
-            for index, telling in enumerate(tellings)
-        ]
+        following = asyncio.create_task(self._say_all(page, tellings, version, brief))
+        watching = asyncio.create_task(self._watch(page, tellings, caller, project.id, version.id))
         leaving = asyncio.create_task(_left(websocket))
-        everything = asyncio.gather(*tasks, return_exceptions=True)
         try:
             with self._context.streaming(caller, *tellings):
-                await asyncio.wait({everything, leaving}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({following, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if leaving.done():
                 if leaving.result() == CANCEL:
                     await self._cancel(caller, project, version)
             else:
                 farewell = next((each.farewell for each in tellings if each.farewell is not None), None)
-                with suppress(RuntimeError):
-                    await websocket.close(CLOSE[farewell] if farewell is not None else 1000)
+                await page.leave(CLOSE[farewell] if farewell is not None else 1000)
+        except Refusal as refusal:
+            await _fail(websocket, refusal)
         finally:
-            leaving.cancel()
-            everything.cancel()
-            await asyncio.wait({leaving, *tasks})
+            for task in (leaving, watching, following):
+                task.cancel()
+            await asyncio.gather(leaving, watching, following, return_exceptions=True)
 
     def _telling(self, session: str) -> Telling:
         return Telling(self._context.sessions.store, self._context.open.hub, session, 0)
 
-    async def _tell(
-        self, websocket: WebSocket, lock: asyncio.Lock, telling: Telling, version: Version, index: int, brief: Brief
-    ) -> None:
-        page, code = next(((path, data.decode("utf-8", "replace")) for path, data in brief.files.items()), (None, ""))
-        dialect = StudioDialect(
-            telling.session,
-            variant=index,
-            variants=len(version.variants) if index == 0 else None,
-            page=page,
-            code=code,
-        )
+    async def _say_all(self, page: "_Page", tellings: list[Telling], version: Version, brief: Brief) -> None:
+        await page.say({"type": "variantCount", "value": str(len(tellings)), "variantIndex": 0})
+        async with asyncio.TaskGroup() as group:
+            for index, telling in enumerate(tellings):
+                group.create_task(self._tell(page, telling, index, brief))
+
+    async def _tell(self, page: "_Page", telling: Telling, index: int, brief: Brief) -> None:
+        path, code = next(((path, data.decode("utf-8", "replace")) for path, data in brief.files.items()), (None, ""))
+        dialect = StudioDialect(telling.session, variant=index, variants=None, page=path, code=code)
         async with aclosing(telling.batches(self._context.settings.heartbeat_seconds)) as batches:
             async for entries in batches:
                 for entry in entries:
                     for frame in dialect.feed(entry.event):
-                        async with lock, asyncio.timeout(self._context.settings.limits.stall_seconds):
-                            await websocket.send_text(dialect.text(frame))
-                    if entry.event.type == "exchange_response":
+                        await page.send(dialect.text(frame))
+                    if isinstance(entry.event.data, ExchangeResponse):
+                        page.ended(index, entry.event.data.error)
                         return
+        if index in page.failed:
+            await page.say({"type": "variantError", "value": page.failed[index], "variantIndex": index})
+
+    async def _watch(self, page: "_Page", tellings: list[Telling], caller: Caller, project: str, version: str) -> None:
+        """A variant that fails before it has begun has no log that would say so."""
+        async with aclosing(self._studio.watch(caller.owner, project)) as states:
+            async for state in states:
+                for variant in version_of(state, Base(version, 0)).variants:
+                    if variant.is_done and variant.exchange is None and variant.index not in page.failed:
+                        page.ended(variant.index, variant.error)
+                        tellings[variant.index].stop()
 
     async def _cancel(self, caller: Caller, project: Project, version: Version) -> None:
         for variant in version.variants:
@@ -158,18 +169,52 @@ class GenerateCode:
                 await self._studio.cancel(caller.owner, project.id, Base(version.id, variant.index))
 
 
+class _Page:
+    """The other end of the socket, and which of its variants failed."""
+
+    def __init__(self, websocket: WebSocket, patience: float) -> None:
+        self._websocket = websocket
+        self._patience = patience
+        self._lock = asyncio.Lock()
+        self._over = 0
+        self.failed: dict[int, str] = {}
+
+    async def say(self, message: JsonObject) -> None:
+        await self.send(encode_text(message))
+
+    async def send(self, text: str) -> None:
+        async with self._lock, asyncio.timeout(self._patience):
+            await self._websocket.send_text(text)
+
+    def ended(self, index: int, error: ErrorInfo | None) -> None:
+        self._over += 1
+        if error is not None:
+            self.failed[index] = error.message
+
+    async def leave(self, code: int) -> None:
+        """Say goodbye; and why, if nothing came of any variant."""
+        if code == 1000 and self.failed and len(self.failed) == self._over:
+            await _fail(self._websocket, Refusal("invalid", next(iter(self.failed.values()))))
+            return
+        with suppress(Exception):
+            await self._websocket.close(code)
+
+
 async def _brief(wanted: Wanted) -> Brief:
+    is_update = wanted.generation_type == "update"
     chosen = wanted.prompt.selectedElementHtml
     prompt = PromptBody(
         text=wanted.prompt.text,
-        images=[_source(each) for each in wanted.prompt.images],
-        videos=[_source(each) for each in wanted.prompt.videos],
+        images=[_source(each) for each in wanted.prompt.images if not _is_video(each)],
+        videos=[_source(each) for each in (*wanted.prompt.videos, *filter(_is_video, wanted.prompt.images))][:1],
         selected=Selected(html=chosen) if chosen else None,
     )
     brief = await read_brief(
-        prompt, stack=wanted.generated_code_config, variants=wanted.num_variants, design=wanted.design_system or ""
+        prompt,
+        stack=wanted.generated_code_config,
+        variants=wanted.num_variants or (UPDATES if is_update else None),
+        design=wanted.design_system or "",
     )
-    is_update = wanted.generation_type == "update"
     file = wanted.file_state
     without: set[str] = set()
     if not wanted.is_image_generation_enabled:
@@ -186,8 +231,16 @@ async def _brief(wanted: Wanted) -> Brief:
 
 
 async def _past(message: _Message) -> Past:
-    shots = [Shot((await picture_from(each)).image()) for each in message.images if each.startswith("data:")]
+    shots = [Shot((await picture_from(each)).image()) for each in message.images if each.startswith("data:image/")]
+    for video in message.videos:
+        if video.startswith("data:"):
+            frames = await read_video(await bytes_from(video, limit=VIDEO_BYTES, name="The recording"))
+            shots += [Shot(frame.picture.image(), frame.label) for frame in frames]
     return Past(role="assistant" if message.role == "assistant" else "user", text=message.text, shots=tuple(shots))
+
+
+def _is_video(given: str) -> bool:
+    return given.startswith("data:video/")
 
 
 def _source(given: str) -> Source:
@@ -218,4 +271,4 @@ async def _fail(websocket: WebSocket, error: Exception) -> None:
         refusal = Refusal("internal", "Something went wrong here; the log of the server says more.")
     with suppress(Exception):
         await websocket.send_text(encode_text({"type": "error", "value": refusal.message, "variantIndex": 0}))
-        await websocket.close(ERROR, refusal.message[:120])
+        await websocket.close(ERROR, refusal.message.encode()[:_REASON].decode("utf-8", "ignore"))

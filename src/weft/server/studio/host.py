@@ -28,6 +28,11 @@ class StudioHost:
     def use(self, info: SessionInfo) -> AbstractAsyncContextManager[Session]:
         return self._context.open.use(info)
 
+    async def delete(self, session: str) -> None:
+        await self._context.open.close_one(session)
+        await self._context.sessions.delete(session)
+        self._context.open.hub(session).skip()  # whoever reads it is told that it is gone
+
     def check(self, owner: str) -> None:
         self._context.meters.check_exchange(owner)
 
@@ -42,6 +47,7 @@ class StudioHost:
 def open_studio(context: ServerContext, **options: object) -> Studio:
     """The studio of a server: from here on its sessions have the studio's tools."""
     studio = Studio(StudioHost(context), **options)  # pyright: ignore[reportArgumentType]
+    context.on_stop(studio.close)
     before = context.session_tools
 
     def session_tools(info: SessionInfo) -> Mapping[str, ToolLike]:

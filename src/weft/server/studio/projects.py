@@ -14,6 +14,7 @@ from starlette.types import Receive, Scope, Send
 from weft.core.json import JsonObject, encode
 from weft.server.context import ServerContext
 from weft.server.guard import Caller
+from weft.server.hub import settle
 from weft.server.operations import Call, Handler, Operation, caller_of
 from weft.server.refusal import Code, Refusal
 from weft.server.routes.files import served
@@ -151,7 +152,7 @@ class ProjectRoutes:
         mix = list(self._studio.models())
         return StudioView(
             stacks=[StackView(each.name, each.label) for each in stacks().values()],
-            models=[ModelOffer(each.name, each.name) for each in models.listed()],
+            models=[ModelOffer(each.name, each.label or each.name) for each in models.listed()],
             defaults=Defaults(
                 stack="html_tailwind" if has_keys else "html_css",
                 variants_create=CREATIONS if has_keys else 2,
@@ -231,15 +232,28 @@ class ProjectRoutes:
                 yield {"type": "project_changed", "project": project_view(project, self._tickets, caller.holder)}
 
     async def _told(self, caller: Caller, name: str) -> AsyncGenerator[bytes]:
+        revoked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        with self._context.admitted(caller, lambda: settle(revoked)):
+            async with aclosing(self._said(caller, name, revoked)) as said:
+                async for state in said:
+                    yield state
+
+    async def _said(self, caller: Caller, name: str, end: "asyncio.Future[None]") -> AsyncGenerator[bytes]:
         async with aclosing(self.states(caller, name)) as states:
             pending = asyncio.ensure_future(anext(states))
             try:
-                while not self._context.open.closing:
-                    done, _ = await asyncio.wait({pending}, timeout=_LOOK)
+                while not self._context.open.closing and not end.done():
+                    done, _ = await asyncio.wait({pending, end}, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
+                    if end in done:
+                        return
                     if not done:
                         yield b": heartbeat\n\n"
                         continue
-                    yield b"event: project_changed\ndata: %s\n\n" % encode(pending.result())
+                    try:
+                        state = pending.result()
+                    except StopAsyncIteration:  # the project is gone
+                        return
+                    yield b"event: project_changed\ndata: %s\n\n" % encode(state)
                     pending = asyncio.ensure_future(anext(states))
             finally:
                 pending.cancel()

@@ -1,0 +1,177 @@
+"""What the server costs: listeners that are idle, exchanges that run beside them, one exchange for many listeners.
+
+    python -m benchmarks.server [--quick]
+
+Lags are from the making of an event to its arrival, over the store and a socket; a delta may wait 50 ms in the store.
+The clients run in this process and share the machine with the server.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+from benchmarks.listeners import Listener, leave, listen_all
+from benchmarks.server_worker import TOKEN
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_NO_LIMIT = aiohttp.ClientTimeout(total=None)
+
+
+class Process:
+    """A server in a process of its own."""
+
+    def __init__(self, pid: int, url: str, client: aiohttp.ClientSession) -> None:
+        self.pid = pid
+        self.url = url
+        self.client = client
+
+    @property
+    def megabytes(self) -> float:
+        """Memory that it holds."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGESIZE") / 2**20
+
+    @property
+    def cpu(self) -> float:
+        """Seconds of the processor that it has used."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    async def session(self, model: str) -> str:
+        async with self.client.post("/sessions", json={"model": model}) as answer:
+            return (await answer.json())["id"]
+
+    async def ask(self, session: str) -> None:
+        async with self.client.post(f"/sessions/{session}/messages", json={"text": "Go."}) as answer:
+            assert answer.status == 202, await answer.text()
+
+
+@asynccontextmanager
+async def started(kind: str) -> AsyncGenerator[Process]:
+    with tempfile.TemporaryDirectory() as folder:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "benchmarks.server_worker", kind, folder, stdout=asyncio.subprocess.PIPE
+        )
+        assert process.stdout is not None
+        try:
+            url = f"http://127.0.0.1:{json.loads(await process.stdout.readline())['port']}"
+            headers = {"Authorization": f"Bearer {TOKEN}"}
+            async with aiohttp.ClientSession(url, headers=headers, timeout=_NO_LIMIT) as client:
+                yield Process(process.pid, url, client)
+        finally:
+            process.kill()
+            await process.wait()
+
+
+def both(session: str) -> list[tuple[str, bool]]:
+    """A stream of server-sent events and a socket."""
+    return [(f"/sessions/{session}/events", False), (f"/sessions/{session}/ws?after=0", True)]
+
+
+async def over(listeners: list[Listener]) -> None:
+    await asyncio.gather(*(listener.over for listener in listeners))
+
+
+def percentile(lags: list[float], part: float) -> float:
+    """In milliseconds."""
+    ranked = sorted(lags)
+    return ranked[min(int(len(ranked) * part), len(ranked) - 1)] * 1000
+
+
+def lags_of(listeners: list[Listener]) -> list[float]:
+    return [lag for listener in listeners for lag in listener.lags]
+
+
+def row(*cells: object) -> None:
+    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+
+async def idle_and_active(idle: int, active: int, deltas: int) -> None:
+    """Listeners that hear nothing, and what they do to those that hear something."""
+    async with started("weft") as server:
+        quiet = [await server.session("paced/10@0") for _ in range(10)]
+        warm = await listen_all(server.url, [*both(quiet[0])] * 10, TOKEN)
+        leave(warm)
+        await asyncio.sleep(1)
+        before = server.megabytes
+        paths = [both(quiet[number % 10])[number % 2] for number in range(2 * idle)]
+        idlers = await listen_all(server.url, paths, TOKEN)
+        await asyncio.sleep(2)
+        grown, used = server.megabytes - before, server.cpu
+        await asyncio.sleep(5)
+        pulse = (server.cpu - used) / 5
+        row("idle", f"{idle:,} SSE + {idle:,} WebSocket", f"+{grown:.0f} MB ({grown * 1024 / len(idlers):.1f} KB each)")
+        row("", "CPU of the idle ones", f"{pulse * 100:.1f} %")
+        sessions = [await server.session(f"paced/{deltas}@50") for _ in range(active)]
+        listeners = await listen_all(server.url, [path for session in sessions for path in both(session)], TOKEN)
+        used = server.cpu
+        began = asyncio.get_running_loop().time()
+        await asyncio.gather(*(server.ask(session) for session in sessions))
+        await over(listeners)
+        took = asyncio.get_running_loop().time() - began
+        lags = lags_of(listeners)
+        tell = (
+            f"p50 {percentile(lags, 0.5):.0f} ms, p99 {percentile(lags, 0.99):.0f} ms, worst {max(lags) * 1000:.0f} ms"
+        )
+        row(f"{active} active beside them", f"{len(lags):,} events, 50 deltas a second each", tell)
+        row("", "CPU", f"{(server.cpu - used) / took * 100:.0f} %")
+        leave([*idlers, *listeners])
+
+
+async def fan_out(listeners: int, deltas: int, rate: int) -> None:
+    """One exchange for many, beside a loop that only sends."""
+    costs: dict[str, float] = {}
+    for kind in ("weft", "bare"):
+        async with started(kind) as server:
+            costs[kind] = await _fanned(server, kind, listeners, deltas, rate)
+    row("", "CPU of an event for a listener", f"{costs['weft'] / costs['bare']:.1f} × the bare loop")
+
+
+async def _fanned(server: Process, kind: str, count: int, deltas: int, rate: int) -> float:
+    if kind == "weft":
+        session = await server.session(f"paced/{deltas}@{rate}")
+        paths = [both(session)[number % 2] for number in range(count)]
+    else:
+        session, paths = "", [("/events", False)] * count
+    listeners = await listen_all(server.url, paths, TOKEN)
+    await asyncio.sleep(0.5)
+    used, began = server.cpu, asyncio.get_running_loop().time()
+    if kind == "weft":
+        await server.ask(session)
+    else:
+        async with server.client.post(f"/send?count={deltas}&rate={rate}") as answer:
+            assert answer.status == 200
+    await over(listeners)
+    took, cpu = asyncio.get_running_loop().time() - began, server.cpu - used
+    lags = lags_of(listeners)
+    pace = f"{rate} deltas a second" if rate else "as fast as it goes"
+    told = f"p50 {percentile(lags, 0.5):.0f} ms, p99 {percentile(lags, 0.99):.0f} ms, CPU {cpu / took * 100:.0f} %"
+    row(f"{kind}: 1 to {count}, {pace}", f"{len(lags):,} events, {len(lags) / took:,.0f} a second", told)
+    leave(listeners)
+    return cpu / len(lags)
+
+
+async def main(quick: bool) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 10_000)), hard))
+    row("what", "how much", "figures")
+    row("---", "---", "---")
+    await idle_and_active(100 if quick else 1000, 10, 100 if quick else 500)
+    await fan_out(50 if quick else 500, 100 if quick else 500, 50)
+    await fan_out(50 if quick else 500, 500 if quick else 2000, 0)
+    print(f"\nload average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--quick", action="store_true", help="fewer and shorter, to see that all works")
+    asyncio.run(main(options.parse_args().quick))

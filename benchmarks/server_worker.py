@@ -1,0 +1,126 @@
+"""The servers that `benchmarks.server` listens to: Weft's, and a bare loop beside it.
+
+    python -m benchmarks.server_worker weft|bare FOLDER
+
+It prints one line of JSON, `{"port": 8000}`, when it listens. The bare one sends bytes that were made beforehand: no
+log, no resuming, no guard, no slow readers. It is what sending alone costs.
+"""
+
+import asyncio
+import json
+import logging
+import sys
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from time import time
+
+import msgspec
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, StreamingResponse
+from starlette.routing import Route
+
+import weft
+from weft.server.app import create_app
+from weft.server.context import ServerContext
+from weft.server.models import ModelView, ProviderView
+from weft.server.serving import bind, serve
+from weft.server.settings import Limits, ServerSettings
+from weft.server.tokens import Tokens
+from weft.sessions.sessions import Sessions
+from weft.sessions.settings import SessionSettings
+from weft.sessions.sqlite import SqliteStore
+
+TOKEN = "benchmarks-need-no-secret-token"
+PIECE = 12
+
+_EVENT = (
+    '{"seq":%d,"id":"ses_0123456789abcdef0123-1-%d","session":"ses_0123456789abcdef0123","exchange":'
+    '"ex_0123456789abcdef0123","type":"%s","layer":"stream","time":%.6f,"epoch":1,"data":{"index":0,'
+    '"text":"0123456789ab","block":"msg_0123456789abcdef0123.0"}}'
+)
+
+
+class PacedModels:
+    """A model's name says how many deltas it sends, and how many a second: `paced/500@50`, or `@0` for all at once."""
+
+    default = "paced/10@0"
+
+    def open(self, name: str) -> weft.ScriptedModel:
+        count, _, rate = name.removeprefix("paced/").partition("@")
+        text = "".join(f"{number:>{PIECE}}" for number in range(int(count)))
+        return weft.ScriptedModel([text] * 100, piece=PIECE, pause=1 / float(rate) if float(rate) else 0.0)
+
+    def listed(self) -> list[ModelView]:
+        return []
+
+    def providers(self) -> list[ProviderView]:
+        return []
+
+
+async def serve_weft(folder: Path) -> None:
+    settings = ServerSettings(port=0, limits=Limits(exchanges=64, streams=8192, sessions_per_minute=100_000))
+    bound = bind(settings)
+    settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
+    store = SqliteStore(folder / "sessions.db")
+    context = ServerContext(
+        Sessions(store),
+        PacedModels(),
+        settings=settings,
+        tokens=Tokens({TOKEN: ""}),
+        defaults=SessionSettings(permissions="auto", tools=[]),
+    )
+    await serve(create_app(context), context, bound, lambda: print(json.dumps({"port": settings.port}), flush=True))
+
+
+class Bare:
+    """Everyone who listens gets every event, in the order of sending, as bytes."""
+
+    def __init__(self) -> None:
+        self._listeners: set[asyncio.Queue[bytes]] = set()
+
+    async def listen(self, _: Request) -> StreamingResponse:
+        return StreamingResponse(self._told(), media_type="text/event-stream")
+
+    async def _told(self) -> AsyncGenerator[bytes]:
+        queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self._listeners.add(queue)
+        try:
+            yield b"retry: 1000\n\n"
+            while True:
+                yield await queue.get()
+        finally:
+            self._listeners.discard(queue)
+
+    async def send(self, request: Request) -> JSONResponse:
+        """As many events, as often, and in batches as large as the other server makes them."""
+        count, rate = int(request.query_params["count"]), float(request.query_params["rate"])
+        batch = max(1, int(rate * 0.05)) if rate else 64
+        for first in range(0, count, batch):
+            self._tell(range(first, min(first + batch, count)), "text_delta")
+            await asyncio.sleep(batch / rate if rate else 0)
+        self._tell(range(count, count + 1), "exchange_response")
+        return JSONResponse({})
+
+    def _tell(self, numbers: range, kind: str) -> None:
+        now = time()
+        events = [f"id: {n}\nevent: {kind}\ndata: {_EVENT % (n, n, kind, now)}\n\n" for n in numbers]
+        body = "".join(events).encode()
+        for queue in self._listeners:
+            queue.put_nowait(body)
+
+
+async def serve_bare() -> None:
+    bare = Bare()
+    app = Starlette(routes=[Route("/events", bare.listen), Route("/send", bare.send, methods=["POST"])])
+    bound = bind(ServerSettings(port=0))
+    bound.listen(2048)
+    print(json.dumps({"port": bound.getsockname()[1]}), flush=True)
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+    await uvicorn.Server(config).serve([bound])
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)
+    asyncio.run(serve_weft(Path(sys.argv[2])) if sys.argv[1] == "weft" else serve_bare())

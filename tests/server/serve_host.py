@@ -1,0 +1,53 @@
+"""A process that starts `weft serve` again and again, by forking: what takes long to load is loaded once.
+
+One JSON line in, `{"arguments": …, "fault": …, "folder": …}`, and `{"pid": …}` comes out at once; the server's own
+ready line goes to `ready` in the folder, what it logs to `log`. `{"wait": pid}` is answered with `{"status": …}` when
+it has ended.
+"""
+
+import json
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+
+from weft.cli.main import main as weft_main
+from weft.cli.main import parser
+from weft.sessions import faults
+
+
+def serve(order: dict[str, str]) -> None:
+    folder = Path(order["folder"])
+    for name, number in (("ready", 1), ("log", 2)):
+        flags = os.O_CREAT | os.O_WRONLY | (os.O_APPEND if name == "log" else os.O_TRUNC)
+        os.dup2(os.open(folder / name, flags, 0o600), number)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    faults.arm(order["fault"])
+    weft_main(["serve", *order["arguments"]])
+
+
+def main() -> None:
+    parser("serve")  # loads what it needs
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "wait" in order:
+            print(json.dumps({"status": os.waitpid(order["wait"], 0)[1]}), flush=True)
+            continue
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                serve(order)
+                code = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stderr.flush()
+                os._exit(code)
+        print(json.dumps({"pid": pid}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
