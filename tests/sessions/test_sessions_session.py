@@ -13,7 +13,7 @@ import weft
 from weft.core.content import Image
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
-from weft.core.events import ExchangeResponse
+from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.core.messages import user
 from weft.core.tools import ToolResult
 from weft.sessions.errors import Fenced, SessionBusy, StoreFull, StoreLocked
@@ -487,3 +487,29 @@ async def test_a_cancel_is_prompt_and_stored(store: SqliteStore) -> None:
     assert types_of(await log_of(store, name))[-1] == "exchange_response"
     await session.close()
     assert check_log(await log_of(store, name)) == []
+
+
+async def test_a_suspended_session_leaves_its_queue_to_the_next_writer(tmp_path: Path):
+    store = SqliteStore(tmp_path / "s.db")
+    sessions = Sessions(store)
+    info = await sessions.create(model="scripted/x")
+    slow = weft.ScriptedModel(["One, slowly, in many pieces, so that the second has to wait."], piece=1, pause=0.05)
+    session = await sessions.open(info.id, model=slow)
+    session.send("First.")
+    waiting = session.send("Second.", client_request_id="second")
+    await session.accepted(waiting)
+    await session.suspend()
+    with pytest.raises(WeftError, match="waits there"):
+        await waiting.result()
+    left: list[str] = []
+    await sessions.recover(left)
+    assert left == [info.id]
+    again = await sessions.open(info.id, model=weft.ScriptedModel(["Two."]))
+    await asyncio.gather(*(exchange.result() for exchange in again.resumed))
+    await again.close()
+    events = await log_of(store, info.id)
+    assert not check_log(events)
+    requests = [event.data for event in events if isinstance(event.data, ExchangeRequest)]
+    assert [request.message.text for request in requests] == ["First.", "Second."]
+    assert requests[1].client_request_id == "second"
+    await store.close()

@@ -103,7 +103,7 @@ class AgentEngine:
         else:
             exchange.is_queued = True
             place = 1 if first else len(self._waiting)
-            self.bus.publish_apart(ConversationQueued(place, exchange.id, message, client_request_id, cause))
+            self.say_queued(exchange, place)
         return exchange
 
     def find(self, client_request_id: str) -> Exchange | None:
@@ -132,6 +132,18 @@ class AgentEngine:
         """Nothing that waits will be run here; whoever waits for it gets the error."""
         for exchange in self._waiting:
             exchange.give_up(error)
+
+    def say_queued(self, exchange: Exchange, place: int) -> None:
+        """Tell that an exchange waits, with all that is needed to run it elsewhere."""
+        asked = exchange.request
+        self.bus.publish_apart(
+            ConversationQueued(place, exchange.id, asked.message, asked.client_request_id, asked.cause)
+        )
+
+    def set_aside(self) -> list[Exchange]:
+        """Take what waits out of the queue, in order: it will not be run here."""
+        waiting, self._waiting = list(self._waiting), deque()
+        return waiting
 
     async def close(self) -> None:
         """End everything that runs or waits, then what the tools keep."""

@@ -85,7 +85,7 @@ class Exchange:
         """The log says that it waits."""
         self._engine = engine
         self._shape = shape
-        self._request = request
+        self.request = request
         self._publish = engine.bus.publish
         self._previews = Previews(engine.runtime.registry, engine.runtime.workspace, self._publish)
         self._turns = Turns(engine, self._previews, self.tracker, shape)
@@ -193,7 +193,7 @@ class Exchange:
         self._engine.bus.exchange = self.id
         self._started = monotonic()
         self._history = len(self._engine.messages)
-        self._publish(self._request)
+        self._publish(self.request)
 
     async def _work(self) -> ExchangeStatus:
         """All turns. Whatever happens, how it ended."""

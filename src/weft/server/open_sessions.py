@@ -123,7 +123,7 @@ class OpenSessions:
         running = [exchange for entry in self._open.values() if (exchange := _running(entry)) is not None]
         if running:
             await asyncio.wait([asyncio.ensure_future(_over(exchange)) for exchange in running], timeout=patience)
-        await asyncio.gather(*(self._close(name, entry) for name, entry in list(self._open.items())))
+        await asyncio.gather(*(self._close(name, entry, suspend=True) for name, entry in list(self._open.items())))
 
     @property
     def busy(self) -> int:
@@ -142,12 +142,12 @@ class OpenSessions:
         _log.info("opened", extra={"session": info.id, "epoch": session.epoch})
         return session
 
-    async def _close(self, name: str, entry: _Open) -> None:
+    async def _close(self, name: str, entry: _Open, *, suspend: bool = False) -> None:
         session, entry.session = entry.session, None
         if session is None:
             return
         try:
-            await session.close()
+            await (session.suspend() if suspend else session.close())
         except WeftError as error:
             _log.warning("could not be closed cleanly: %s", error, extra={"session": name})
         _log.info("closed", extra={"session": name})

@@ -71,6 +71,7 @@ class Session(Agent):
         self._kept = settings
         self._resumed: list[Exchange] = []
         self._ending: asyncio.Task[None] | None = None
+        self._left: list[Exchange] = []
         self._recorder = Recorder(
             store,
             lease,
@@ -174,13 +175,22 @@ class Session(Agent):
     def run_sync(self, prompt: Prompt, *, output: Any = None) -> AgentResult:
         raise ConfigurationError("A session lives in the event loop that opened it; await its `run` there.")
 
+    async def suspend(self) -> None:
+        """Close it, and leave what waits to whoever opens it next."""
+        self._left = self.engine.set_aside()
+        await self.close()
+
     async def _close(self) -> None:
         self._renewing.cancel()
         await asyncio.wait([self._renewing])
         await (self._ending if self._ending is not None else self.engine.close())
+        for position, exchange in enumerate(self._left, 1):
+            self.engine.say_queued(exchange, position)  # the last word of the log is that something waits
         try:
             await self._recorder.close()
         finally:
+            for exchange in self._left:
+                exchange.give_up(WeftError("The session was closed; the request waits there until it is opened again."))
             await self.bus.close()
             try:
                 await self._store.release(self._lease)

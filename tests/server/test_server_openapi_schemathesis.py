@@ -1,0 +1,139 @@
+"""The OpenAPI document, tried: what it says is what the server does, whatever it is sent."""
+
+# pyright: basic
+# schemathesis says little about its types
+
+import asyncio
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+from serving_parts import TOKEN, S, Served
+from walked_routes import WAYS, whole_server
+
+import weft
+from weft.server.settings import Limits, ServerSettings
+
+EXAMPLES = 25
+"""For each operation; there are about forty."""
+CHECKS = (
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_schema_conformance,
+    checks.response_headers_conformance,
+    checks.negative_data_rejection,
+    checks.unsupported_method,
+)
+LEFT_OUT = ("/tokens/rotate", "/screenshot", "/score", "/heatmap.png")
+"""The first would take the token from the test; the others start a browser for each request."""
+
+
+def _writes() -> weft.ScriptedModel:
+    return S([[S.call("create_file", path="index.html", content="<h1>Hi</h1>")], *["Hello."] * 2000])
+
+
+async def _things(server: Served) -> dict[str, list[str]]:
+    """Something that is there, for each name in a path."""
+    session = await server.session(title="Here")
+    await server.ended(session, (await server.send(session))["exchange"])
+    kept = {"Content-Type": "application/octet-stream"}
+    async with server.client.post(f"/sessions/{session}/blobs", data=b"kept", headers=kept) as answer:
+        blob = (await answer.json())["blob"]
+    made: dict[str, Any] = {}
+    body = {"prompt": {"text": "A page."}, "stack": "html_css", "variants": 1}
+    async with server.client.post("/projects", json=body) as answer:
+        made = await answer.json()
+    return {
+        "session": [session],
+        "digest": [blob],
+        "path": ["index.html", "../x", "a\u202e.txt", "b" * 5000],
+        "project": [made["id"]],
+        "version": [made["versions"][0]["id"]],
+        "variant": ["0", "1", "00", "٣"],
+    }
+
+
+def _try(url: str, things: dict[str, list[str]]) -> dict[str, int]:
+    schema = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"})
+    tried: dict[str, int] = {}
+    for found in schema.get_all_operations():
+        operation: Any = found.ok()  # pyright: ignore[reportAttributeAccessIssue]
+        if operation.path.endswith(LEFT_OUT):
+            continue
+        _try_one(operation, things, tried)
+    return tried
+
+
+def _try_one(operation: Any, things: dict[str, list[str]], tried: dict[str, int]) -> None:
+    chance = random.Random(operation.label)
+
+    @given(case=operation.as_strategy())
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[*HealthCheck],  # pyright: ignore[reportArgumentType]
+    )
+    def send(case: Any) -> None:
+        if operation.method.upper() != "DELETE" and chance.random() < 0.7:
+            case.path_parameters = {
+                name: chance.choice(things.get(name, [value])) for name, value in (case.path_parameters or {}).items()
+            }
+        tried[operation.label] = tried.get(operation.label, 0) + 1
+        answer = case.call(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
+        case.validate_response(answer, checks=CHECKS)
+        assert b"Traceback" not in answer.content
+        assert b"/site-packages/" not in answer.content
+
+    send()
+
+
+@pytest.mark.filterwarnings("default")
+async def test_every_operation_does_what_the_document_says(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    limits = Limits(sessions_per_minute=100_000, exchanges=10_000, queue=10_000)
+    async with whole_server(tmp_path, ServerSettings(port=0, limits=limits), _writes) as server:
+        things = await _things(server)
+        tried = await asyncio.to_thread(_try, server.url, things)
+        assert len(tried) > 35
+        assert sum(tried.values()) > 35 * 5
+        async with server.client.get("/health") as answer:
+            assert answer.status == 200
+    failed = [record for record in caplog.records if record.exc_info]
+    assert not failed, failed
+
+
+async def test_the_document_knows_every_operation(tmp_path: Path) -> None:
+    async with whole_server(tmp_path) as server, server.client.get("/openapi.json") as answer:
+        document = await answer.json()
+    listed = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    walked = {(way.method, way.template) for way in WAYS if not way.is_socket}
+    outside = {
+        "/",
+        "/agui",
+        "/api/chat",
+        "/api/chat/{name}/stream",
+        "/assets/{name}",
+        "/favicon.ico",
+        "/health",
+        "/login",
+        "/openapi.json",
+        "/preview/{ticket}/{path}",
+        "/projects/{project}/events",
+        "/sessions/{session}/events",
+        "/v1/chat/completions",
+        "/v1/models",
+    }
+    assert walked - listed == {way for way in walked if way[1] in outside}
+    assert listed <= walked
+    ids = [operation["operationId"] for methods in document["paths"].values() for operation in methods.values()]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"\w+", each) for each in ids)

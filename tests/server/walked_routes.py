@@ -1,0 +1,163 @@
+"""The application's own route table, walked: every way in, as requests that can be sent.
+
+Nothing is listed by hand but what is public, and what stands for the names in paths: a route with a name that is not
+known here cannot be walked, and says so.
+"""
+
+import base64
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import aiohttp
+import msgspec
+from serving_parts import S, Served, context_on, serving
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+
+import weft
+from weft.server.app import create_app
+from weft.server.context import ServerContext
+from weft.server.settings import ServerSettings
+from weft.server.studio.projects import studio_routes
+from weft.sessions.memory import MemoryStore
+from weft.sessions.sqlite import SqliteStore
+
+PUBLIC = {
+    ("GET", "/"),
+    ("GET", "/favicon.ico"),
+    ("GET", "/assets/{name}"),
+    ("GET", "/health"),
+    ("POST", "/login"),
+    ("DELETE", "/login"),
+}
+"""Ways in that need no token. Whoever adds one says so here."""
+PREVIEWS = {("GET", "/preview/{ticket}/{path}")}
+"""Ways in whose address is a secret of its own."""
+
+NAMES = {
+    "session": "ses_00000000000000000000000000000000",
+    "project": "ses_00000000000000000000000000000001",
+    "version": "v1",
+    "variant": "0",
+    "approval": "appr_1",
+    "question": "q_1",
+    "path": "a/b.txt",
+    "digest": "0" * 64,
+    "blob": "0" * 64,
+    "name": "name",
+    "ticket": base64.urlsafe_b64encode(b"nobody gave this one away").decode(),
+}
+
+
+class Way(msgspec.Struct, frozen=True):
+    """One method on one path."""
+
+    method: str
+    """`WS` for a socket."""
+    template: str
+
+    @property
+    def is_socket(self) -> bool:
+        return self.method == "WS"
+
+    @property
+    def is_public(self) -> bool:
+        return (self.method, self.template) in PUBLIC
+
+    @property
+    def is_preview(self) -> bool:
+        return (self.method, self.template) in PREVIEWS
+
+    @property
+    def is_guarded(self) -> bool:
+        return not self.is_public and not self.is_preview
+
+    def path(self, **names: str) -> str:
+        return re.sub(r"{(\w+)}", lambda found: (NAMES | names)[found[1]], self.template)
+
+
+def ways_of(routes: Sequence[BaseRoute]) -> list[Way]:
+    found: list[Way] = []
+    for route in routes:
+        if isinstance(route, WebSocketRoute):
+            methods = {"WS"}
+        else:
+            assert isinstance(route, Route), f"{route} cannot be walked; teach `ways_of` about it"
+            methods = (route.methods or set()) - {"HEAD"}
+        template = re.sub(r":\w+}", "}", route.path)
+        unknown = set(re.findall(r"{(\w+)}", template)) - set(NAMES)
+        assert not unknown, f"{template} has names that no test stands for: {unknown}"
+        found += [Way(method, template) for method in sorted(methods)]
+    return found
+
+
+def routes_of(context: ServerContext) -> Sequence[BaseRoute]:
+    return cast(Starlette, create_app(context, [studio_routes]).app).routes
+
+
+WAYS = ways_of(routes_of(context_on(MemoryStore(), {"scripted": lambda: S(["Hello."])})))
+GUARDED = [way for way in WAYS if way.is_guarded]
+
+
+class Answered(msgspec.Struct, frozen=True):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+async def ask(
+    server: Served,
+    way: Way,
+    headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+    *,
+    token: str | None = None,
+    data: bytes | None = None,
+    query: str = "",
+    names: Mapping[str, str] | None = None,
+) -> Answered:
+    """Send a request this way. A socket that is let in is left at once, with status 101."""
+    sent = [*(headers.items() if isinstance(headers, Mapping) else headers)]
+    if token is not None:
+        sent.append(("Authorization", f"Bearer {token}"))
+    url = f"{server.url}{way.path(**(names or {}))}{query}"
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client:
+        if way.is_socket:
+            return await _knock(client, url, sent)
+        if data is not None and not any(name.lower() == "content-type" for name, _ in sent):
+            sent.append(("Content-Type", "application/json"))
+        skip = ["Content-Type"] if data is None else []
+        async with client.request(
+            way.method, url, headers=_many(sent), data=data, skip_auto_headers=skip, allow_redirects=False
+        ) as answer:
+            is_stream = answer.content_type == "text/event-stream"
+            body = await answer.content.readany() if is_stream else await answer.read()
+            return Answered(answer.status, answer.headers, body)
+
+
+async def _knock(client: aiohttp.ClientSession, url: str, headers: list[tuple[str, str]]) -> Answered:
+    try:
+        async with client.ws_connect(url, headers=_many(headers)):
+            return Answered(101, {}, b"")
+    except aiohttp.WSServerHandshakeError as error:
+        return Answered(error.status, error.headers or {}, b"")
+
+
+def _many(headers: list[tuple[str, str]]) -> Any:
+    from multidict import CIMultiDict
+
+    return CIMultiDict(headers)
+
+
+@asynccontextmanager
+async def whole_server(
+    folder: Path, settings: ServerSettings | None = None, model: Any = None, **options: Any
+) -> AsyncGenerator[Served]:
+    """A server with everything, the studio too."""
+    store = SqliteStore(folder / "s.db", durable=False)
+    scripts = {"scripted": model or (lambda: weft.ScriptedModel(["Hello."] * 50))}
+    context = context_on(store, scripts, settings=settings, **options)
+    async with serving(context, extensions=[studio_routes]) as server:
+        yield server
