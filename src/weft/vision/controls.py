@@ -1,0 +1,135 @@
+"""Controls, recognised by their shape: buttons, fields and their labels, tick boxes. Names come from what is read."""
+
+import itertools
+from dataclasses import replace
+
+from weft.vision.page import Part
+from weft.vision.seen import Box, Text
+
+HEIGHTS = (22.0, 68.0)
+WIDEST_BUTTON = 460.0
+
+
+def controls(part: Part, used: list[int] | None = None) -> Part:
+    """The same tree, controls marked. Every one of them has a name."""
+    count = used if used is not None else [0]
+    children = tuple(controls(child, count) for child in part.children)
+    part = replace(part, children=_labelled(children) if part.kind == "stack" else _ticks(part.kind, children))
+    if part.box is None or part.tag != "div":
+        return part
+    return _control(part, part.box, count)
+
+
+def words(part: Part) -> list[Text]:
+    """All texts in a part, in order."""
+    found = [part.text] if part.text is not None else []
+    for child in part.children:
+        found += words(child)
+    return found
+
+
+def _control(part: Part, box: Box, count: list[int]) -> Part:
+    texts = words(part)
+    low, high = HEIGHTS
+    if not low <= part.rect.h <= high or len(texts) > 1 or any(len(text.lines) > 1 for text in texts):
+        return part
+    pictures = [child for child in part.children if child.kind == "picture"]
+    if len(part.children) - len(texts) - len(pictures) > 0 or len(pictures) > 2:
+        return part
+    if not texts:
+        return _empty(part, box, count) if not part.children else part
+    text = texts[0]
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    framed = box.border is not None
+    if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= 90:
+        return _field(part, text, count, pictures)
+    centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
+    if centred and left >= 8 and part.rect.h >= 26 and part.rect.w <= WIDEST_BUTTON and text.style.size >= 11:
+        return replace(part, tag="button", name="button", attributes=(("type", "button"),))
+    return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _empty(part: Part, box: Box, count: list[int]) -> Part:
+    """A framed box with nothing in it: a field that nobody has filled in, if it is as wide as one."""
+    if box.border is None or part.rect.w < 90 or part.rect.w < 2 * part.rect.h:
+        return part
+    count[0] += 1
+    return replace(part, tag="input", name="field", attributes=(("id", f"field-{count[0]}"), ("type", "text")))
+
+
+def _field(part: Part, text: Text, count: list[int], pictures: list[Part]) -> Part:
+    if pictures and any(picture.rect.x > text.rect.right for picture in pictures):
+        attributes = (("type", "button"), ("aria-haspopup", "listbox"))
+        return replace(part, tag="button", name="select", attributes=attributes)
+    if pictures:
+        return replace(part, name="search")
+    count[0] += 1
+    attributes = (("id", f"field-{count[0]}"), ("type", _type(text.text)), ("placeholder", text.text))
+    return replace(part, tag="input", name="field", attributes=attributes)
+
+
+def _type(text: str) -> str:
+    if set(text) <= set("•●*·") and text:
+        return "password"
+    return "email" if "@" in text and " " not in text else "text"
+
+
+def _labelled(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """A text right above a field is its label; a field without one is named after what stands in it."""
+    result = list(children)
+    for number, child in enumerate(children):
+        for field in _fields(child):
+            identity = dict(field.attributes)["id"]
+            above = children[number - 1] if number else None
+            if (
+                field is child
+                and above is not None
+                and above.text is not None
+                and above.tag == "div"
+                and len(above.text.lines) == 1
+                and -4 <= child.rect.y - above.rect.bottom <= 16
+                and abs(above.rect.x - child.rect.x) <= 6
+            ):
+                result[number - 1] = replace(above, tag="label", name="label", attributes=(("for", identity),))
+                result[number] = replace(child, attributes=tuple(a for a in child.attributes if a[0] != "aria-label"))
+    return tuple(result)
+
+
+def _fields(part: Part) -> list[Part]:
+    return [part] if part.tag == "input" and part.name == "field" else []
+
+
+def _ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """A small framed square before a text is a tick box, a circle a choice; the text names it."""
+    if kind != "row":
+        return children
+    result = list(children)
+    for number, (child, after) in enumerate(itertools.pairwise(children)):
+        box = child.box
+        if box is None or box.border is None or child.children or after.text is None:
+            continue
+        if (
+            not 10 <= child.rect.w <= 24
+            or abs(child.rect.w - child.rect.h) > 1.5
+            or after.rect.x - child.rect.right > 16
+        ):
+            continue
+        kind_of = "radio" if box.radius >= 0.45 * child.rect.w else "checkbox"
+        attributes = (("type", kind_of), ("aria-label", after.text.text[:80]))
+        result[number] = replace(child, tag="input", name=kind_of, attributes=attributes)
+    return tuple(result)
+
+
+def named(part: Part, labels: frozenset[str]) -> Part:
+    """Every field that no label names gets a name of its own."""
+    children = tuple(named(child, labels) for child in part.children)
+    part = replace(part, children=children)
+    attributes = dict(part.attributes)
+    if part.tag != "input" or "aria-label" in attributes or attributes.get("id") in labels:
+        return part
+    return replace(part, attributes=(*part.attributes, ("aria-label", attributes.get("placeholder", "Field"))))
+
+
+def label_targets(part: Part) -> frozenset[str]:
+    own = {dict(part.attributes)["for"]} if part.tag == "label" else set[str]()
+    return frozenset(own.union(*(label_targets(child) for child in part.children)))

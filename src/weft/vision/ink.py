@@ -1,0 +1,215 @@
+"""Text as ink: the detector's boxes cut down to what is dark, and apart where a gap is no space between words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.vision.geometry import Rect, spanning
+from weft.vision.regions import Mask, Pixels
+from weft.vision.seen import Box
+
+FAINT = 0.12
+"""The part of the strongest contrast from which on a pixel counts as ink."""
+GAP = 1.15
+"""A gap wider than this many ink heights parts two texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """One piece of text: where its ink lies (whole pixels), how dark each pixel is (0 to 1), and the two colours."""
+
+    rect: Rect
+    cover: NDArray[np.float32]
+    paper: NDArray[np.float64]
+    colour: NDArray[np.float64]
+    underlined: bool = False
+
+    @property
+    def exact(self) -> Rect:
+        """The edges between pixels, from how much of the outermost ones is covered."""
+        across, down = np.clip(self.cover.max(axis=0), 0, 1), np.clip(self.cover.max(axis=1), 0, 1)
+        left, right = self.rect.x + 1 - float(across[0]), self.rect.right - 1 + float(across[-1])
+        top, bottom = self.rect.y + 1 - float(down[0]), self.rect.bottom - 1 + float(down[-1])
+        return spanning((left, top, max(right, left + 1), max(bottom, top + 1)))
+
+
+def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequence[Box] = ()) -> list[Ink]:
+    """The ink in each rectangle; one may hold several pieces. None reaches over the edge of the box that it is on."""
+    found: list[Ink] = []
+    for rect in _settled(rects):
+        for part in _pieces(pixels, page, rect, _room(rect, boxes)):
+            ink = soak(pixels, page, part)
+            if ink is not None and not any(ink.rect.common(other.rect) > 0.6 * ink.rect.area for other in found[-30:]):
+                found.append(ink)
+    return found
+
+
+def soak(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
+    """The ink within a rectangle, cut to its edges."""
+    left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
+    change = pixels[top:bottom, left:right].astype(np.float64) - page[top:bottom, left:right]
+    strength = np.abs(change).max(axis=2)
+    if not strength.size or strength.max() < 24:
+        return None
+    strongest = strength >= np.quantile(strength, 0.985) - 1e-6
+    strongest &= strength > 0.6 * strength.max()
+    direction = np.median(change[strongest], axis=0)
+    cover = np.clip(change @ direction / max(float(direction @ direction), 1.0), 0, 1)
+    dark = cover > FAINT
+    if dark.sum() < 6 or _motley(change, cover, direction):
+        return None
+    ruled = _rule(dark)
+    if ruled is not None:
+        cover[ruled:] = 0
+        dark[ruled:] = False
+    rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+    high, low, near, far = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    paper = np.median(page[top:bottom, left:right].reshape(-1, 3), axis=0)
+    return Ink(
+        spanning((left + near, top + high, left + far, top + low)),
+        cover[high:low, near:far].astype(np.float32),
+        paper,
+        np.clip(paper + direction, 0, 255),
+        ruled is not None,
+    )
+
+
+def _motley(change: NDArray[np.float64], cover: NDArray[np.float64], direction: NDArray[np.float64]) -> bool:
+    """Whether there are more colours than paper, ink and what lies between: then it is a picture."""
+    off = np.abs(change - cover[:, :, None] * direction).max(axis=2)
+    strong = np.abs(change).max(axis=2) > 24
+    return float((off[strong] > 48).mean()) > 0.2 if strong.any() else False
+
+
+def _rule(dark: Mask) -> int | None:
+    """The row where an underline begins: it spans nearly the whole line, is thin, and lies low."""
+    columns = np.flatnonzero(dark.any(axis=0))
+    height = len(dark)
+    if height < 8 or columns[-1] - columns[0] < 2 * height:
+        return None
+    full = dark[:, columns[0] : columns[-1] + 1].mean(axis=1)
+    rows = np.flatnonzero(full > 0.8)
+    if not len(rows) or len(rows) > 3 or rows[0] < 0.62 * height or rows[-1] - rows[0] > 3:
+        return None
+    return int(rows[0]) if full[rows[0] - 1] < 0.35 else None
+
+
+def _settled(rects: Sequence[Rect]) -> list[Rect]:
+    """Without boxes that lie in others: the larger one stays."""
+    kept: list[Rect] = []
+    for rect in sorted(rects, key=lambda each: -each.area):
+        if not any(rect.common(other) > 0.7 * rect.area for other in kept):
+            kept.append(rect)
+    return sorted(kept, key=lambda each: (each.y, each.x))
+
+
+def _room(rect: Rect, boxes: Sequence[Box]) -> Rect | None:
+    """The inside of the smallest box that the rectangle's middle is on, if the text can be on it."""
+    across, down = rect.middle
+    middle = Rect(across, down, 0, 0)
+    on = [box for box in boxes if box.rect.holds(middle) and box.rect.w >= 0.6 * rect.w and box.rect.h >= 0.5 * rect.h]
+    if not on:
+        return None
+    box = min(on, key=lambda each: each.rect.area)
+    edge = max(box.border.widths) if box.border is not None else 0.0
+    return box.rect.grown(-(edge + 1 + min(0.2 * box.radius, 3)))
+
+
+def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None) -> list[Rect]:
+    """The box, reaching as far as its ink does, in parts where a wide gap lies between."""
+    height, width = pixels.shape[:2]
+    grown = Rect(rect.x - 6, rect.y - 2, rect.w + 12, rect.h + 4).within(width, height)
+    if room is not None:
+        near, high = max(grown.x, room.x), max(grown.y, room.y)
+        far, low = max(min(grown.right, room.right), near), max(min(grown.bottom, room.bottom), high)
+        grown = spanning((near, high, far, low))
+    left, top = int(grown.x), int(grown.y)
+    dark = _dark(pixels, page, grown)
+    rows = _core_rows(dark, round(rect.y) - top, round(rect.bottom) - top)
+    if rows is None:
+        return []
+    high, low = rows
+    band = dark[high:low]
+    columns = np.flatnonzero(band.any(axis=0))
+    if not len(columns):
+        return []
+    limit = max(GAP * (low - high), 9.0)
+    parts: list[Rect] = []
+    for group in np.split(columns, np.flatnonzero(np.diff(columns) > limit) + 1):
+        start, end = int(group[0]), int(group[-1]) + 1
+        for near, far in _kin(pixels, page, band, (left, top + high), (start, end)):
+            here = np.flatnonzero(band[:, near:far].any(axis=1))
+            parts.append(spanning((left + near, top + high + int(here[0]), left + far, top + high + int(here[-1]) + 1)))
+    return [part for part in parts if part.w >= 2 and part.h >= 3]
+
+
+def _kin(
+    pixels: Pixels, page: Pixels, band: Mask, origin: tuple[int, int], ends: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Words that go together: cut where the colour changes, or the height more than letters do."""
+    start, end = ends
+    filled = np.flatnonzero(band[:, start:end].any(axis=0)) + start
+    height = len(band)
+    groups = np.split(filled, np.flatnonzero(np.diff(filled) > max(2.0, 0.16 * height)) + 1)
+    words = [(int(group[0]), int(group[-1]) + 1) for group in groups]
+    if len(words) < 2:
+        return [ends]
+    left, top = origin
+    whole = (slice(top, top + height), slice(left, left + band.shape[1]))
+    change = pixels[whole].astype(np.int16) - page[whole]
+    looks = [_look(change[:, near:far], band[:, near:far]) for near, far in words]
+    kin = [words[0]]
+    last = looks[0]
+    for word, look in zip(words[1:], looks[1:], strict=True):
+        if _differ(last, look):
+            kin.append(word)
+            last = look
+            continue
+        kin[-1] = (kin[-1][0], word[1])
+        last = last if last[2] >= look[2] else look
+    return kin
+
+
+def _look(change: NDArray[np.int16], dark: Mask) -> tuple[NDArray[np.float64], int, int]:
+    """A word's strongest difference from the paper, its height and its width."""
+    strength = np.abs(change).max(axis=2)
+    strongest = strength >= max(float(np.quantile(strength, 0.97)), 1.0)
+    rows = np.flatnonzero(dark.any(axis=1))
+    return np.median(change[strongest], axis=0), int(rows[-1] - rows[0] + 1), dark.shape[1]
+
+
+def _differ(one: tuple[NDArray[np.float64], int, int], two: tuple[NDArray[np.float64], int, int]) -> bool:
+    if min(one[2], two[2]) < 0.45 * min(one[1], two[1]) and min(one[2], two[2]) < 6:
+        return False
+    first, second = float(np.linalg.norm(one[0])), float(np.linalg.norm(two[0]))
+    if not first or not second:
+        return False
+    alike = float(one[0] @ two[0]) / (first * second)
+    if alike < 0.94 or min(first, second) < 0.62 * max(first, second):
+        return True
+    return max(one[1], two[1]) > 2.3 * min(one[1], two[1]) and min(one[1], two[1]) >= 6
+
+
+def _dark(pixels: Pixels, page: Pixels, rect: Rect) -> Mask:
+    left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
+    change = np.abs(pixels[top:bottom, left:right].astype(np.int16) - page[top:bottom, left:right]).max(axis=2)
+    if not change.size:
+        return np.zeros((1, 1), np.bool_)
+    return change > max(18.0, FAINT * float(np.quantile(change, 0.995)))
+
+
+def _core_rows(dark: Mask, top: int, bottom: int) -> tuple[int, int] | None:
+    """The rows of the line itself: from its middle outward until a row is empty, so that neighbours stay out."""
+    counts = dark.sum(axis=1)
+    middle = np.arange(max(top, 0), min(bottom, len(counts)))
+    if not len(middle) or not counts[middle].any():
+        return None
+    filled = np.flatnonzero(counts[middle] > 0) + middle[0]
+    high, low = int(filled[0]), int(filled[-1]) + 1
+    while high > 0 and counts[high - 1] and high > top - 3:
+        high -= 1
+    while low < len(counts) and counts[low] and low < bottom + 3:
+        low += 1
+    return high, low

@@ -1,0 +1,395 @@
+"""Parts get their CSS: every length comes from where things were seen, said as flow (padding, gap, margin, columns).
+
+Nothing is positioned except layers. What is centred is centred, what fills its parent stretches, what is flush right
+stays flush right when the page is wider or narrower; on a narrow screen rows wrap and wide margins go.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from weft.vision.fonts import STACKS
+from weft.vision.geometry import Rect, even, hull
+from weft.vision.page import Node, Part
+from weft.vision.seen import Box, Family, Text
+from weft.vision.sheet import Sheet, length, paint_box
+from weft.vision.wrapping import broken, wrap_width
+
+NEAR = 1.6
+"""Edges closer than this are the same edge."""
+GUTTER = 20
+"""Padding left and right on a narrow screen, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The room that a parent gives: its content's left and right edge, its family, and whether children stretch."""
+
+    left: float
+    right: float
+    family: Family
+    page: tuple[float, float]
+    """Left and right edge of the page's centred column."""
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+
+def lay_out(part: Part, frame: Frame, place: Sheet | None = None, narrow: Sheet | None = None) -> Node:
+    """One part and all in it. `place` and `narrow` are what its parent already said about it."""
+    sheet, slim = place if place is not None else Sheet(), narrow if narrow is not None else Sheet()
+    if part.kind == "text" and part.text is not None:
+        return _text(part, part.text, frame, sheet, slim)
+    if part.kind == "picture" and part.picture is not None:
+        sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
+        return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes)
+    if part.kind == "rule" and part.box is not None:
+        return _rule(part, part.box, sheet, slim)
+    if part.tag == "input" and part.box is not None:
+        return _field(part, part.box, sheet, slim)
+    return _group(part, frame, sheet, slim)
+
+
+def _rule(part: Part, box: Box, sheet: Sheet, slim: Sheet) -> Node:
+    sheet["background"] = box.fill
+    if part.rect.w >= part.rect.h:
+        sheet["height"] = length(part.rect.h)
+        sheet.setdefault("width", "100%" if sheet.get("align-self") == "stretch" else length(part.rect.w))
+        sheet["max-width"] = "100%"
+    else:
+        sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
+        sheet["flex"] = "none"
+    return Node(part.tag, part.name or "rule", sheet.done(), slim.done(), part.attributes)
+
+
+def _field(part: Part, box: Box, sheet: Sheet, slim: Sheet) -> Node:
+    paint_box(box, sheet)
+    sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
+    text = next((child.text for child in part.children if child.text is not None), None)
+    if text is None:
+        if part.name != "field":
+            sheet["appearance"] = "none"
+        return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes)
+    edge = box.border.widths[3] if box.border is not None else 0.0
+    sheet["padding"] = f"0 {length(text.rect.x - part.rect.x - edge)}"
+    sheet["font"] = f"{text.style.size:g}px {STACKS[text.style.family]}"
+    if text.style.weight != 400:
+        sheet["font-weight"] = str(text.style.weight)
+    sheet["color"] = text.style.colour
+    return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes)
+
+
+def _text(part: Part, text: Text, frame: Frame, sheet: Sheet, slim: Sheet) -> Node:
+    style = text.style
+    if style.family != frame.family:
+        sheet["font-family"] = STACKS[style.family]
+    sheet["font-size"] = f"{style.size:g}px"
+    sheet["line-height"] = length(part.rect.h / len(text.lines))
+    if style.weight != 400:
+        sheet["font-weight"] = str(style.weight)
+    if style.italic:
+        sheet["font-style"] = "italic"
+    if style.spacing:
+        sheet["letter-spacing"] = f"{style.spacing:g}px"
+    if style.underline:
+        sheet["text-decoration"] = "underline"
+    sheet["color"] = style.colour
+    if ("dir", "rtl") in part.attributes:
+        sheet.setdefault("text-align", text.align)
+    if len(text.lines) == 1:
+        sheet["white-space"] = "nowrap"
+        slim["white-space"] = "normal"
+        return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes, (text.lines[0].text,))
+    return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes, broken(text))
+
+
+def _group(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> Node:
+    if part.box is not None:
+        paint_box(part.box, sheet)
+    if not part.children:
+        sheet["height"] = length(part.rect.h)
+        sheet.setdefault("width", length(part.rect.w))
+        return Node(part.tag, part.name or "block", sheet.done(), slim.done(), part.attributes)
+    if part.tag == "button":
+        sheet["font"], sheet["text-align"] = "inherit", "left"
+        if part.box is not None and part.box.border is None:
+            sheet["border"] = "0"
+    inner, content = _room(part, frame, sheet, slim)
+    if part.kind == "layers":
+        slim["overflow"] = "hidden"
+        children = _layers(part, inner, sheet)
+    elif part.kind == "row":
+        children = _row(part, inner, sheet, slim)
+    elif part.kind == "grid":
+        children = _grid(part, inner, sheet, slim)
+    else:
+        children = _stack(part, inner, content, sheet)
+    return Node(part.tag, part.name or part.kind, sheet.done(), slim.done(), part.attributes, (), tuple(children))
+
+
+def _room(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> tuple[Frame, Rect]:
+    """Padding around what is inside, and the room that is left."""
+    if part.box is None:
+        left, right = part.rect.x, part.rect.right
+        if sheet.get("align-self") == "stretch":
+            left, right = frame.left, frame.right
+        return replace(frame, left=left, right=right), part.rect
+    widths = part.box.border.widths if part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
+    rect = part.rect
+    inner = Rect(rect.x + widths[3], rect.y + widths[0], rect.w - widths[1] - widths[3], rect.h - widths[0] - widths[2])
+    content = hull(child.rect for child in part.children)
+    left, right = max(content.x - inner.x, 0), max(inner.right - content.right, 0)
+    if inner.w >= frame.width - 2 and content.x >= frame.page[0] - 1 and content.right <= frame.page[1] + 1:
+        left, right = max(frame.page[0] - inner.x, 0), max(inner.right - frame.page[1], 0)
+    elif abs(left - right) <= 3 and _all_centred(part, inner) and left > 16:
+        left = right = 16.0
+    elif right > left:
+        right = left
+    top, bottom = max(content.y - inner.y, 0), max(inner.bottom - content.bottom, 0)
+    _padding(sheet, slim, (top, right, bottom, left), frame.width if inner.w >= frame.width - 2 else 0)
+    return replace(frame, left=inner.x + left, right=inner.right - right), content
+
+
+def _all_centred(part: Part, inner: Rect) -> bool:
+    if part.kind != "stack":
+        return False
+    return all(abs(child.rect.middle[0] - inner.middle[0]) <= 2 for child in part.children)
+
+
+def _padding(sheet: Sheet, slim: Sheet, sides: tuple[float, float, float, float], page: float) -> None:
+    """As short as CSS allows; a centred column of the page keeps its width and gives way on narrower screens."""
+    top, right, bottom, left = sides
+    if page and abs(left - right) <= 2 and left > 60:
+        half = (page - left - right) / 2
+        sheet["padding"] = f"{length(top)} max({GUTTER}px, calc(50% - {length(half)})) {length(bottom)}"
+        return
+    names = [length(side) for side in sides]
+    if any(name != "0" for name in names):
+        if names[0] == names[2] and names[1] == names[3]:
+            names = names[:1] if names[0] == names[1] else names[:2]
+        elif names[1] == names[3]:
+            names = names[:3]
+        sheet["padding"] = " ".join(names)
+    if max(left, right) > GUTTER:
+        slim["padding-left"] = slim["padding-right"] = f"{GUTTER}px"
+
+
+def _stack(part: Part, frame: Frame, content: Rect, sheet: Sheet) -> list[Node]:
+    """One below the other. An even distance is a gap, others are margins."""
+    sheet["display"], sheet["flex-direction"] = "flex", "column"
+    children = part.children
+    gaps = [two.rect.y - one.rect.bottom for one, two in itertools.pairwise(children)]
+    gap = sum(gaps) / len(gaps) if len(gaps) > 1 and even(gaps, 0.3) and gaps[0] > 0.3 else 0.0
+    sheet.px("gap", gap)
+    nodes: list[Node] = []
+    previous = part.rect.y if part.box is None else content.y
+    for number, child in enumerate(children):
+        place, slim = Sheet(), Sheet()
+        if not (gap and number):
+            place.px("margin-top", child.rect.y - previous)
+        _across(child, frame, place, slim)
+        nodes.append(lay_out(child, frame, place, slim))
+        previous = child.rect.bottom
+    return nodes
+
+
+def _across(child: Part, frame: Frame, place: Sheet, slim: Sheet) -> None:
+    """Where a child of a stack stands between left and right."""
+    rect, room = child.rect, frame.right - frame.left
+    left, right = rect.x - frame.left, frame.right - rect.right
+    if child.kind == "text" and child.text is not None:
+        _text_across(child, child.text, frame, place, slim)
+        return
+    if abs(left) <= NEAR and abs(right) <= NEAR:
+        place["align-self"] = "stretch"
+        return
+    centred = abs(left - right) <= 2.5 and left > 2
+    if child.kind == "row" and child.box is None:
+        _row_across(child, frame, place, slim, centred)
+        return
+    if centred:
+        place["align-self"] = "center"
+    elif abs(right) <= NEAR and left > 8:
+        place["align-self"] = "flex-end"
+    else:
+        _margin_left(left, place, slim)
+    if child.kind in ("picture", "rule"):
+        if child.kind == "rule":
+            place["width"] = length(rect.w)
+        place["align-self"] = place.get("align-self", "flex-start")
+        place["max-width"] = "100%"
+        return
+    place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
+    place["max-width"] = "100%"
+    if "align-self" not in place:
+        place["align-self"] = "flex-start"
+
+
+def _row_across(child: Part, frame: Frame, place: Sheet, slim: Sheet, centred: bool) -> None:
+    left, right = child.rect.x - frame.left, frame.right - child.rect.right
+    place["align-self"] = "stretch"
+    if centred:
+        place["justify-content"] = "center"
+    elif abs(right) <= NEAR and left > 8:
+        place["justify-content"] = "flex-end"
+    else:
+        _margin_left(left, place, slim)
+        place["align-self"] = "flex-start"
+
+
+def _margin_left(value: float, place: Sheet, slim: Sheet) -> None:
+    place.px("margin-left", value)
+    if value > 16:
+        slim["margin-left"] = "0"
+
+
+def _text_across(child: Part, text: Text, frame: Frame, place: Sheet, slim: Sheet) -> None:
+    rect, room = child.rect, frame.right - frame.left
+    left, right = rect.x - frame.left, frame.right - rect.right
+    centred = abs(left - right) <= 2.5 and left > 2
+    if len(text.lines) == 1:
+        if centred:
+            place["text-align"] = "center"
+        elif abs(right) <= NEAR and left > 8:
+            place["text-align"] = "right"
+        else:
+            _margin_left(left, place, slim)
+        return
+    least, most = wrap_width(text)
+    width = min(least + 2, (least + most) / 2) if most > least else least + 2
+    if text.align != "left":
+        place["text-align"] = text.align
+    if text.align == "center" or (text.align == "left" and centred and left > 12):
+        middle = abs(rect.middle[0] - frame.middle) <= 2.5
+        if middle and text.align == "center" and least <= room < most:
+            return
+        place["max-width"] = length(width)
+        if middle:
+            place["align-self"] = "center"
+            return
+        _margin_left(rect.middle[0] - width / 2 - frame.left, place, slim)
+        return
+    if text.align == "right":
+        place["max-width"] = length(width)
+        place["align-self"] = "flex-end"
+        place.px("margin-right", frame.right - rect.right)
+        return
+    _margin_left(left, place, slim)
+    if not least - 0.5 <= room - left < most - 0.5:
+        place["max-width"] = length(width)
+
+
+def _row(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> list[Node]:
+    """Side by side. The widest gap takes what is left if the row fills its room; others are gaps and margins."""
+    children = part.children
+    sheet["display"] = "flex"
+    slim["flex-wrap"] = "wrap"
+    rects = [child.rect for child in children]
+    top = min(rect.y for rect in rects)
+    bottom = max(rect.bottom for rect in rects)
+    if part.box is not None and sheet.get("justify-content") is None:
+        inside = hull(rects)
+        if abs((inside.x - frame.left) - (frame.right - inside.right)) <= 2 and inside.x - frame.left > 3:
+            sheet["justify-content"] = "center"
+    aligned = _aligned(rects, (top + bottom) / 2)
+    sheet["align-items"] = aligned or "flex-start"
+    gaps = [two.x - one.right for one, two in itertools.pairwise(rects)]
+    known = part.box is not None or "width" in sheet or sheet.get("align-self") == "stretch"
+    stretched = known and abs(rects[0].x - frame.left) <= NEAR and abs(rects[-1].right - frame.right) <= NEAR
+    spring = max(range(len(gaps)), key=lambda number: gaps[number]) if stretched and max(gaps) > 24 else -1
+    fixed = [gap for number, gap in enumerate(gaps) if number != spring]
+    gap = sum(fixed) / len(fixed) if fixed and even(fixed, 0.6) and fixed[0] > 0.3 else 0.0
+    sheet.px("gap", gap)
+    if not gap:
+        slim["gap"] = "12px"
+    nodes: list[Node] = []
+    for number, child in enumerate(children):
+        place, thin = Sheet(), Sheet()
+        if number == 0 and "justify-content" not in sheet:
+            _margin_left(rects[0].x - frame.left, place, thin)
+        if number:
+            if number - 1 == spring:
+                place["margin-left"] = "auto"
+            elif not gap:
+                _margin_left(gaps[number - 1], place, thin)
+        if aligned is None:
+            place.px("margin-top", child.rect.y - top)
+        nodes.append(_beside(child, frame, place, thin))
+    return nodes
+
+
+def _aligned(rects: Sequence[Rect], middle: float) -> str | None:
+    if even([rect.y for rect in rects], 0.4) and not even([rect.h for rect in rects], 0.2):
+        return "flex-start"
+    if all(abs(rect.middle[1] - middle) <= 0.8 for rect in rects):
+        return "center"
+    return "flex-end" if even([rect.bottom for rect in rects], 0.4) else None
+
+
+def _beside(child: Part, frame: Frame, place: Sheet, slim: Sheet) -> Node:
+    """A child of a row: text takes its own width, everything else the width that was seen."""
+    rect = child.rect
+    room = replace(frame, left=rect.x, right=rect.right)
+    place["max-width"] = "100%"
+    if child.kind == "text" and child.text is not None:
+        if len(child.text.lines) > 1:
+            least, most = wrap_width(child.text)
+            place["width"] = length(min(least + 2, (least + most) / 2) if most > least else least + 2)
+            if child.text.align != "left":
+                place["text-align"] = child.text.align
+        place.pop("max-width")
+        return lay_out(child, room, place, slim)
+    if child.kind == "picture":
+        place["flex"] = "none"
+        return lay_out(child, room, place, slim)
+    if child.kind != "rule":
+        place["width"] = length(rect.w)
+        place["flex"] = "none"
+    return lay_out(child, room, place, slim)
+
+
+def _grid(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> list[Node]:
+    columns, children = part.columns, part.children
+    step = (children[columns - 1].rect.x - children[0].rect.x) / (columns - 1)
+    width = (part.rect.w + step) / columns - step + step - step if columns < 1 else part.rect.w - step * (columns - 1)
+    sheet["display"] = "grid"
+    sheet["grid-template-columns"] = f"repeat({columns}, minmax(0, 1fr))"
+    rows = [children[start : start + columns] for start in range(0, len(children), columns)]
+    tops = [min(child.rect.y for child in row) for row in rows]
+    bottoms = [max(child.rect.bottom for child in row) for row in rows]
+    gaps = [two - one for one, two in zip(bottoms, tops[1:], strict=False)]
+    down = gaps[0] if gaps else step - width
+    sheet["gap"] = (
+        length(step - width) if abs(down - (step - width)) < 0.6 else f"{length(down)} {length(step - width)}"
+    )
+    if not all(even([child.rect.bottom for child in row], 0.8) for row in rows) or any(c.box is None for c in children):
+        sheet["align-items"] = "start"
+    slim["grid-template-columns"] = "1fr"
+    if part.rect.w > frame.right - frame.left + NEAR:
+        sheet["max-width"] = "100%"
+    nodes: list[Node] = []
+    for row, top in zip(rows, tops, strict=True):
+        for number, child in enumerate(row):
+            left = children[number].rect.x if child.box is not None else children[0].rect.x + number * step
+            place, thin = Sheet(), Sheet()
+            place.px("margin-top", child.rect.y - top)
+            nodes.append(lay_out(child, replace(frame, left=left, right=left + width), place, thin))
+    return nodes
+
+
+def _layers(part: Part, frame: Frame, sheet: Sheet) -> list[Node]:
+    """Over each other: the first gives the size, the others are placed on it."""
+    sheet["position"] = "relative"
+    sheet["height"] = length(part.rect.h)
+    nodes: list[Node] = []
+    for child in part.children:
+        place = Sheet()
+        place["position"] = "absolute"
+        place["left"], place["top"] = length(child.rect.x - part.rect.x), length(child.rect.y - part.rect.y)
+        place["max-width"] = "100%"
+        if child.kind not in ("text", "picture", "rule"):
+            place["width"] = length(child.rect.w)
+        nodes.append(lay_out(child, replace(frame, left=child.rect.x, right=child.rect.right), place, Sheet()))
+    return nodes

@@ -1,0 +1,165 @@
+"""Readings become lines in a style: every piece of ink gets a face, a size and a colour, agreed upon across the page.
+
+Faces are tried on a sample of lines first; what the page clearly uses is then tried alone on the rest. A text that does
+not look like its own reading is not trusted: it is kept as a picture.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from weft.vision.colours import css, distance
+from weft.vision.fonts import Face, faces, needs_wide
+from weft.vision.geometry import Rect
+from weft.vision.ink import Ink
+from weft.vision.letters import Speller
+from weft.vision.reader import Reading
+from weft.vision.seen import Line, TextStyle
+from weft.vision.typeface import Fit, fits, vote
+
+SAMPLE = 18
+MOST_SPELT = 90
+MARKS = "©→←+×%$€£#&@•·–—…|/-"
+LEAST_SURE = 0.62
+LEAST_LIKE = 0.60
+HUGE = 72.0
+"""A single letter larger than this is a shape."""
+UNSURE_LIKE = 0.72
+"""What a reading of middling certainty must look like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """The lines that can be trusted, and the ink that cannot be read."""
+
+    lines: list[Line]
+    unread: list[Ink]
+
+
+def style(pieces: Sequence[tuple[Ink, Reading]], done: Callable[[float], None] | None = None) -> Styled:
+    """Give each piece its style, or hand it back unread."""
+    readable = [(ink, reading) for ink, reading in pieces if _legible(reading)]
+    unread = [ink for ink, reading in pieces if not _legible(reading)]
+    favourites = _favourites(readable)
+    drafts: list[tuple[Ink, Reading, Fit]] = []
+    for number, (ink, reading) in enumerate(readable):
+        fit = _best(ink, reading.text.strip(), favourites)
+        if fit is None or not _trusted(reading, fit):
+            unread.append(ink)
+            continue
+        drafts.append((ink, reading, fit))
+        if done is not None and number % 8 == 7:
+            done((number + 1) / len(readable))
+    foreign = [ink for ink in unread if ink.rect.w >= 1.7 * ink.rect.h and 6 <= ink.rect.h <= 60]
+    drafts += (spelt := _spelt(foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else [])
+    known = {id(ink) for ink, _, _ in spelt}
+    return Styled(_agree([_line(*draft) for draft in drafts]), [ink for ink in unread if id(ink) not in known])
+
+
+def _spelt(wordy: Sequence[Ink]) -> list[tuple[Ink, Reading, Fit]]:
+    """What the reader could not read, letter by letter; lines of middling length first, they tell most."""
+    speller = Speller()
+    found: list[tuple[Ink, Reading, Fit]] = []
+    for ink in sorted(wordy, key=lambda each: abs(each.rect.w / each.rect.h - 12))[:MOST_SPELT]:
+        spelling = speller.spell(ink)
+        if spelling is not None:
+            reading = Reading(spelling.text, spelling.likeness, (), ())
+            found.append((ink, reading, Fit(spelling.face, spelling.size, 0.0, spelling.likeness)))
+    return found
+
+
+def _legible(reading: Reading) -> bool:
+    text = reading.text.strip()
+    return bool(text) and reading.sure >= LEAST_SURE and any(letter.isalnum() or letter in MARKS for letter in text)
+
+
+def _trusted(reading: Reading, fit: Fit) -> bool:
+    if len(reading.text.strip()) == 1 and fit.size > HUGE:
+        return False
+    if len(reading.text.strip()) == 1 and not reading.text.strip().isalnum():
+        return reading.sure > 0.9 and fit.likeness > UNSURE_LIKE
+    return fit.likeness >= (LEAST_LIKE if reading.sure >= 0.85 else UNSURE_LIKE)
+
+
+def _favourites(pieces: Sequence[tuple[Ink, Reading]]) -> list[Face]:
+    """The families that the page uses, from its longest lines."""
+    latin = [(ink, reading) for ink, reading in pieces if not needs_wide(reading.text)]
+    longest = sorted(latin, key=lambda piece: -min(len(piece[1].text), 40) * piece[1].sure)
+    sizes: Counter[int] = Counter()
+    chosen: list[tuple[Ink, Reading]] = []
+    for ink, reading in longest:
+        if sizes[round(ink.rect.h)] >= 4 or len(chosen) >= SAMPLE:
+            continue
+        sizes[round(ink.rect.h)] += 1
+        chosen.append((ink, reading))
+    ranked = vote([(fits(ink, reading.text.strip()), reading.text) for ink, reading in chosen])
+    families = list(dict.fromkeys(face.family for face in ranked))[:3]
+    return [face for family in families for face in faces() if face.family == family]
+
+
+def _best(ink: Ink, text: str, favourites: Sequence[Face]) -> Fit | None:
+    """The favourite that looks right, the page's first before the others, upright before slanted; any if none does."""
+    if needs_wide(text):
+        return next(iter(fits(ink, text)), None)
+    first = favourites[0].family if favourites else ""
+
+    def rank(fit: Fit) -> float:
+        worth = fit.likeness + (0.025 if fit.face.family == first else 0.0)
+        return worth - (0.03 if fit.face.italic else 0.0) - (0.04 if fit.spacing else 0.0)
+
+    found = sorted(fits(ink, text, [face for face in favourites if not face.italic]), key=rank, reverse=True)
+    if found and found[0].likeness >= 0.94:
+        return found[0]
+    found = sorted([*found, *fits(ink, text, [face for face in favourites if face.italic])], key=rank, reverse=True)
+    if found and found[0].likeness >= 0.8:
+        return found[0]
+    return max([*found[:1], *fits(ink, text)[:1]], key=rank, default=None)
+
+
+def _line(ink: Ink, reading: Reading, fit: Fit) -> Line:
+    text = reading.text.strip()
+    exact, face = ink.exact, fit.face
+    left, top, _, bottom = face.ink(text)
+    low = ink.rect.bottom - max(bottom, 0) * fit.size
+    high = ink.rect.y - top * fit.size
+    baseline = round((low + high) / 2) if bottom > 0.1 else round(ink.rect.bottom - bottom * fit.size * 0.5)
+    ascent, descent = round(face.ascent * fit.size), round(face.descent * fit.size)
+    width = face.advance(text) * fit.size + fit.spacing * len(text)
+    weight = 700 if face.bold else 400
+    spacing = round(fit.spacing, 2)
+    text_style = TextStyle(face.family, fit.size, weight, face.italic, css(ink.colour), spacing, ink.underlined)
+    rect = Rect(exact.x - left * fit.size, baseline - ascent, width, ascent + descent)
+    return Line(text, ink.rect, rect, text_style, baseline, reading.sure, fit.likeness)
+
+
+def _agree(lines: list[Line]) -> list[Line]:
+    """Nearly the same size or colour is the same: the commoner one counts."""
+    sizes: Counter[tuple[str, int, float]] = Counter()
+    colours: Counter[str] = Counter()
+    for line in lines:
+        weight = len(line.text)
+        if not line.style.spacing:
+            sizes[line.style.family, line.style.weight, line.style.size] += weight
+        colours[line.style.colour] += weight
+    return [_with(line, _size(line, sizes), _colour(line, colours)) for line in lines]
+
+
+def _size(line: Line, sizes: Counter[tuple[str, int, float]]) -> float:
+    if line.style.spacing:
+        return line.style.size
+    slack = min(0.9 * line.style.size / max(line.rect.w, 1), 0.6)
+    near = [
+        (weight, size)
+        for (family, heavy, size), weight in sizes.items()
+        if family == line.style.family and heavy == line.style.weight and abs(size - line.style.size) <= slack
+    ]
+    return max(near)[1]
+
+
+def _colour(line: Line, colours: Counter[str]) -> str:
+    near = [(weight, colour) for colour, weight in colours.items() if distance(colour, line.style.colour) <= 9]
+    return max(near)[1]
+
+
+def _with(line: Line, size: float, colour: str) -> Line:
+    return replace(line, style=replace(line.style, size=size, colour=colour))

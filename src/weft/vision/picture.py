@@ -1,0 +1,127 @@
+"""Bytes become pixels, safely: the header is read before anything is decoded, and the size is bounded.
+
+`load` also notices what a screenshot went through: a pixel ratio of two or three, or the damage that JPEG leaves.
+"""
+
+import io
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image, ImageFilter, ImageOps, UnidentifiedImageError
+
+from weft.vision.errors import PictureTooLarge, UnreadablePicture
+from weft.vision.regions import Pixels
+
+MOST_PIXELS = 40_000_000
+MOST_BYTES = 50_000_000
+LEAST_SIDE = 8
+FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+LONGEST = 24_000
+"""The longest side of a page, in its own pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A screenshot at one pixel for each CSS pixel, and as it came."""
+
+    pixels: Pixels
+    fine: Pixels
+    """As it came: `ratio` times the width and height."""
+    ratio: int
+    lossy: bool
+    """JPEG or the like: flat colours are not quite flat."""
+
+
+def load(data: bytes) -> Picture:
+    """Decode, or say in one sentence why not."""
+    if len(data) > MOST_BYTES:
+        raise PictureTooLarge(f"The picture has {len(data):,} bytes; use one of at most {MOST_BYTES:,}.")
+    fine, kind = _decode(data)
+    lossy = kind == "JPEG" or (kind == "WEBP" and _noisy(fine))
+    ratio = pixel_ratio(fine)
+    pixels = fine if ratio == 1 else _reduced(fine, ratio)
+    if lossy:
+        pixels = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)))
+    return Picture(pixels, fine, ratio, lossy)
+
+
+def _decode(data: bytes) -> tuple[Pixels, str]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(io.BytesIO(data), formats=FORMATS)
+    except Image.DecompressionBombError:
+        raise PictureTooLarge(
+            f"The picture has far more than the {MOST_PIXELS // 1_000_000} million pixels allowed; use a smaller one."
+        ) from None
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError):
+        raise UnreadablePicture(
+            "The bytes are not a picture that can be read; use a whole PNG, JPEG, WebP, GIF or BMP file."
+        ) from None
+    width, height = image.size
+    if width * height > MOST_PIXELS or max(width, height) > LONGEST:
+        raise PictureTooLarge(
+            f"The picture is {width} x {height} pixels; use one of at most {MOST_PIXELS // 1_000_000} million "
+            f"and {LONGEST:,} on its longer side."
+        )
+    if min(width, height) < LEAST_SIDE:
+        raise UnreadablePicture(
+            f"The picture is {width} x {height} pixels, too small to hold a page; use a larger one."
+        )
+    kind = image.format or ""
+    try:
+        image.seek(0)
+        image.load()
+        turned = ImageOps.exif_transpose(image)
+        return np.asarray(_on_white(turned)), kind
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError, Image.DecompressionBombError):
+        raise UnreadablePicture("The picture is damaged and cannot be decoded; save or take it again.") from None
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I;16"):
+        image = image.point(lambda value: value / 256).convert("L")
+    if image.mode in ("RGBA", "LA", "PA") or "transparency" in image.info:
+        with_alpha = image.convert("RGBA")
+        white = Image.new("RGBA", with_alpha.size, "white")
+        return Image.alpha_composite(white, with_alpha).convert("RGB")
+    return image.convert("RGB")
+
+
+def pixel_ratio(pixels: Pixels) -> int:
+    """How many picture pixels make one CSS pixel: 1, 2 or 3. Boxes on a dense screen only begin at whole CSS pixels."""
+    height, width = pixels.shape[:2]
+    for ratio in (3, 2):
+        screen = width / ratio
+        likely = 350 <= screen <= 480 or screen >= 1000
+        if likely and width % ratio == 0 and height >= 64 * ratio and _on_grid(pixels, ratio):
+            return ratio
+    return 1
+
+
+def _on_grid(pixels: Pixels, ratio: int) -> bool:
+    """Whether nearly all long straight edges lie on multiples of the ratio."""
+    grey = pixels[:, :, 1].astype(np.int16)
+    on, off = 0, 0
+    for axis in (0, 1):
+        edge = np.abs(np.diff(grey, axis=axis)) > 3
+        if axis:
+            edge = edge.T
+        long = 40 * ratio
+        filled = np.cumsum(edge, axis=1, dtype=np.int32)
+        straight = (filled[:, long:] - filled[:, :-long] == long).any(axis=1)
+        places = np.flatnonzero(straight)
+        good = int(((places + 1) % ratio == 0).sum())
+        on, off = on + good, off + len(places) - good
+    return on >= 6 and on >= 8 * off
+
+
+def _reduced(pixels: Pixels, ratio: int) -> Pixels:
+    return np.asarray(Image.fromarray(pixels).reduce(ratio))
+
+
+def _noisy(pixels: Pixels) -> bool:
+    """Few exactly equal neighbours where a screenshot has nearly only those."""
+    equal = (pixels[:, 1:] == pixels[:, :-1]).all(axis=2)
+    return float(equal.mean()) < 0.5

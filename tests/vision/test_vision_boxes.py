@@ -1,0 +1,97 @@
+"""Flat rectangles, their corners, borders, shadows and gradients, on pages whose measures are known."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+from vision_drawing import Paper
+
+from weft.vision.boxes import find_flats
+from weft.vision.canvas import paint, unexplained
+from weft.vision.frames import frame
+from weft.vision.geometry import Rect
+from weft.vision.picture import load
+from weft.vision.regions import same_colour
+from weft.vision.seen import Box
+
+
+def _boxes(paper: Paper, background: str = "#ffffff") -> list[Box]:
+    pixels = load(paper.png()).pixels
+    regions = same_colour(pixels, 2)
+    return frame(pixels, regions, find_flats(pixels, regions), background)
+
+
+@pytest.mark.parametrize("radius", [0, 4, 6, 8, 12, 16, 24, 40])
+def test_a_box_is_found_where_it_is_with_its_corners(radius: int) -> None:
+    paper = Paper()
+    paper.box(60, 50, 240, 90, "#2563eb", radius)
+    [box] = [box for box in _boxes(paper) if box.rect.area > 1000]
+    assert box.rect == Rect(60, 50, 240, 90)
+    assert box.fill == "#2563eb"
+    assert abs(box.radius - radius) <= 1.5
+
+
+def test_text_and_boxes_inside_do_not_hide_a_box() -> None:
+    paper = Paper()
+    paper.box(60, 50, 400, 200, "#f3f4f6", 12)
+    paper.box(90, 180, 120, 40, "#dc2626", 6)
+    paper.text(90, 100, "What stands on a box does not change it", 18)
+    found = [box.rect for box in _boxes(paper) if box.rect.area > 3000]
+    assert found == [Rect(60, 50, 400, 200), Rect(90, 180, 120, 40)]
+
+
+def test_a_ring_is_a_border() -> None:
+    paper = Paper()
+    paper.box(60, 50, 300, 48, "#ffffff", 6, outline="#d1d5db")
+    [box] = _boxes(paper)
+    assert box.border is not None
+    assert box.border.widths == (1, 1, 1, 1)
+    assert box.border.colour == "#d1d5db"
+    assert box.rect == Rect(60, 50, 300, 48)
+
+
+def test_what_fades_outside_is_a_shadow() -> None:
+    paper = Paper()
+    dark = Image.new("L", paper.image.size, 0)
+    dark.paste(60, (100, 84, 400, 244))
+    paper.image.paste("#000000", mask=dark.filter(ImageFilter.GaussianBlur(6)))
+    paper.box(100, 80, 300, 160, "#ffffff")
+    [box] = [box for box in _boxes(paper) if box.rect.area > 1000]
+    assert box.shadow is not None
+    assert 1 <= box.shadow.y <= 8
+    assert 6 <= box.shadow.blur <= 24
+    assert 0.05 <= box.shadow.alpha <= 0.5
+
+
+def test_no_shadow_where_there_is_none() -> None:
+    paper = Paper()
+    paper.box(100, 80, 300, 160, "#e5e7eb")
+    assert [box.shadow for box in _boxes(paper)] == [None]
+
+
+def test_an_even_change_of_colour_is_a_gradient() -> None:
+    paper = Paper()
+    ramp = np.linspace(0, 1, 300)[None, :, None] * np.ones((120, 1, 1))
+    colours = np.array([37, 99, 235]) * (1 - ramp) + np.array([124, 58, 237]) * ramp
+    paper.image.paste(Image.fromarray(np.round(colours).astype(np.uint8)), (50, 60))
+    [box] = [box for box in _boxes(paper) if box.rect.area > 1000]
+    assert box.gradient is not None
+    assert box.gradient.angle == 90
+    assert paint(640, 360, "#ffffff", [box])[100, 60] == pytest.approx(np.array([40, 98, 235]), abs=4)
+
+
+def test_a_circle_is_a_box_and_a_triangle_is_none() -> None:
+    paper = Paper()
+    paper.box(60, 60, 80, 80, "#16a34a", 40)
+    paper.pen.polygon([(300, 200), (380, 200), (340, 120)], fill="#dc2626")
+    found = _boxes(paper)
+    assert [box.rect for box in found] == [Rect(60, 60, 80, 80)]
+    assert abs(found[0].radius - 40) <= 2
+
+
+def test_the_painted_page_leaves_only_seams_unexplained() -> None:
+    paper = Paper()
+    paper.box(0, 0, 640, 60, "#111827")
+    paper.box(60, 100, 300, 160, "#f9fafb", 12, outline="#e5e7eb")
+    pixels = load(paper.png()).pixels
+    page = paint(640, 360, "#ffffff", _boxes(paper))
+    assert unexplained(pixels, page).sum() < 60

@@ -1,0 +1,67 @@
+"""Rectangles and cuts: nothing is lost, groups are in order and do not overlap."""
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.vision.geometry import Rect, cut, even, hull, spanning
+
+sides = st.integers(0, 500)
+rects = st.builds(Rect, sides, sides, st.integers(1, 200), st.integers(1, 200))
+
+
+def _span(rect: Rect) -> tuple[float, float]:
+    return rect.y, rect.bottom
+
+
+@given(st.lists(rects, min_size=1, max_size=30))
+def test_a_cut_loses_nothing_and_repeats_nothing(many: list[Rect]) -> None:
+    groups = cut(many, _span)
+    assert sorted(map(repr, (rect for group in groups for rect in group))) == sorted(map(repr, many))
+    assert all(groups)
+
+
+@given(st.lists(rects, min_size=1, max_size=30))
+def test_groups_follow_each_other_and_barely_touch(many: list[Rect]) -> None:
+    groups = cut(many, _span)
+    for one, two in itertools.pairwise(groups):
+        assert min(rect.y for rect in two) >= max(rect.bottom for rect in one) - 1
+
+
+@given(st.lists(rects, min_size=2, max_size=20))
+def test_what_is_in_one_group_hangs_together(many: list[Rect]) -> None:
+    for group in cut(many, _span):
+        ordered = sorted(group, key=lambda rect: rect.y)
+        reach = ordered[0].bottom
+        for rect in ordered[1:]:
+            assert rect.y < reach - 1
+            reach = max(reach, rect.bottom)
+
+
+@given(st.lists(rects, min_size=1, max_size=10))
+def test_a_hull_holds_all(many: list[Rect]) -> None:
+    around = hull(many)
+    assert all(around.holds(rect) for rect in many)
+
+
+@given(rects, rects)
+def test_common_area_is_mutual_and_no_larger_than_either(one: Rect, two: Rect) -> None:
+    assert one.common(two) == two.common(one)
+    assert one.common(two) <= min(one.area, two.area)
+
+
+@given(rects, sides, sides)
+def test_within_a_page_nothing_sticks_out(rect: Rect, width: int, height: int) -> None:
+    inside = rect.within(width, height)
+    assert inside.x >= 0
+    assert inside.y >= 0
+    assert inside.right <= width
+    assert inside.bottom <= height
+
+
+def test_edges_and_evenness() -> None:
+    assert spanning((1, 2, 4, 8)) == Rect(1, 2, 3, 6)
+    assert even([], 1)
+    assert even([3, 5], 1)
+    assert not even([3, 5.1], 1)

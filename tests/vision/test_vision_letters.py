@@ -1,0 +1,72 @@
+"""Scripts without a model, explained letter by letter; what no alphabet explains stays unread."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from vision_drawing import Paper
+
+from weft.vision.alphabets import ARABIC, CYRILLIC, HEBREW, Alphabet
+from weft.vision.fonts import Face, faces
+from weft.vision.geometry import Rect
+from weft.vision.ink import Ink, soak
+from weft.vision.letters import Speller, explain
+from weft.vision.picture import load
+from weft.vision.seen import Family
+
+
+def _face(family: Family) -> Face:
+    found = next((face for face in faces() if face.family == family and not face.bold and not face.italic), None)
+    if found is None or not found.path:
+        pytest.skip(f"no font of the family {family} is installed")
+    return found
+
+
+def _ink(face: Face, text: str, size: int) -> Ink:
+    """Drawn large and made smaller, as without hinting."""
+    fine = Image.new("L", (700 * 8, 90 * 8), 255)
+    font = ImageFont.truetype(face.path, size * 8)
+    ImageDraw.Draw(fine).text((20 * 8, 60 * 8), text, fill=20, font=font, anchor="ls")
+    pixels = np.asarray(fine.reduce(8).convert("RGB"))
+    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
+    assert ink is not None
+    return ink
+
+
+@pytest.mark.parametrize(
+    ("alphabet", "family", "text"),
+    [
+        (CYRILLIC, "sans", "Каждый день с десяти до семи"),
+        (HEBREW, "hebrew", "ספרייה עירונית פתוח"),
+        (ARABIC, "arabic", "مكتبة المدينة"),
+    ],
+)
+def test_a_line_is_spelt(alphabet: Alphabet, family: Family, text: str) -> None:
+    face = _face(family)
+    spelling = explain(_ink(face, text, 24), alphabet, face, 24.0)
+    assert spelling is not None
+    assert spelling.text == text
+    assert spelling.likeness > 0.85
+
+
+def test_face_and_size_are_found_and_remembered() -> None:
+    face = _face("sans")
+    speller = Speller((CYRILLIC,))
+    first, second = speller.spell(_ink(face, "Новости дня", 20)), speller.spell(_ink(face, "Щенок и ёж", 20))
+    assert first is not None
+    assert (first.text, first.face.family, first.size) == ("Новости дня", "sans", 20.0)
+    assert second is not None
+    assert second.text == "Щенок и ёж"
+
+
+def test_scribble_is_never_spelt() -> None:
+    paper = Paper(400, 60)
+    random = np.random.default_rng(7)
+    for _ in range(60):
+        x, y = int(random.integers(20, 360)), int(random.integers(20, 40))
+        paper.pen.line(
+            (x, y, x + int(random.integers(-15, 15)), y + int(random.integers(-12, 12))), fill="#000000", width=2
+        )
+    pixels = load(paper.png()).pixels
+    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 400, 60))
+    assert ink is not None
+    assert Speller((HEBREW,)).spell(ink) is None

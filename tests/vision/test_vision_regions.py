@@ -1,0 +1,63 @@
+"""Connected regions against a plain flood fill."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from weft.vision.regions import Mask, Pixels, islands, same_colour
+
+masks = arrays(np.bool_, st.tuples(st.integers(2, 14), st.integers(2, 14)))
+pictures = arrays(np.uint8, st.tuples(st.integers(2, 9), st.integers(2, 9), st.just(3)), elements=st.integers(0, 6))
+
+
+def _flood(mask: Mask) -> list[set[tuple[int, int]]]:
+    """Islands with diagonal neighbours, the slow way."""
+    left = {(int(y), int(x)) for y, x in np.argwhere(mask)}
+    found: list[set[tuple[int, int]]] = []
+    while left:
+        edge = [left.pop()]
+        island = set(edge)
+        while edge:
+            y, x = edge.pop()
+            near = {(y + dy, x + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)} & left
+            left -= near
+            island |= near
+            edge += near
+        found.append(island)
+    return found
+
+
+@given(masks)
+def test_islands_are_what_a_flood_fill_finds(mask: Mask) -> None:
+    regions = islands(mask)
+    wanted = {frozenset(island) for island in _flood(mask)}
+    numbers = range(1, len(regions.area))
+    found = {frozenset((int(y), int(x)) for y, x in np.argwhere(regions.labels == number)) for number in numbers}
+    assert found == wanted
+
+
+@given(masks)
+def test_area_and_edges_are_those_of_the_pixels(mask: Mask) -> None:
+    regions = islands(mask)
+    for number in range(1, len(regions.area)):
+        rows, columns = np.nonzero(regions.labels == number)
+        assert regions.area[number] == len(rows)
+        assert list(regions.edges[number]) == [columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]
+        assert regions.mask(number).sum() == len(rows)
+
+
+@given(pictures, st.integers(0, 3))
+def test_neighbours_of_like_colour_share_a_region(pixels: Pixels, slack: int) -> None:
+    labels = same_colour(pixels, slack).labels
+    values = pixels.astype(int)
+    for axis in (0, 1):
+        near = np.abs(np.diff(values, axis=axis)).max(axis=2) <= slack
+        same = np.diff(labels, axis=axis) == 0
+        assert (same | ~near).all()
+
+
+def test_two_areas_of_one_colour_that_do_not_touch_are_two() -> None:
+    pixels = np.zeros((3, 5, 3), np.uint8)
+    pixels[:, 2] = 200
+    assert len(same_colour(pixels, 2).area) == 3

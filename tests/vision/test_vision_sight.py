@@ -1,0 +1,117 @@
+"""A whole screenshot, seen with the real models: small pages, so that it takes a moment only."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from vision_drawing import Paper
+
+from weft.vision import Progress, arrange, see, write
+from weft.vision.fonts import faces, installed
+from weft.vision.models import available
+from weft.vision.page import walk
+
+pytestmark = pytest.mark.skipif(not available(), reason="the models of weft[local] are not installed")
+fonts_needed = pytest.mark.skipif(not any(face.path for face in faces()), reason="no known font is installed")
+
+
+def _form() -> Paper:
+    paper = Paper(640, 420, "#f9fafb")
+    paper.box(0, 0, 640, 56, "#111827")
+    paper.text(32, 36, "Northwind", 20, "#ffffff", bold=True)
+    paper.text(32, 110, "Sign in to continue", 28, "#111827", bold=True)
+    paper.text(32, 150, "Use the address that you gave us when you joined.", 16, "#4b5563")
+    paper.box(32, 180, 320, 44, "#ffffff", 6, outline="#9ca3af")
+    paper.text(46, 207, "you@example.com", 15, "#6b7280")
+    paper.box(32, 248, 140, 44, "#2563eb", 8)
+    paper.text(72, 275, "Continue", 15, "#ffffff", bold=True)
+    return paper
+
+
+@fonts_needed
+def test_a_page_is_seen_arranged_and_written() -> None:
+    told: list[Progress] = []
+    seen = see(_form().png(), told.append)
+    said = {text.text for text in seen.texts}
+    assert {"Northwind", "Sign in to continue", "you@example.com", "Continue"} <= said
+    assert seen.background == "#f9fafb"
+    title = next(text for text in seen.texts if text.text.startswith("Sign in"))
+    assert (title.style.weight, title.style.colour) == (700, "#111827")
+    assert abs(title.style.size - 28) <= 1
+    page = arrange(seen)
+    tags = {node.tag for node in walk(page.body)}
+    assert {"header", "main", "h1", "input", "button"} <= tags
+    html = write(page)["index.html"]
+    assert isinstance(html, str)
+    assert "Use the address that you gave us when you joined." in html
+    rough = [progress.seen for progress in told if progress.seen is not None]
+    assert rough[0].rough
+    assert arrange(rough[0]).body
+    assert told[0].stage == "regions"
+    assert told[-1].stage == "done"
+
+
+@fonts_needed
+def test_loss_costs_no_words() -> None:
+    seen = see(_form().jpeg(85))
+    assert seen.lossy
+    assert any("loss" in note for note in seen.notes)
+    assert {"Northwind", "Continue"} <= {text.text for text in seen.texts}
+
+
+def test_an_empty_page_stays_empty() -> None:
+    seen = see(Paper(400, 300, "#e5e7eb").png())
+    assert (seen.boxes, seen.texts, seen.pictures) == ((), (), ())
+    assert seen.background == "#e5e7eb"
+    assert "#e5e7eb" in str(write(arrange(seen))["index.html"])
+
+
+def test_a_photograph_stays_one_picture() -> None:
+    random = np.random.default_rng(3)
+    coarse = random.integers(0, 255, (24, 32, 3), np.uint8)
+    image = Image.fromarray(coarse).resize((320, 240), Image.Resampling.BICUBIC)
+    noise = random.integers(-12, 12, (240, 320, 3))
+    pixels = np.clip(np.asarray(image).astype(int) + noise, 0, 255).astype(np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "PNG")
+    seen = see(out.getvalue())
+    assert not seen.texts
+    assert sum(picture.rect.area for picture in seen.pictures) > 0.9 * 320 * 240
+    assert len(seen.pictures) <= 3
+
+
+def test_a_small_icon_is_a_picture_or_a_box() -> None:
+    paper = Paper(200, 200, "#ffffff")
+    paper.pen.ellipse((40, 40, 160, 160), fill="#dc2626")
+    paper.pen.polygon([(80, 70), (80, 130), (135, 100)], fill="#ffffff")
+    seen = see(paper.png())
+    assert not seen.texts
+    assert len(seen.pictures) + len(seen.boxes) >= 1
+
+
+def test_a_very_tall_page_is_read_where_there_is_something() -> None:
+    paper = Paper(500, 10_000, "#ffffff")
+    paper.text(40, 60, "The very beginning", 24)
+    paper.text(40, 9_940, "The very end", 24)
+    seen = see(paper.png())
+    assert seen.height == 10_000
+    if any(face.path for face in faces()):
+        assert [text.text for text in seen.texts] == ["The very beginning", "The very end"]
+
+
+def test_what_cannot_be_read_is_kept_and_said() -> None:
+    thai = next((path for path in _thai()), None)
+    if thai is None:
+        pytest.skip("no Thai font is installed")
+    paper = Paper(500, 200)
+    font = ImageFont.truetype(thai, 26)
+    ImageDraw.Draw(paper.image).text((40, 100), "สวัสดีชาวโลกและขอบคุณ", fill="#000000", font=font, anchor="ls")
+    seen = see(paper.png())
+    assert not seen.texts
+    assert any(picture.kind == "unread" for picture in seen.pictures)
+    assert any("not read" in note for note in seen.notes)
+
+
+def _thai() -> list[str]:
+    return [path for name, path in installed().items() if name.startswith("NotoSansThai-Regular")]

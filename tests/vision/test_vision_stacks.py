@@ -1,0 +1,151 @@
+"""Every stack from one tree: well formed, escaped, complete, and free of what was not seen."""
+
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from vision_pages import box, picture, seen, text
+
+from weft.vision import STACKS, Page, VisionError, arrange, write
+from weft.vision.writing.markup import VOID
+from weft.vision.writing.tailwind import utilities
+
+NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} `${x}` </style>'
+HTML = [stack for stack in STACKS if stack != "svg"]
+
+
+def _page(words: str = "Plain words") -> Page:
+    return arrange(
+        seen(
+            text(80, 40, words, 32, 700),
+            box(80, 120, 300, 160, "#ffffff", border=True, radius=12),
+            text(104, 150, "A card", 18, 700),
+            text(104, 190, words, 14),
+            picture(480, 120, 200, 160),
+            box(80, 320, 160, 44, "#2563eb", radius=8),
+            text(124, 333, "Press me", 15, 700, "#ffffff"),
+        )
+    )
+
+
+class _Balance(HTMLParser):
+    """Complains about an end that nothing began, and remembers the texts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def _parsed(html: str) -> _Balance:
+    parser = _Balance()
+    parser.feed(html)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@pytest.mark.parametrize("stack", HTML)
+def test_html_is_balanced_and_says_what_was_seen(stack: str) -> None:
+    files = write(_page(), stack)
+    html = files["index.html"]
+    assert isinstance(html, str)
+    parsed = _parsed(html)
+    assert html.startswith("<!DOCTYPE html>")
+    assert "Plain words" in "".join(parsed.texts)
+    assert "assets/photo-1.png" in files
+    assert len(html) < 25_000
+
+
+@pytest.mark.parametrize("stack", [stack for stack in HTML if stack != "react_tailwind"])
+def test_what_was_read_is_never_markup(stack: str) -> None:
+    html = write(_page(NASTY), stack)["index.html"]
+    assert isinstance(html, str)
+    assert "alert(" not in "".join(re.findall(r"<script[^>]*>(.*?)</script>", html, re.DOTALL))
+    assert NASTY in "".join(_parsed(html).texts)
+    if stack == "vue_tailwind":
+        assert "v-pre" in html
+
+
+def test_jsx_keeps_what_was_read_in_strings() -> None:
+    html = write(_page(NASTY), "react_tailwind")["index.html"]
+    assert isinstance(html, str)
+    assert html.count("</script>") == 5
+    assert json.dumps(NASTY).replace("<", "\\u003c") in html
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=30))
+def test_any_text_survives_in_html_and_svg(words: str) -> None:
+    page = arrange(seen(text(80, 40, words, 20)))
+    html, svg = write(page)["index.html"], write(page, "svg")["image.svg"]
+    assert isinstance(html, str)
+    assert isinstance(svg, str)
+    assert words in "".join(_parsed(html).texts)
+    root = ElementTree.fromstring(svg)
+    assert words in [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_svg_is_one_file_with_everything_in_it() -> None:
+    files = write(_page(), "svg")
+    assert list(files) == ["image.svg"]
+    svg = files["image.svg"]
+    assert isinstance(svg, str)
+    assert "data:image/png;base64," in svg
+    ElementTree.fromstring(svg)
+
+
+def test_equal_styles_share_a_class_and_colours_are_variables() -> None:
+    cards = [
+        part for x in (80, 420, 760) for part in (box(x, 100, 300, 120, "#e0e7ff", radius=8), text(x + 24, 130, "Card"))
+    ]
+    html = write(arrange(seen(*cards)))["index.html"]
+    assert isinstance(html, str)
+    assert html.count('class="card"') == 3
+    assert html.count("\n.card {") == 1
+    assert re.search(r"--c1: #[0-9a-f]{6};", str(write(_page())["index.html"]))
+
+
+def test_a_narrow_screen_has_rules_of_its_own() -> None:
+    html = write(_page())["index.html"]
+    assert isinstance(html, str)
+    assert "@media (max-width: 720px)" in html
+    phone = write(arrange(seen(text(20, 20, "Phone"), width=375, height=600)))["index.html"]
+    assert isinstance(phone, str)
+    assert "@media" not in phone
+
+
+def test_an_unknown_stack_is_named_with_the_known_ones() -> None:
+    with pytest.raises(VisionError, match="html_css"):
+        write(_page(), "cobol")
+
+
+@pytest.mark.parametrize(
+    ("style", "words"),
+    [
+        ((("display", "flex"), ("gap", "24px")), ["flex", "gap-6"]),
+        ((("padding", "10px 24px"),), ["py-[10px]", "px-6"]),
+        ((("margin-left", "-3px"), ("color", "#1f2937")), ["-ml-[3px]", "text-[#1f2937]"]),
+        ((("border", "1px solid #d1d5db"),), ["border", "border-[#d1d5db]"]),
+        ((("box-shadow", "0 1px 3px rgb(0 0 0 / 0.1)"),), ["shadow-[0_1px_3px_rgb(0_0_0_/_0.1)]"]),
+        ((("grid-template-columns", "repeat(3, minmax(0, 1fr))"),), ["grid-cols-3"]),
+    ],
+)
+def test_tailwind_says_the_same_in_its_own_words(style: tuple[tuple[str, str], ...], words: list[str]) -> None:
+    assert utilities(style) == words
