@@ -1,0 +1,149 @@
+"""Pictures of the page's main views for the docs: light and dark, large and small.
+
+    python scripts/screenshots.py [folder]
+
+It needs the built page (`npm ci && npm run build` in web/) and Chromium. The models' turns are written in code.
+"""
+
+import asyncio
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright
+
+ROOT = Path(__file__).parent.parent
+HOST = ROOT / "web" / "dev" / "host.py"
+CHROMIUM = "/usr/bin/chromium"
+LARGE: ViewportSize = {"width": 1280, "height": 800}
+SMALL: ViewportSize = {"width": 390, "height": 780}
+TURN = 300
+"""Milliseconds in which everything that moves has come to rest."""
+
+
+class Views:
+    """The views, each as a way to get there."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+
+    async def start(self) -> None:
+        await self._go("#/")
+        await self.page.get_by_role("heading", name="What shall we build?").wait_for()
+
+    async def conversation(self) -> None:
+        await self._open_session("What should I wear in Oslo? markdown")
+
+    async def approval(self) -> None:
+        await self._open_session("Please write notes")
+
+    async def files(self) -> None:
+        await self._open_session("Please write notes, without asking")
+        await self.page.get_by_role("tab", name=re.compile("Files")).click()
+
+    async def events(self) -> None:
+        await self._open_session("Please write notes, without asking")
+        await self.page.get_by_role("tab", name="Events").click()
+        await self.page.get_by_role("radio", name="Waterfall").click()
+
+    async def project(self) -> None:
+        await self._open_project()
+
+    async def code(self) -> None:
+        await self._open_project()
+        await self.page.get_by_role("tab", name="Code").click()
+        await self.page.get_by_label("Content of index.html").wait_for()
+
+    async def settings(self) -> None:
+        await self._go("#/settings")
+        await self.page.get_by_role("heading", name="Settings").wait_for()
+
+    async def _go(self, place: str) -> None:
+        await self.page.evaluate(f"location.hash = '{place}'")
+
+    async def _open_session(self, title: str) -> None:
+        await self._go("#/sessions")
+        await self.page.locator(".list-link").filter(has_text=title).first.click()
+        await self.page.get_by_role("log").wait_for()
+
+    async def _open_project(self) -> None:
+        await self._go("#/")
+        await self.page.locator(".project-card").first.click()
+        await self.page.locator(".stage iframe.shown").wait_for()
+
+
+NAMES = ("start", "conversation", "approval", "files", "events", "project", "code", "settings")
+
+
+async def prepare(page: Page) -> None:
+    """Something to look at."""
+    for text, permissions, until in (
+        ("What should I wear in Oslo? markdown", "auto", ".ended"),
+        ("Please write notes, without asking", "auto", ".ended"),
+        ("Please write notes", "ask", ".ask"),
+    ):
+        await page.evaluate("location.hash = '#/'")
+        await page.get_by_role("radio", name="Assistant").click()
+        await page.get_by_label("Permissions").select_option(permissions)
+        await page.get_by_label("What to work on").fill(text)
+        await page.get_by_role("button", name="Start", exact=True).click()
+        await page.locator(until).wait_for()
+    await page.evaluate("location.hash = '#/'")
+    await page.get_by_label("What to build").fill("Build a landing page for a weaving studio")
+    await page.get_by_role("button", name=re.compile("^Models")).click()
+    for name in ("quick", "calm", "bright", "plain"):
+        await page.get_by_role("menuitemcheckbox", name=f"scripted/{name}").click()
+    await page.keyboard.press("Escape")
+    await page.get_by_label("Variants").select_option("4")
+    await page.get_by_role("button", name="Build", exact=True).click()
+    done = page.get_by_role("group", name="Variants").get_by_role("button", name=re.compile("completed"))
+    await done.nth(3).wait_for()
+
+
+async def take(browser: Browser, address: str, folder: Path, theme: str, size: ViewportSize) -> None:
+    context = await browser.new_context(
+        viewport=size, color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce"
+    )
+    page = await context.new_page()
+    await page.goto(address)
+    await page.get_by_test_id("connection").wait_for(state="attached")
+    views = Views(page)
+    for name in NAMES:
+        await getattr(views, name)()
+        await page.wait_for_timeout(TURN * 3)
+        path = folder / f"page-{name}-{theme}-{'large' if size is LARGE else 'small'}.png"
+        await page.screenshot(path=path)
+        print(path.name)
+    await context.close()
+
+
+async def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as data:
+        command = [sys.executable, str(HOST), "--data", data]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: ASYNC220
+        try:
+            assert server.stdout is not None
+            ready = json.loads(await asyncio.to_thread(server.stdout.readline))
+            address = f"{ready['url']}/#token={ready['token']}"
+            async with async_playwright() as playwright:
+                browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+                page = await browser.new_page(viewport=LARGE)
+                await page.goto(address)
+                await prepare(page)
+                await page.close()
+                for theme in ("light", "dark"):
+                    for size in (LARGE, SMALL):
+                        await take(browser, address, folder, theme, size)
+                await browser.close()
+        finally:
+            server.terminate()
+            server.wait()
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images"
+    target.mkdir(parents=True, exist_ok=True)
+    asyncio.run(main(target))

@@ -1,0 +1,104 @@
+"""What tests of the page share: where things lie, and a person who uses it."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import ConsoleMessage, Locator, Page, expect
+
+ROOT = Path(__file__).parent.parent.parent
+HOST = ROOT / "web" / "dev" / "host.py"
+BUILT = ROOT / "src" / "weft" / "server" / "built" / "index.html"
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = "/usr/bin/chromium"
+LONG = 20_000
+"""Milliseconds that anything may take on a slow machine."""
+
+expect.set_options(timeout=LONG)
+
+
+class Visit:
+    """Somebody with the page open."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.problems: list[str] = []
+        self.strict = True
+        """Whether nothing may go wrong in this test."""
+        self.expected: list[str] = ["directive 'webrtc'"]
+        """Parts of what the console may say in this test."""
+        page.set_default_timeout(LONG)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", self._console)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(part in message.text for part in self.expected):
+            self.problems.append(message.text)
+
+    async def open(self) -> None:
+        await self.page.goto(self.address)
+        await expect(self.page.get_by_test_id("connection")).to_have_text("Connected")
+
+    async def ask(
+        self, text: str, *, model: str = "scripted/quick", permissions: str = "auto", folder: str = ""
+    ) -> None:
+        """Start a session with a first request."""
+        page = self.page
+        await page.evaluate("location.hash = '#/'")
+        await page.get_by_role("radio", name="Assistant").click()
+        await page.get_by_label("Model").select_option(model)
+        await page.get_by_label("Permissions").select_option(permissions)
+        if folder:
+            await page.get_by_label("Folder").select_option(folder)
+        await page.get_by_label("What to work on").fill(text)
+        await page.get_by_role("button", name="Start", exact=True).click()
+        await expect(page.get_by_role("log", name="Conversation")).to_be_visible()
+
+    async def say(self, text: str) -> None:
+        await self.page.get_by_label("Message", exact=True).fill(text)
+        await self.page.keyboard.press("Enter")
+
+    async def build(self, text: str, variants: int = 2, models: Sequence[str] = ("quick", "calm", "bright")) -> None:
+        """Start a project."""
+        page = self.page
+        await page.evaluate("location.hash = '#/'")
+        await page.get_by_label("What to build").fill(text)
+        await page.get_by_role("button", name=re.compile("^Models")).click()
+        for model in models:
+            await page.get_by_role("menuitemcheckbox", name=f"scripted/{model}").click()
+        await page.keyboard.press("Escape")
+        await page.get_by_label("Variants").select_option(str(variants))
+        await page.get_by_role("button", name="Build", exact=True).click()
+        await expect(page.get_by_role("group", name="Variants")).to_be_visible()
+
+    @property
+    def log(self) -> Locator:
+        return self.page.get_by_role("log", name="Conversation")
+
+    @property
+    def working(self) -> Locator:
+        return self.page.get_by_test_id("working")
+
+    def tool(self, name: str) -> Locator:
+        return self.page.get_by_role("group", name=f"Tool {name}")
+
+    async def done(self, count: int = 1) -> None:
+        """All of it is over, for the count-th time in this conversation."""
+        await expect(self.page.locator(".ended")).to_have_count(count)
+        await expect(self.working).to_have_count(0)
+
+    async def built(self, variants: int = 2) -> None:
+        """Every variant is done."""
+        cards = self.page.get_by_role("group", name="Variants").get_by_role("button", name=re.compile("completed"))
+        await expect(cards).to_have_count(variants)
+
+    async def axe(self) -> list[dict[str, Any]]:
+        """What axe finds wrong with what is shown."""
+        await self.page.evaluate(AXE.read_text())
+        found = await self.page.evaluate("axe.run(document, {iframes: false}).then(result => result.violations)")
+        return [
+            {"rule": each["id"], "help": each["help"], "nodes": [node["html"][:160] for node in each["nodes"][:3]]}
+            for each in found
+        ]

@@ -1,0 +1,154 @@
+"""What holds everywhere: the list, settings, themes, keyboards, small screens, screen readers."""
+
+import re
+
+import pytest
+from page_support import AXE, Visit
+from playwright.async_api import expect
+
+
+async def test_sessions_are_found_renamed_and_deleted(visit: Visit) -> None:
+    page = visit.page
+    await visit.ask("hello there")
+    await visit.done()
+    entry = page.get_by_role("list", name="Recent").get_by_role("listitem").filter(has_text="hello there").first
+    await entry.get_by_role("button").click()
+    await page.get_by_role("menuitem", name="Rename").click()
+    await page.get_by_label("Title").fill("Greetings of the day")
+    await page.keyboard.press("Enter")
+    await page.get_by_label("Search projects and sessions").fill("greetings of")
+    await expect(page.get_by_role("list", name="Recent").get_by_role("listitem")).to_have_count(1)
+    await page.get_by_role("button", name="More for Greetings of the day").click()
+    await page.get_by_role("menuitem", name="Delete").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    await expect(page.get_by_text("Nothing found.")).to_be_visible()
+
+
+async def test_settings_say_what_there_is_and_no_key(visit: Visit) -> None:
+    page = visit.page
+    await page.get_by_role("link", name="Settings").click()
+    await expect(page.get_by_text("ANTHROPIC_API_KEY")).to_be_visible()
+    await expect(page.get_by_text("run_command")).to_be_visible()
+    await page.get_by_role("radio", name="Dark").click()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    await page.reload()
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+async def test_the_token_is_nowhere_in_the_browser(visit: Visit) -> None:
+    page = visit.page
+    assert "token" not in page.url
+    kept = await page.evaluate(
+        "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])"
+    )
+    assert "t" * 32 not in kept
+    await page.reload()
+    await expect(page.get_by_test_id("connection")).to_have_text("Connected")
+
+
+async def test_without_a_token_there_is_nothing(visit: Visit) -> None:
+    page = visit.page
+    visit.expected += ["401", "WebSocket"]
+    await page.context.clear_cookies()
+    await page.reload()
+    await page.get_by_label("Token").fill("wrong-token-0123456789")
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("alert")).to_contain_text("does not know this token")
+    await page.get_by_label("Token").fill("t" * 32)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_test_id("connection")).to_have_text("Connected")
+
+
+async def test_all_of_a_conversation_goes_by_keyboard(visit: Visit) -> None:
+    page = visit.page
+    await page.get_by_role("radio", name="Build a page").focus()
+    await page.keyboard.press("ArrowRight")
+    await page.get_by_label("What to work on").focus()
+    await page.keyboard.type("question please")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("button", name="Teal")).to_be_visible()
+    await page.get_by_role("log").focus()
+    for _ in range(12):
+        await page.keyboard.press("Tab")
+        if await page.evaluate("document.activeElement.textContent") == "Teal":
+            break
+    await page.keyboard.press("Enter")
+    await visit.done()
+    await page.get_by_role("log").focus()
+    await page.keyboard.press("/")
+    await page.keyboard.type("endless")
+    await page.keyboard.press("Enter")
+    await expect(visit.working).to_be_visible()
+    await page.keyboard.press("Escape")
+    await visit.done(2)
+
+
+async def test_changes_are_announced(visit: Visit) -> None:
+    await visit.ask("question please")
+    said = visit.page.locator('[role="status"].unseen')
+    await expect(said).to_have_text("The agent waits for you.")
+    await visit.page.get_by_role("button", name="Teal").click()
+    await expect(said).to_have_text("The answer is complete.")
+
+
+VIEWS = ("start", "assistant", "chat", "approval", "files", "events", "waterfall", "sessions", "settings")
+STUDIO = ("preview", "code", "compare", "history")
+
+
+async def show(visit: Visit, view: str) -> None:
+    page = visit.page
+    if view == "assistant":
+        await page.get_by_role("radio", name="Assistant").click()
+    elif view == "chat":
+        await visit.ask("markdown please")
+        await visit.done()
+    elif view == "approval":
+        await visit.ask("write notes please", permissions="ask")
+        await expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    elif view in ("files", "events", "waterfall"):
+        await visit.ask("write notes please")
+        await visit.done()
+        tab = "Files" if view == "files" else "Events"
+        await page.get_by_role("tab", name=re.compile(tab)).click()
+        await expect(page.get_by_role("region" if tab == "Events" else "tree", name=tab)).to_be_visible()
+        if view == "waterfall":
+            await page.get_by_role("radio", name="Waterfall").click()
+    elif view in ("sessions", "settings"):
+        await page.evaluate(f"location.hash = '#/{view}'")
+        await expect(page.get_by_role("heading", level=1)).to_have_text(view.title())
+        await page.wait_for_timeout(300)
+    elif view in STUDIO:
+        await visit.build("a landing page")
+        await visit.built()
+        await page.get_by_role("tab", name=view.title()).click()
+        await page.wait_for_timeout(700)
+
+
+WIDE = """() => [...document.querySelectorAll("body *")].filter(element => {
+    const box = element.getBoundingClientRect();
+    if (box.right <= 361 || box.width === 0 || element.closest(".sidebar, .unseen, iframe")) return false;
+    for (let up = element.parentElement; up; up = up.parentElement) {
+        const cut = getComputedStyle(up).overflowX !== "visible" && up !== document.body;
+        if (cut && up.getBoundingClientRect().right <= 361) return false;
+    }
+    return true;
+}).map(element => element.className || element.tagName).slice(0, 5)"""
+"""What sticks out of a small screen and cannot be scrolled to."""
+
+
+@pytest.mark.parametrize("view", [*VIEWS, *STUDIO])
+async def test_every_view_is_accessible_and_fits_a_small_screen(visit: Visit, view: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe is not installed; run `npm ci` in web/")
+    page = visit.page
+    await page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    await show(visit, view)
+    assert await visit.axe() == []
+    await page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert await visit.axe() == []
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.wait_for_timeout(200)
+    assert await page.evaluate(WIDE) == []
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert await visit.axe() == []

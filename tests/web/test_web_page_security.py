@@ -1,0 +1,108 @@
+"""Models write the pages and the words that are shown; none of it is believed."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator
+
+import pytest
+from page_support import Visit
+from playwright.async_api import expect
+
+
+class Sink:
+    """Counts whoever comes."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.address = ""
+
+    async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.heard.append((await reader.readline()).decode("latin-1").strip() or "a connection")
+        writer.close()
+
+
+@pytest.fixture
+async def sink() -> AsyncGenerator[Sink]:
+    sink = Sink()
+    server = await asyncio.start_server(sink.hear, "127.0.0.1", 0)
+    sink.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server:
+        yield sink
+
+
+async def unharmed(visit: Visit) -> None:
+    assert await visit.page.evaluate("window.__pwn") is None
+    assert (
+        await visit.page.evaluate(
+            "document.querySelectorAll('main img[onerror], main script, main svg[onload]').length"
+        )
+        == 0
+    )
+
+
+async def test_markdown_is_text_and_loads_nothing(visit: Visit, sink: Sink) -> None:
+    await visit.ask(f"hostile markdown {sink.address}")
+    await visit.done()
+    await expect(visit.log).to_contain_text("window.__pwn=1")
+    await unharmed(visit)
+    said = visit.log.locator(".prose")
+    assert await said.locator("img, iframe, script, object, svg, form").count() == 0
+    for link in await said.locator("a[href]").all():
+        assert re.match("https?://", await link.get_attribute("href") or "")
+        assert await link.get_attribute("rel") == "noopener noreferrer"
+    await visit.page.wait_for_timeout(300)
+    assert sink.heard == []
+
+
+async def test_names_results_thoughts_and_questions_are_text(visit: Visit) -> None:
+    await visit.ask("hostile words", permissions="ask")
+    await expect(visit.page.get_by_role("button", name="Allow once")).to_be_visible()
+    await unharmed(visit)
+    await visit.page.get_by_role("button", name="Allow once").click()
+    await visit.page.get_by_role("button", name="no", exact=True).click()
+    await visit.done()
+    for head in await visit.page.locator(".tool-head, .fold").all():
+        await head.click()
+    for tab in ("Files", "Events"):
+        await visit.page.get_by_role("tab", name=re.compile(tab)).click()
+        await visit.page.wait_for_timeout(300)
+    await unharmed(visit)
+
+
+async def test_a_page_cannot_leave_its_frame(visit: Visit, sink: Sink) -> None:
+    """As it is written, in the frame, and in a tab of its own."""
+    visit.strict = False  # the console is full of what was refused
+    page = visit.page
+    await visit.build(f"hostile page {sink.address.removeprefix('http://')}", variants=1, models=["quick"])
+    await visit.built(1)
+    frame = page.locator(".stage iframe.shown")
+    await expect(frame).to_have_attribute("sandbox", "allow-scripts")
+    await expect(page.locator(".stage").frame_locator("iframe.shown").locator("h1")).to_have_text("Escape")
+    address = await page.get_by_role("link", name="Open in its own tab").get_attribute("href")
+    await page.wait_for_timeout(3000)
+    assert sink.heard == []
+    assert page.url.startswith(visit.address.split("#", maxsplit=1)[0])
+    assert await page.title() == "Project · Weft"
+    await unharmed(visit)
+    tab = await page.context.new_page()
+    await tab.goto(visit.address.split("/#", maxsplit=1)[0] + str(address))
+    assert await tab.evaluate("window.origin") == "null"
+    await tab.wait_for_timeout(1000)
+    await tab.close()
+    # In a tab of its own a page may go elsewhere, as every page may; it has nothing to take along.
+    assert [line for line in sink.heard if not re.search("GET /(top|refresh)", line)] == []
+    assert len(page.context.pages) == 1
+
+
+async def test_a_page_that_never_ends_does_not_stop_ours(visit: Visit) -> None:
+    visit.strict = False
+    page = visit.page
+    await visit.build("busy page", variants=1, models=["quick"])
+    await visit.built(1)
+    await page.get_by_role("tab", name="History").click(timeout=10_000)
+    await expect(page.locator(".history-row")).to_have_count(1)
+    await page.get_by_label("What to change").fill("still here")
+    assert await page.get_by_label("What to change").input_value() == "still here"
+    await page.get_by_role("tab", name="Preview").click()
+    await page.get_by_role("button", name="Stop preview").click()
+    await expect(page.locator(".stage iframe")).to_have_count(0)

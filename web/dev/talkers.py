@@ -1,0 +1,230 @@
+"""What scripted models say, by a word in the request: for looking at the page and for its tests, without any key."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import weft
+from weft.core.content import Text
+from weft.core.errors import InvalidRequest
+from weft.core.messages import Message
+from weft.core.settings import Settings
+from weft.core.tools import ToolDefinition
+from weft.core.usage import Usage
+from weft.providers.base import ProviderSession
+from weft.providers.scripted import Request, Script, ScriptedModel
+
+S = ScriptedModel
+
+HELLO = """Here is what I found:
+
+1. **Coats** keep you warm.
+2. `gloves` help as well.
+
+| place | °C |
+|---|---|
+| Oslo | -3 |
+| Rome | 14 |
+
+```python
+def wear(place: str) -> str:
+    return "coat" if place == "Oslo" else "shirt"
+```
+
+> Dress in layers, and look at [the forecast](https://example.org/forecast) first.
+"""
+
+HOSTILE = """<img src={sink}/raw.png> <img src=x onerror="window.__pwn=1"> <script>window.__pwn=1</script>
+
+![a]({sink}/image.png) [click](javascript:window.__pwn=1) [data](data:text/html,<script>1</script>)
+
+<iframe srcdoc="<script>parent.__pwn=1</script>"></iframe> <svg onload="window.__pwn=1"></svg>
+
+[ref]: {sink}/reference.png
+![b][ref]
+
+<a href="https://example.org" onclick="window.__pwn=1">x</a> https://example.org/auto
+"""
+
+EVIL = "<img src=x onerror='window.__pwn=1'>]]></script><script>window.__pwn=1</script>"
+
+ESCAPE = """<!doctype html>
+<html><head><title>Escape</title>
+<link rel="dns-prefetch" href="{sink}"><link rel="preconnect" href="{sink}">
+<link rel="stylesheet" href="{sink}/style.css">
+<style>@import "{sink}/import.css"; body {{ background: url({sink}/back.png) }}</style>
+<meta http-equiv="refresh" content="2;url={sink}/refresh"></head>
+<body><h1>Escape</h1><img src="{sink}/image.png"><iframe src="{sink}/frame"></iframe>
+<form action="{sink}/form" method="post"><button id="send">send</button></form>
+<script src="{sink}/script.js"></script>
+<script>
+const tries = {{
+  cookie: () => document.cookie = "a=1", storage: () => localStorage.setItem("a", "1"),
+  base: () => indexedDB.open("a").onsuccess, parent: () => parent.document.title = "taken",
+  top: () => top.location = "{sink}/top", frame: () => parent.__pwn = 1, fetch: () => fetch("{sink}/fetch"),
+  beacon: () => navigator.sendBeacon("{sink}/beacon"), open: () => window.open("{sink}/open").name,
+  socket: () => new WebSocket("{sink}".replace("http", "ws") + "/socket"),
+  events: () => new EventSource("{sink}/events"),
+  worker: () => navigator.serviceWorker.register("/sw.js"), own: () => fetch("/sessions"),
+  send: () => document.getElementById("send").click(),
+}};
+for (const [name, attempt] of Object.entries(tries)) try {{ attempt(); }} catch (error) {{ void error; }}
+parent.postMessage({{weft: "selected", html: "<img src=x onerror='window.__pwn=1'>", path: "body", index: 0}}, "*");
+parent.postMessage({{weft: "error", text: "<img src=x onerror='window.__pwn=1'>"}}, "*");
+</script></body></html>
+"""
+
+BUSY = "<!doctype html>\n<html><head><title>Busy</title></head><body><h1>Busy</h1><script>for(;;){}</script></body>\n"
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+  body {{ margin: 0; font: 16px/1.6 system-ui, sans-serif; color: #1c2524; background: {back}; }}
+  header {{ display: flex; gap: 24px; align-items: center; padding: 20px 6vw; }}
+  header b {{ font-size: 18px; margin-right: auto; }}
+  .hero {{ padding: 9vh 6vw; max-width: 760px; }}
+  h1 {{ font-size: clamp(34px, 6vw, 60px); line-height: 1.05; margin: 0 0 16px; letter-spacing: -.02em; }}
+  .button {{ display: inline-block; padding: 12px 22px; border-radius: 10px; background: {accent}; color: #fff; }}
+  .cards {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 16px; }}
+  .cards {{ padding: 0 6vw 8vh; }}
+  .card {{ padding: 20px; border-radius: 14px; background: #ffffffcc; box-shadow: 0 1px 3px #0002; }}
+</style>
+</head>
+<body>
+<header><b>{title}</b><span>Prices</span><span>About</span></header>
+<section class="hero">
+  <h1>{head}</h1>
+  <p>Plain, fast and calm. Everything in one place, and nothing in the way.</p>
+  <p><a class="button" href="#">Start</a></p>
+</section>
+<section class="cards">
+  <div class="card"><h3>Quick</h3><p>Ready before you have finished reading.</p></div>
+  <div class="card"><h3>Open</h3><p>Every step can be seen and checked.</p></div>
+  <div class="card"><h3>Yours</h3><p>It runs where you are.</p></div>
+</section>
+</body>
+</html>
+"""
+
+LOOKS = (
+    ("#eef6f4", "#0f766e", "Woven from many threads"),
+    ("#f6f1ea", "#b45309", "Made by hand, at speed"),
+    ("#eef1fb", "#4338ca", "A calmer way to build"),
+    ("#f7eef4", "#9d174d", "Side by side, live"),
+    ("#f2f4ee", "#4d7c0f", "Grown, not glued"),
+    ("#f0f0f0", "#111827", "Nothing in the way"),
+)
+
+
+class Talker:
+    """A model that answers by the words of the last request, in every session anew."""
+
+    def __init__(self, name: str, *, look: int = 0, piece: int = 12, pause: float = 0.004) -> None:
+        self.name = name
+        self._look = look
+        self._piece = piece
+        self._pause = pause
+
+    def open_session(
+        self, *, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> ProviderSession:
+        model = S([self._say] * 1000, name=self.name, piece=self._piece, pause=self._pause)
+        return model.open_session(messages=messages, tools=tools, settings=settings)
+
+    def _say(self, request: Request) -> Script:
+        words, step = _asked(request.messages)
+        for word, turns in self._turns(words).items():
+            if word in words:
+                return turns[min(step, len(turns) - 1)]
+        return f"You said: {words[:200]}"
+
+    def _turns(self, words: str) -> dict[str, Sequence[Script]]:
+        found = re.search(r"127\.0\.0\.1:\d+", words)
+        sink = f"http://{found[0] if found else '127.0.0.1:9'}"
+        back, accent, head = LOOKS[self._look % len(LOOKS)]
+        page = PAGE.format(title="Loom & Co", back=back, accent=accent, head=head)
+        edit = {"path": "index.html", "edits": [{"old_text": head, "new_text": f"{head}, again"}]}
+        question = {"question": "Which colour shall it be?", "suggestions": ["Teal", "Amber"]}
+        return {
+            "hostile markdown": [HOSTILE.format(sink=sink)],
+            "hostile words": [
+                [
+                    S.think(EVIL),
+                    S.call("write_file", path=EVIL.replace("/", "-"), content=EVIL),
+                    S.call(EVIL[:30], evil=EVIL),
+                    S.call("ask_user", question=EVIL, suggestions=[EVIL, "no"]),
+                ],
+                EVIL,
+            ],
+            "hostile page": [[S.call("create_file", path="index.html", content=ESCAPE.format(sink=sink))], "Done."],
+            "long page": [[S.call("create_file", path="index.html", content=_long(page))], "Done."],
+            "busy page": [[S.call("create_file", path="index.html", content=BUSY)], "Done."],
+            "markdown": [[S.think("The person asks about clothes. Oslo is cold."), HELLO]],
+            "fail": [["Half of an ans", S.fail(InvalidRequest("The provider refuses this request: it is too long."))]],
+            "endless": ["word " * 4000],
+            "question": [[S.call("ask_user", **question)], "Thank you, I will use that colour."],
+            "write notes": [
+                [
+                    S.think("I shall write it down."),
+                    "I will write that down.",
+                    S.call("write_file", path="notes/today.md", content="# Today\n\n- looms\n- threads\n"),
+                ],
+                [S.call("read_file", path="notes/today.md"), S.call("read_file", path="missing.md")],
+                "It is in `notes/today.md`.",
+            ],
+            "command": [[S.call("run_command", command="for i in 1 2 3; do echo step $i; sleep 0.2; done")], "It ran."],
+            "headline": [[S.call("edit_file", **edit)], "The headline is changed."],
+            "plan": [
+                [S.call("todo_list", items=[{"text": "Look", "status": "done"}, {"text": "Write"}])],
+                "That is the plan.",
+            ],
+            "build": [
+                [
+                    S.think("A calm landing page: a header, a hero, three cards."),
+                    "I will build a landing page.",
+                    S.call("create_file", path="index.html", content=page),
+                    S.stop("tool_use", Usage(input=1840, output=960, reasoning=120)),
+                ],
+                "Done: a header, a headline and three cards.",
+            ],
+        }
+
+
+def _long(page: str) -> str:
+    """The same page with many more cards."""
+    start, mark, end = page.partition("</section>\n</body>")
+    words = "Words that go on. " * 6
+    cards = [f'  <div class="card"><h3>Card {number}</h3><p>{words}</p></div>\n' for number in range(200)]
+    return start + "".join(cards) + mark + end
+
+
+def _asked(messages: list[Message]) -> tuple[str, int]:
+    """The words of the last request, and how many turns it already took."""
+    at = max(number for number, message in enumerate(messages) if message.role == "user")
+    words = " ".join(block.text for block in messages[at].content if isinstance(block, Text)).lower()
+    return words, sum(message.role == "assistant" for message in messages[at:])
+
+
+def talkers() -> dict[str, Any]:
+    names = ["scripted/quick", "scripted/calm", "scripted/bright", "scripted/plain"]
+    slow = Talker("scripted/slow", piece=4, pause=0.03)
+    steady = Talker("scripted/steady", piece=6, pause=0.01)  # a hundred deltas a second
+    return {name: Talker(name, look=number) for number, name in enumerate(names)} | {
+        "scripted/slow": slow,
+        "scripted/steady": steady,
+    }
+
+
+@weft.tool
+async def paint() -> weft.ToolOutput:
+    """Paint a small picture."""
+    await asyncio.sleep(0)
+    return weft.ToolOutput(content=[weft.Image(media_type="image/png", data=DOT)], summary="Painted a dot")
+
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -1,0 +1,128 @@
+/** Where a person writes to an agent: send, stop, and what to do while it is at work. */
+
+import { useEffect, useRef, useState } from "react";
+import type { Conversation } from "../log/conversation";
+import { textOf } from "../log/content";
+import { IconButton } from "../parts/button";
+import { tellFailure } from "../parts/toasts";
+import { type Content, sessions, type WhenBusy } from "../wire/api";
+import { type Attachment, splitData } from "./attachments";
+import { Box } from "./box";
+
+interface Props {
+  session: string;
+  conversation: Conversation;
+}
+
+export function Composer({ session, conversation }: Props) {
+  const [text, setText] = useState("");
+  const [attachments, setAttachments] = useState<Attachment[]>([]);
+  const [whenBusy, setWhenBusy] = useState<WhenBusy>("queue");
+  const [sending, setSending] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const busy = conversation.exchange !== null;
+  const empty = text.trim() === "" && attachments.length === 0;
+
+  useEffect(() => {
+    const focus = (event: KeyboardEvent) => {
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
+      event.preventDefault();
+      box.current?.querySelector("textarea")?.focus();
+    };
+    document.addEventListener("keydown", focus);
+    return () => document.removeEventListener("keydown", focus);
+  }, []);
+
+  const send = async () => {
+    if (empty || sending) return;
+    setSending(true);
+    try {
+      await sessions.send(session, contentOf(text, attachments), busy ? whenBusy : "queue");
+      setText("");
+      setAttachments([]);
+    } catch (error) {
+      tellFailure(error);
+    } finally {
+      setSending(false);
+    }
+  };
+  const stop = () => sessions.cancel(session).catch(tellFailure);
+
+  return (
+    <div
+      className="composer"
+      ref={box}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && busy) void stop();
+      }}
+    >
+      <Queue session={session} conversation={conversation} />
+      <Box
+        label="Message"
+        placeholder={busy ? "Say more while it works…" : "Write a message…"}
+        text={text}
+        onText={setText}
+        attachments={attachments}
+        onAttachments={setAttachments}
+        onSubmit={() => void send()}
+        submit={
+          <>
+            {busy && <IconButton icon="stop" look="plain" label="Stop (Escape)" onClick={() => void stop()} />}
+            <IconButton icon="send" look="primary" label="Send (Enter)" disabled={empty || sending} onClick={() => void send()} />
+          </>
+        }
+      >
+        {busy && (
+          <select
+            className="select small"
+            aria-label="While it works"
+            value={whenBusy}
+            onChange={(event) => setWhenBusy(event.target.value as WhenBusy)}
+          >
+            <option value="queue">Queue: after this</option>
+            <option value="steer">Steer: at the next turn</option>
+            <option value="interrupt">Interrupt: instead of this</option>
+          </select>
+        )}
+      </Box>
+    </div>
+  );
+}
+
+function Queue({ session, conversation }: Props) {
+  if (conversation.queue.size === 0) return null;
+  return (
+    <ul className="queue" aria-label="Waiting requests">
+      {[...conversation.queue.values()].map((each) => (
+        <li key={each.request} className="row">
+          <span className="badge">Queued</span>
+          <span className="grow truncate">{each.message === null ? "A request" : textOf(each.message)}</span>
+          <IconButton
+            small
+            icon="close"
+            label="Take back"
+            onClick={() => void sessions.cancel(session, each.request).catch(tellFailure)}
+          />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function contentOf(text: string, attachments: Attachment[]): Content {
+  const content: Content = text.trim() === "" ? [] : [{ type: "text", text: text.trim() }];
+  for (const each of attachments) {
+    if (each.kind === "html") {
+      content.push({ type: "text", text: `${each.name}:\n\n${each.data}` });
+      continue;
+    }
+    const { mediaType, base64 } = splitData(each.data);
+    if (each.kind === "image") content.push({ type: "image", media_type: mediaType, data: base64 });
+    else content.push({ type: "file", media_type: mediaType, data: base64, name: each.name });
+  }
+  return content;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}

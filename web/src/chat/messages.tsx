@@ -1,0 +1,132 @@
+/** What people and models said: a message, a text, a thought, a word of the system, an end. */
+
+import { memo, useState } from "react";
+import { totalOf } from "../log/usage";
+import { textOf } from "../log/content";
+import type { EndItem, NoticeItem, TextItem, ThinkingItem, UserItem } from "../log/item";
+import { Button, IconButton } from "../parts/button";
+import { duration, money, tokens } from "../parts/format";
+import { Icon } from "../parts/icon";
+import { Picture } from "../parts/picture";
+import { Prose } from "../parts/prose";
+import { Elapsed } from "./elapsed";
+
+interface UserProps {
+  item: UserItem;
+  /** Nothing may be tried again while something runs. */
+  idle: boolean;
+  onBranch?(item: UserItem, text: string): void;
+  onRetry?(item: UserItem): void;
+}
+
+export const UserMessage = memo(function UserMessage({ item, idle, onBranch, onRetry }: UserProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const text = textOf(item.message);
+  if (draft !== null && onBranch !== undefined) {
+    return (
+      <form
+        className="user-edit"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setDraft(null);
+          onBranch(item, draft);
+        }}
+      >
+        <textarea aria-label="Edit message" className="field" rows={3} value={draft} autoFocus onChange={(event) => setDraft(event.target.value)} />
+        <div className="row" style={{ justifyContent: "flex-end" }}>
+          <Button small onClick={() => setDraft(null)}>
+            Cancel
+          </Button>
+          <Button small look="primary" type="submit" disabled={draft.trim() === ""}>
+            Branch from here
+          </Button>
+        </div>
+      </form>
+    );
+  }
+  return (
+    <div className="user-message">
+      <div className="user-actions">
+        {onBranch && <IconButton small icon="edit" label="Edit and branch" onClick={() => setDraft(text)} />}
+        {onRetry && idle && <IconButton small icon="reload" label="Try again" onClick={() => onRetry(item)} />}
+      </div>
+      <div className="user-bubble">
+        {item.steered && <span className="badge">Steered</span>}
+        {item.message.content.map((block, at) => {
+          if (block.type === "text") return <p key={at}>{block.text}</p>;
+          if (block.type === "image") return <Picture key={at} block={block} label={`Attached picture ${at + 1}`} />;
+          if (block.type === "file") return <span key={at} className="badge">{block.name ?? block.media_type}</span>;
+          return null;
+        })}
+      </div>
+    </div>
+  );
+});
+
+export const Said = memo(function Said({ item }: { item: TextItem }) {
+  return (
+    <div className={`said ${item.refusal ? "refusal" : ""}`}>
+      {item.refusal && <span className="badge warn">Declined</span>}
+      <Prose text={item.text} open={item.open} />
+      {item.cut && <span className="badge">Stopped here</span>}
+    </div>
+  );
+});
+
+export const Thought = memo(function Thought({ item }: { item: ThinkingItem }) {
+  const running = item.ended === null;
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const open = chosen ?? running;
+  const seconds = item.ended === null ? null : Math.max(1, Math.round(item.ended - item.started));
+  return (
+    <div className="thought">
+      <button type="button" className="fold" aria-expanded={open} onClick={() => setChosen(!open)}>
+        <Icon name={open ? "down" : "right"} size={14} />
+        {running ? (
+          <span>
+            Thinking <Elapsed since={item.started} />
+          </span>
+        ) : (
+          <span>{item.started === 0 ? "Thought" : `Thought for ${seconds} s`}</span>
+        )}
+      </button>
+      {open && <div className="thought-text">{item.text}</div>}
+    </div>
+  );
+});
+
+export const Notice = memo(function Notice({ item }: { item: NoticeItem }) {
+  const icon = item.tone === "info" ? "info" : "alert";
+  const reason = item.error !== null && item.error.message !== item.text ? `${item.error.message} ` : "";
+  return (
+    <div className={`note ${item.tone}`} role={item.tone === "error" ? "alert" : undefined}>
+      <Icon name={icon} size={14} />
+      <span>
+        {reason}
+        {item.text}
+      </span>
+    </div>
+  );
+});
+
+const ENDED = { completed: "Done", cancelled: "Stopped", failed: "Failed", limit: "Limit reached" } as const;
+
+export const Ended = memo(function Ended({ item }: { item: EndItem }) {
+  const { status, duration_ms, turns, usage, cost_usd, note, limit } = item.response;
+  const used = totalOf(usage);
+  return (
+    <div className="ended numeric">
+      <span className={status === "completed" ? "" : `badge ${status === "failed" ? "bad" : "warn"}`}>
+        {ENDED[status]}
+        {limit ? ` (${limit})` : ""}
+      </span>
+      <span>{duration(duration_ms)}</span>
+      <span>
+        {turns} {turns === 1 ? "turn" : "turns"}
+      </span>
+      {used !== null && used > 0 && <span>{tokens(used)} tokens</span>}
+      {cost_usd !== null && cost_usd !== undefined && cost_usd > 0 && <span>{money(cost_usd)}</span>}
+      {note && <span className="ended-note">{note}</span>}
+    </div>
+  );
+});

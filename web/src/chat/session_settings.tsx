@@ -1,0 +1,71 @@
+/** What a session works with: title, model, permissions. */
+
+import { useState } from "react";
+import { Button } from "../parts/button";
+import { Dialog } from "../parts/dialog";
+import { tellFailure } from "../parts/toasts";
+import { useFetched } from "../shell/fetched";
+import { models, sessions, type SessionView } from "../wire/api";
+
+export const MODES = [
+  { value: "read-only", label: "Read only: changes nothing" },
+  { value: "ask", label: "Ask before every change" },
+  { value: "auto", label: "Work without asking" },
+] as const;
+
+interface Props {
+  view: SessionView;
+  onClose(): void;
+  onChanged(view: SessionView): void;
+}
+
+export function SessionSettings({ view, onClose, onChanged }: Props) {
+  const known = useFetched("models", models);
+  const [title, setTitle] = useState(view.title);
+  const [model, setModel] = useState(view.settings.model ?? "");
+  const [permissions, setPermissions] = useState(view.settings.permissions ?? "ask");
+  const names = known.value?.models.map((each) => each.name) ?? [];
+  const save = () => {
+    sessions
+      .change(view.id, { title, permissions, ...(model === "" ? {} : { model }) })
+      .then((changed) => {
+        onChanged(changed);
+        onClose();
+      })
+      .catch(tellFailure);
+  };
+  return (
+    <Dialog title="Session settings" onClose={onClose}>
+      <label className="stack">
+        <span>Title</span>
+        <input className="field" value={title} onChange={(event) => setTitle(event.target.value)} />
+      </label>
+      <label className="stack">
+        <span>Model</span>
+        <select className="select" value={model} onChange={(event) => setModel(event.target.value)}>
+          {(names.includes(model) ? names : [model, ...names]).map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="stack">
+        <span>Permissions</span>
+        <select className="select" value={permissions} onChange={(event) => setPermissions(event.target.value)}>
+          {MODES.map((mode) => (
+            <option key={mode.value} value={mode.value}>
+              {mode.label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div className="row" style={{ justifyContent: "flex-end" }}>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" onClick={save}>
+          Save
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

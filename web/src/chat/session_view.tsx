@@ -1,0 +1,127 @@
+/** A session: its conversation, and beside it its files and its log. */
+
+import { lazy, Suspense, useCallback, useState } from "react";
+import { useFollowed } from "../live/hooks";
+import { textOf } from "../log/content";
+import type { UserItem } from "../log/item";
+import { Button, IconButton } from "../parts/button";
+import { Icon } from "../parts/icon";
+import { Segmented } from "../parts/segmented";
+import { tellFailure } from "../parts/toasts";
+import { useFetched } from "../shell/fetched";
+import { go } from "../shell/route";
+import { type Content, sessions } from "../wire/api";
+import { Composer } from "./composer";
+import { Files } from "./files";
+import { SessionSettings } from "./session_settings";
+import { Thread } from "./thread";
+
+const Inspector = lazy(() => import("../events/inspector").then((module) => ({ default: module.Inspector })));
+
+type Tab = "chat" | "files" | "events";
+
+export function SessionView({ id, tab }: { id: string; tab: string }) {
+  const followed = useFollowed(id);
+  const info = useFetched(id, () => sessions.one(id));
+  const [settings, setSettings] = useState(false);
+  const side: Tab = tab === "files" || tab === "events" ? tab : "chat";
+  const branch = useCallback(
+    (item: UserItem, text: string) => {
+      const images = item.message.content.filter((block) => block.type === "image" || block.type === "file");
+      const content: Content = [{ type: "text", text }, ...images];
+      forked(id, item.before)
+        .then(async (fork) => {
+          await sessions.send(fork, content);
+          go("session", fork);
+        })
+        .catch(tellFailure);
+    },
+    [id],
+  );
+  const retry = useCallback(
+    (item: UserItem) => {
+      sessions
+        .rewind(id, Math.max(0, item.before))
+        .then(() => sessions.send(id, item.message.content as Content))
+        .catch(tellFailure);
+    },
+    [id],
+  );
+  const error = info.error ?? followed?.error;
+  if (error) {
+    return (
+      <div className="empty grow" role="alert">
+        <Icon name="alert" size={20} />
+        <p>{error.message}</p>
+        <Button onClick={() => go("sessions")}>All sessions</Button>
+      </div>
+    );
+  }
+  if (followed === null) return null;
+  const { conversation } = followed;
+  const title = info.value?.title || firstWords(conversation.messages[0] ? textOf(conversation.messages[0]) : "");
+  const changed = conversation.files.size;
+  return (
+    <div className="session">
+      <header className="view-head">
+        <h1 className="truncate grow" title={title}>
+          {title || "New session"}
+        </h1>
+        {info.value?.settings.workspace && (
+          <span className="badge">
+            <Icon name="folder" size={12} />
+            {info.value.settings.workspace}
+          </span>
+        )}
+        <span className="badge hide-small">{conversation.transcript.model || info.value?.settings.model}</span>
+        <Segmented
+          tabs
+          label="Parts of the session"
+          value={side}
+          onChange={(next) => go("session", id, next)}
+          choices={[
+            { value: "chat", label: "Chat", icon: "chat" },
+            { value: "files", label: changed > 0 ? `Files ${changed}` : "Files", icon: "file" },
+            { value: "events", label: "Events", icon: "pulse" },
+          ]}
+        />
+        <IconButton icon="gear" label="Session settings" aria-expanded={settings} onClick={() => setSettings(!settings)} />
+      </header>
+      <div className={`session-body ${side === "chat" ? "" : "with-side"}`}>
+        <div className="session-chat">
+          <Thread session={id} followed={followed} onBranch={branch} onRetry={retry} />
+          <Composer session={id} conversation={conversation} />
+        </div>
+        {side !== "chat" && (
+          <aside className="session-side" aria-label={side === "files" ? "Files" : "Events"}>
+            {side === "files" ? (
+              <Files session={id} conversation={conversation} />
+            ) : (
+              <Suspense fallback={<div className="empty">Loading…</div>}>
+                <Inspector session={id} conversation={conversation} />
+              </Suspense>
+            )}
+          </aside>
+        )}
+      </div>
+      {settings && info.value !== null && (
+        <SessionSettings view={info.value} onClose={() => setSettings(false)} onChanged={info.set} />
+      )}
+    </div>
+  );
+}
+
+/** A session that begins as this one was at an event; before the first event that is a new one with the same settings. */
+async function forked(id: string, at: number): Promise<string> {
+  if (at > 0) return (await sessions.fork(id, at)).id;
+  const { settings } = await sessions.one(id);
+  const kept = Object.fromEntries(
+    Object.entries(settings).filter(([name, value]) => value !== null && ["model", "tools", "instructions", "permissions", "workspace"].includes(name)),
+  );
+  return (await sessions.create(kept)).id;
+}
+
+function firstWords(text: string): string {
+  const line = text.trim().split("\n")[0] ?? "";
+  return line.length > 80 ? `${line.slice(0, 80)}…` : line;
+}

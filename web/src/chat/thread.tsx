@@ -1,0 +1,122 @@
+/** A conversation, from its first word to the indicator that more is to come. */
+
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { Followed } from "../live/live";
+import type { Conversation, Status } from "../log/conversation";
+import type { Item, UserItem } from "../log/item";
+import { SessionContext } from "../parts/picture";
+import { VirtualList } from "../parts/virtual";
+import { Elapsed } from "./elapsed";
+import { Ended, Notice, Said, Thought, UserMessage } from "./messages";
+import { ToolCard } from "./tool_card";
+
+interface Props {
+  session: string;
+  followed: Followed;
+  onBranch?(item: UserItem, text: string): void;
+  onRetry?(item: UserItem): void;
+}
+
+export function Thread({ session, followed, onBranch, onRetry }: Props) {
+  const { conversation } = followed;
+  const idle = conversation.exchange === null;
+  const render = useCallback(
+    (item: Item) => <Shown item={item} session={session} idle={idle} onBranch={onBranch} onRetry={onRetry} />,
+    [session, idle, onBranch, onRetry],
+  );
+  if (!followed.complete && conversation.transcript.items.length === 0) {
+    return (
+      <div className="empty grow">
+        <span className="spinner" role="img" aria-label="Loading" />
+      </div>
+    );
+  }
+  return (
+    <SessionContext value={session}>
+      <VirtualList
+        label="Conversation"
+        className="thread"
+        items={conversation.transcript.items}
+        version={conversation.version}
+        seq={conversation.seq}
+        busy={!followed.complete}
+        render={render}
+        footer={<Working conversation={conversation} />}
+      />
+      <Announcer conversation={conversation} />
+    </SessionContext>
+  );
+}
+
+interface ShownProps {
+  item: Item;
+  session: string;
+  idle: boolean;
+  onBranch: Props["onBranch"];
+  onRetry: Props["onRetry"];
+}
+
+function Shown({ item, session, idle, onBranch, onRetry }: ShownProps) {
+  switch (item.kind) {
+    case "user":
+      return <UserMessage item={item} idle={idle} {...(onBranch ? { onBranch } : {})} {...(onRetry ? { onRetry } : {})} />;
+    case "text":
+      return <Said item={item} />;
+    case "thinking":
+      return <Thought item={item} />;
+    case "tool":
+      return <ToolCard item={item} session={session} />;
+    case "notice":
+      return <Notice item={item} />;
+    case "end":
+      return <Ended item={item} />;
+  }
+}
+
+export const WORDS: Record<Status, string> = {
+  idle: "Ready",
+  thinking: "Thinking",
+  responding: "Writing",
+  working: "Working",
+  waiting: "Waiting for you",
+};
+
+/** There until the exchange is over, and never gone earlier. */
+function Working({ conversation }: { conversation: Conversation }) {
+  if (conversation.exchange === null) return null;
+  return (
+    <div className="working" data-testid="working">
+      <span className="spinner" aria-hidden="true" />
+      <span>{WORDS[conversation.status]}</span>
+      {conversation.began > 0 && (
+        <span className="faint">
+          <Elapsed since={conversation.began} />
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Says what changes, for those who do not see it: states, not every word. */
+function Announcer({ conversation }: { conversation: Conversation }) {
+  const [words, setWords] = useState("");
+  const before = useRef<{ status: Status; running: boolean }>({ status: "idle", running: false });
+  const running = conversation.exchange !== null;
+  const { status } = conversation;
+  useEffect(() => {
+    const last = before.current;
+    before.current = { status, running };
+    if (last.running && !running) {
+      const end = conversation.transcript.items.findLast((item) => item.kind === "end");
+      const outcome = end?.response.status;
+      setWords(outcome === "completed" ? "The answer is complete." : `The request ended: ${outcome ?? "unknown"}.`);
+    } else if (running && status !== last.status) {
+      setWords(status === "waiting" ? "The agent waits for you." : `${WORDS[status]}.`);
+    }
+  }, [status, running, conversation]);
+  return (
+    <div className="unseen" role="status" aria-live="polite">
+      {words}
+    </div>
+  );
+}

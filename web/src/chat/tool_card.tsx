@@ -1,0 +1,172 @@
+/** A tool call: there with the first byte of its arguments, and one card until its result is known. */
+
+import { memo, useEffect, useRef, useState } from "react";
+import { picturesOf, resultText } from "../log/content";
+import type { ToolItem } from "../log/item";
+import { countOf, Diff } from "../parts/diff";
+import { duration, plain } from "../parts/format";
+import { Icon, type IconName } from "../parts/icon";
+import { Picture } from "../parts/picture";
+import { Elapsed } from "./elapsed";
+import { Ask } from "./ask";
+import { Delegate } from "./delegate";
+import { Inputs } from "./inputs";
+
+interface Props {
+  item: ToolItem;
+  session: string;
+}
+
+export const ToolCard = memo(function ToolCard({ item, session }: Props) {
+  const [chosen, setChosen] = useState<boolean | null>(null);
+  const waits = item.approval !== null || item.question !== null;
+  const open = chosen ?? false;
+  const diffs = item.changes.filter((change) => change.diff);
+  return (
+    <div className={`tool ${item.phase}`} role="group" aria-label={`Tool ${item.name}`}>
+      <button type="button" className="tool-head" aria-expanded={open} onClick={() => setChosen(!open)}>
+        <Sign item={item} />
+        <span className="tool-name">{item.name}</span>
+        <span className="tool-summary truncate">{plain(summaryOf(item))}</span>
+        <Changes item={item} />
+        <span className="tool-time numeric">
+          {item.phase === "running" && item.started !== null && <Elapsed since={item.started} />}
+          {item.durationMs !== null && duration(item.durationMs)}
+        </span>
+        <Icon name={open ? "down" : "right"} size={14} />
+      </button>
+      {!open && !waits && <Growing item={item} />}
+      <Delegate call={item.id} />
+      {waits && <Ask item={item} session={session} />}
+      {open && (
+        <div className="tool-body">
+          {diffs.map((change) => (
+            <figure key={`${change.path}-${change.revision}`} className="stack">
+              <figcaption className="mono muted">{change.path}</figcaption>
+              <Diff text={change.diff ?? ""} />
+            </figure>
+          ))}
+          <Part title="Input">
+            <Inputs input={item.input} json={item.json} />
+          </Part>
+          {item.invalid !== null && <div className="note warning">{item.invalid}</div>}
+          {item.decision !== null && <Decision item={item} />}
+          {item.answer !== null && <Part title="Answer">{item.answer}</Part>}
+          {item.output !== "" && item.result === null && <Part title="Output so far"><Output text={item.output} /></Part>}
+          {item.result !== null && (
+            <Part title={item.result.truncated === true ? "Output (shortened)" : "Output"}>
+              {resultText(item.result) !== "" && <Output text={resultText(item.result)} />}
+              <Pictures item={item} />
+            </Part>
+          )}
+        </div>
+      )}
+      {!open && item.result !== null && picturesOf(item.result).length > 0 && (
+        <div className="tool-body">
+          <Pictures item={item} />
+        </div>
+      )}
+    </div>
+  );
+});
+
+function Part({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <div className="stack tool-part">
+      <h4>{title}</h4>
+      {children}
+    </div>
+  );
+}
+
+function Output({ text }: { text: string }) {
+  return (
+    <pre className="code-box" tabIndex={0}>
+      {plain(text)}
+    </pre>
+  );
+}
+
+function Pictures({ item }: { item: ToolItem }) {
+  if (item.result === null) return null;
+  return (
+    <div className="row wrap">
+      {picturesOf(item.result).map((block, at) => (
+        <Picture key={at} block={block} label={`Picture ${at + 1} of ${item.name}`} />
+      ))}
+    </div>
+  );
+}
+
+function Decision({ item }: { item: ToolItem }) {
+  if (item.decision === null) return null;
+  const { allowed, always, reason } = item.decision;
+  return (
+    <p className="muted">
+      {allowed ? (always ? "Always allowed" : "Allowed") : "Denied"}
+      {reason ? `: ${plain(reason)}` : ""}
+    </p>
+  );
+}
+
+/** What still arrives: the arguments, then the output. */
+function Growing({ item }: { item: ToolItem }) {
+  const box = useRef<HTMLPreElement>(null);
+  const writing = item.phase === "writing" && item.json !== "";
+  const text = writing ? item.json : item.phase === "running" ? item.output : "";
+  useEffect(() => {
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [text]);
+  if (text === "") return null;
+  return (
+    <pre className="tool-growing" ref={box} aria-hidden="true">
+      {plain(text.slice(-1500).replaceAll("\\n", "\n"))}
+    </pre>
+  );
+}
+
+function Sign({ item }: { item: ToolItem }) {
+  const [icon, label] = signOf(item);
+  if (icon === null) return <span className="spinner" role="img" aria-label={label} />;
+  return (
+    <span className={`tool-sign ${item.phase}`} role="img" aria-label={label}>
+      <Icon name={icon} size={14} />
+    </span>
+  );
+}
+
+function signOf(item: ToolItem): [IconName | null, string] {
+  switch (item.phase) {
+    case "writing":
+      return [null, "being written"];
+    case "running":
+      return [null, "running"];
+    case "planned":
+      return ["tool", "planned"];
+    case "waiting":
+      return [item.question === null ? "lock" : "question", "waiting for you"];
+    case "done":
+      return ["check", "done"];
+    case "failed":
+      return ["alert", item.status ?? "failed"];
+  }
+}
+
+function summaryOf(item: ToolItem): string {
+  if (item.phase === "failed" && item.status !== null && item.status !== "error") {
+    return `${item.status.replace("_", " ")}${item.summary ? ` · ${item.summary}` : ""}`;
+  }
+  return item.summary || item.writing || "";
+}
+
+function Changes({ item }: { item: ToolItem }) {
+  const counts = item.changes.map((change) => countOf(change.diff ?? ""));
+  const added = counts.reduce((sum, count) => sum + count.added, 0);
+  const removed = counts.reduce((sum, count) => sum + count.removed, 0);
+  if (added + removed === 0) return null;
+  return (
+    <span className="changes numeric">
+      <span className="added">+{added}</span> <span className="removed">−{removed}</span>
+    </span>
+  );
+}

@@ -1,0 +1,121 @@
+/** A live look into the log: by layer, by word, and as a waterfall. */
+
+import { useDeferredValue, useMemo, useState } from "react";
+import type { Conversation } from "../log/conversation";
+import type { Layer, LogEvent } from "../log/event";
+import { Button, IconButton } from "../parts/button";
+import { plain } from "../parts/format";
+import { Rows } from "../parts/rows";
+import { Segmented } from "../parts/segmented";
+import { sessions } from "../wire/api";
+import { download } from "../wire/rest";
+import { Waterfall } from "./waterfall";
+
+const LAYERS: readonly Layer[] = ["stream", "state", "message", "exchange"];
+
+export function Inspector({ session, conversation }: { session: string; conversation: Conversation }) {
+  const [view, setView] = useState<"log" | "waterfall">("log");
+  const [hidden, setHidden] = useState<ReadonlySet<Layer>>(new Set());
+  const [words, setWords] = useState("");
+  const [chosen, setChosen] = useState<LogEvent | null>(null);
+  const search = useDeferredValue(words.trim().toLowerCase());
+  const version = useDeferredValue(conversation.version);
+  const shown = useMemo(
+    () => conversation.events.filter((event) => !hidden.has(event.layer) && matches(event, search)),
+    [conversation, version, hidden, search],
+  );
+  return (
+    <div className="inspector">
+      <div className="panel-bar row wrap">
+        <Segmented
+          label="View"
+          value={view}
+          onChange={setView}
+          choices={[
+            { value: "log", label: "Log" },
+            { value: "waterfall", label: "Waterfall" },
+          ]}
+        />
+        {view === "log" && (
+          <>
+            <div className="row" role="group" aria-label="Layers">
+              {LAYERS.map((layer) => (
+                <Button key={layer} small look="quiet" aria-pressed={!hidden.has(layer)} onClick={() => setHidden(toggled(hidden, layer))}>
+                  {layer}
+                </Button>
+              ))}
+            </div>
+            <input
+              className="field grow event-search"
+              type="search"
+              aria-label="Search events"
+              placeholder="Search type or content…"
+              value={words}
+              onChange={(event) => setWords(event.target.value)}
+            />
+            <span className="faint numeric">{shown.length} events</span>
+          </>
+        )}
+        <Button small icon="download" onClick={() => download(sessions.exportPath(session), `${session}.jsonl`)}>
+          Export
+        </Button>
+      </div>
+      {view === "waterfall" ? (
+        <Waterfall conversation={conversation} version={version} />
+      ) : (
+        <Rows
+          label="Events"
+          rows={shown}
+          height={26}
+          follow
+          render={(event) => (
+            <button
+              key={event.seq}
+              type="button"
+              className={`event-row ${chosen === event ? "chosen" : ""}`}
+              onClick={() => setChosen(chosen === event ? null : event)}
+            >
+              <span className="event-seq numeric">{event.seq}</span>
+              <span className={`event-layer ${event.layer}`}>{event.layer}</span>
+              <span className="event-type">{event.type}</span>
+              <span className="event-brief truncate">{brief(event)}</span>
+            </button>
+          )}
+        />
+      )}
+      {chosen !== null && view === "log" && (
+        <div className="event-detail">
+          <div className="row">
+            <h3 className="grow">
+              {chosen.seq} {chosen.type}
+            </h3>
+            <span className="faint mono">{new Date(chosen.time * 1000).toISOString()}</span>
+            <IconButton small icon="close" label="Close" onClick={() => setChosen(null)} />
+          </div>
+          <pre className="code-box" tabIndex={0}>
+            {plain(JSON.stringify(chosen, null, 2))}
+          </pre>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function matches(event: LogEvent, search: string): boolean {
+  if (search === "") return true;
+  return event.type.includes(search) || JSON.stringify(event.data).toLowerCase().includes(search);
+}
+
+/** What an event says in a line: its words, if it has any. */
+function brief(event: LogEvent): string {
+  const { text: words, partial_json: json, name, path, status } = event.data as unknown as Record<string, unknown>;
+  const said = [name, path, status, words, json].filter((each) => typeof each === "string");
+  const text = said.length > 0 ? said.join(" ") : JSON.stringify(event.data);
+  return plain(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}
+
+function toggled(set: ReadonlySet<Layer>, layer: Layer): ReadonlySet<Layer> {
+  const next = new Set(set);
+  if (!next.delete(layer)) next.add(layer);
+  return next;
+}

@@ -1,0 +1,211 @@
+/**
+ * A conversation as its log tells it: the same fold as in Python, so that replay, reload and live are one code path.
+ *
+ * `fold` changes the state in place, for a log has tens of thousands of events; whoever shows it looks at `version`.
+ */
+
+import { Assembler } from "./assembler";
+import { type ErrorInfo, isCall, type Message, type ToolCall, type ToolResult } from "./content";
+import type { ApprovalRequest, ExchangeEnd, FileChange, LogEvent, Question } from "./event";
+import { Course } from "./rewinding";
+import { Transcript } from "./transcript";
+import { addUsage, type Usage } from "./usage";
+
+export type Status = "idle" | "thinking" | "responding" | "working" | "waiting";
+
+export interface ToolState {
+  call: ToolCall;
+  phase: "planned" | "running" | "done" | "failed";
+  summary: string;
+  result: ToolResult | null;
+}
+
+export interface Queued {
+  request: string;
+  message: Message | null;
+}
+
+export class Conversation {
+  version = 0;
+  seq = 0;
+  status: Status = "idle";
+  exchange: string | null = null;
+  /** When the exchange that runs was asked for, in seconds. */
+  began = 0;
+  messages: Message[] = [];
+  tools = new Map<string, ToolState>();
+  files = new Map<string, FileChange>();
+  approvals = new Map<string, ApprovalRequest>();
+  questions = new Map<string, Question>();
+  queue = new Map<string, Queued>();
+  turns = 0;
+  usage: Usage = {};
+  cost: number | null = 0;
+  error: ErrorInfo | null = null;
+  events: LogEvent[] = [];
+
+  readonly transcript = new Transcript();
+  readonly assembler = new Assembler();
+  private readonly course = new Course();
+  private said: { seq: number; message: Message }[] = [];
+  private open: ToolCall[] = [];
+  private readonly history: Message[];
+
+  constructor(
+    readonly session: string,
+    history: Message[] = [],
+  ) {
+    this.history = history;
+    this.messages = [...history];
+  }
+
+  /** The text of the message that is being written. */
+  get partial(): string {
+    return this.assembler.said;
+  }
+
+  /** Take the next event. One that came before is left out: the wire says everything at least once. */
+  feed(event: LogEvent): void {
+    if (event.seq <= this.seq) return;
+    this.version += 1;
+    this.seq = event.seq;
+    this.events.push(event);
+    this.settleState(event);
+    this.transcript.feed(event);
+    if (event.type === "session_rewound") this.transcript.keep((seq) => this.course.holds(seq));
+  }
+
+  private settleState(event: LogEvent): void {
+    switch (event.type) {
+      case "exchange_request":
+        this.exchange = event.exchange;
+        this.began = event.time;
+        this.status = "thinking";
+        this.error = null;
+        this.queue.delete(event.exchange ?? "");
+        return;
+      case "user_message":
+        this.say(event.data.message);
+        return;
+      case "assistant_message":
+        this.say(event.data.message);
+        this.open = event.data.message.content.filter(isCall);
+        for (const call of this.open) this.tools.set(call.id, planned(call));
+        return;
+      case "conversation_thinking":
+        this.status = "thinking";
+        return;
+      case "conversation_responding":
+        this.status = "responding";
+        return;
+      case "conversation_queued": {
+        const request = event.data.request ?? "";
+        this.queue.set(request, { request, message: event.data.message ?? null });
+        return;
+      }
+      case "conversation_dequeued":
+        this.queue.delete(event.data.request);
+        return;
+      case "tool_executing": {
+        this.status = "working";
+        const tool = this.tools.get(event.data.id);
+        if (tool !== undefined) this.tools.set(event.data.id, { ...tool, phase: "running", summary: event.data.summary ?? "" });
+        return;
+      }
+      case "tool_failed": {
+        const tool = this.tools.get(event.data.id);
+        if (tool !== undefined) this.tools.set(event.data.id, { ...tool, phase: "failed" });
+        return;
+      }
+      case "approval_requested":
+        this.approvals.set(event.data.approval, event.data);
+        this.status = "waiting";
+        return;
+      case "approval_resolved":
+        this.approvals.delete(event.data.approval);
+        this.status = "working";
+        return;
+      case "question_asked":
+        this.questions.set(event.data.question, event.data);
+        this.status = "waiting";
+        return;
+      case "question_answered":
+        this.questions.delete(event.data.question);
+        this.status = "working";
+        return;
+      case "file_changed":
+        this.files.set(event.data.path, event.data);
+        return;
+      case "error_occurred":
+        this.error = event.data.error;
+        return;
+      case "conversation_interrupted":
+        this.questions.clear();
+        return;
+      case "exchange_response":
+        this.end(event.data);
+        return;
+      case "session_rewound":
+        this.rewind(event.data.seq);
+        return;
+      case "tool_call":
+        if (!this.tools.has(event.data.id)) this.tools.set(event.data.id, planned(event.data));
+        return;
+      case "tool_result":
+        this.result(event.data);
+        return;
+      case "message_discarded": {
+        const said = this.assembler.said;
+        this.assembler.feed(event);
+        if (event.data.error.code === "cancelled" && said.trim() !== "") {
+          this.say({ role: "assistant", content: [{ type: "text", text: said }] });
+        }
+        return;
+      }
+      default:
+        this.assembler.feed(event);
+    }
+  }
+
+  private result(result: ToolResult): void {
+    const tool = this.tools.get(result.id);
+    if (tool !== undefined) {
+      this.tools.set(result.id, { ...tool, result, phase: result.status === "ok" ? "done" : "failed" });
+    }
+    const results = this.open.map((call) => this.tools.get(call.id)?.result ?? null);
+    if (results.length === 0 || results.includes(null)) return;
+    this.say({ role: "tool", content: results.filter((item) => item !== null) });
+    this.open = [];
+  }
+
+  private say(message: Message): void {
+    this.messages.push(message);
+    this.said.push({ seq: this.seq, message });
+  }
+
+  private rewind(seq: number): void {
+    this.course.rewind(this.seq, seq);
+    const kept = this.said.filter((item) => this.course.holds(item.seq)).map((item) => item.message);
+    this.messages = [...this.history, ...kept];
+    this.error = null;
+  }
+
+  private end(response: ExchangeEnd): void {
+    this.status = "idle";
+    this.exchange = null;
+    this.turns += response.turns;
+    this.usage = addUsage(this.usage, response.usage);
+    const known = this.cost !== null && response.cost_usd !== null && response.cost_usd !== undefined;
+    this.cost = known ? (this.cost ?? 0) + (response.cost_usd ?? 0) : null;
+  }
+}
+
+/** The one reducer: replay, reload and live all go through here. */
+export function fold(state: Conversation, event: LogEvent): Conversation {
+  state.feed(event);
+  return state;
+}
+
+function planned(call: ToolCall): ToolState {
+  return { call, phase: "planned", summary: "", result: null };
+}

@@ -1,0 +1,80 @@
+/** What a conversation shows, one thing after the other. An item that changes is replaced, never changed. */
+
+import type { ErrorInfo, JsonObject, Message, ToolResult, ToolStatus } from "./content";
+import type { ApprovalRequest, ExchangeEnd, FileChange, Question } from "./event";
+
+interface Placed {
+  /** Stays the same as long as the item is shown. */
+  key: string;
+  /** The event that brought it. */
+  seq: number;
+}
+
+export interface UserItem extends Placed {
+  kind: "user";
+  exchange: string | null;
+  message: Message;
+  /** Said while the agent was already at work. */
+  steered: boolean;
+  /** The last event before the exchange: where a branch would begin. */
+  before: number;
+}
+
+export interface TextItem extends Placed {
+  kind: "text";
+  message: string;
+  text: string;
+  refusal: boolean;
+  open: boolean;
+  /** The message was cut off by whoever stopped it. */
+  cut: boolean;
+}
+
+export interface ThinkingItem extends Placed {
+  kind: "thinking";
+  message: string;
+  text: string;
+  started: number;
+  ended: number | null;
+}
+
+export type ToolPhase = "writing" | "planned" | "waiting" | "running" | "done" | "failed";
+
+export interface ToolItem extends Placed {
+  kind: "tool";
+  message: string;
+  id: string;
+  name: string;
+  /** The arguments as they arrive. */
+  json: string;
+  input: JsonObject | null;
+  invalid: string | null;
+  phase: ToolPhase;
+  status: ToolStatus | null;
+  summary: string;
+  started: number | null;
+  durationMs: number | null;
+  output: string;
+  result: ToolResult | null;
+  changes: FileChange[];
+  writing: string | null;
+  approval: ApprovalRequest | null;
+  decision: { allowed: boolean; reason: string; always: boolean } | null;
+  question: Question | null;
+  answer: string | null;
+}
+
+export interface NoticeItem extends Placed {
+  kind: "notice";
+  tone: "info" | "warning" | "error";
+  text: string;
+  error: ErrorInfo | null;
+}
+
+export interface EndItem extends Placed {
+  kind: "end";
+  exchange: string | null;
+  response: ExchangeEnd;
+}
+
+export type Item = UserItem | TextItem | ThinkingItem | ToolItem | NoticeItem | EndItem;

@@ -1,0 +1,82 @@
+/** A conversation without its log: what the server sends when it cannot go on from where we were. */
+
+import type { Message } from "./content";
+import { Conversation, type Status } from "./conversation";
+import type { ApprovalRequest, FileChange, LogEvent, Question } from "./event";
+
+export interface Snapshot {
+  messages: Message[];
+  files?: Record<string, FileChange> | FileChange[];
+  approvals?: ApprovalRequest[] | Record<string, ApprovalRequest>;
+  questions?: Question[] | Record<string, Question>;
+  status?: Status;
+  exchange?: string | null;
+  seq?: number;
+  title?: string;
+}
+
+/** The conversation as the snapshot has it; events behind `seq` go on from there. */
+export function restored(session: string, snapshot: Snapshot, seq: number): Conversation {
+  const state = new Conversation(session, snapshot.messages);
+  let at = 0;
+  for (const message of snapshot.messages) {
+    for (const data of partsOf(message, (at += 1))) state.transcript.feed(data);
+  }
+  for (const change of listed(snapshot.files)) state.files.set(change.path, change);
+  for (const request of listed(snapshot.approvals)) {
+    state.approvals.set(request.approval, request);
+    state.transcript.feed(said("approval_requested", request, at));
+  }
+  for (const question of listed(snapshot.questions)) {
+    state.questions.set(question.question, question);
+    state.transcript.feed(said("question_asked", question, at));
+  }
+  state.status = snapshot.status ?? "idle";
+  state.exchange = snapshot.exchange ?? null;
+  state.seq = seq;
+  return state;
+}
+
+function listed<T>(values: T[] | Record<string, T> | undefined): T[] {
+  if (values === undefined) return [];
+  return Array.isArray(values) ? values : Object.values(values);
+}
+
+/** The events that would have brought a message to be shown. */
+function* partsOf(message: Message, at: number): Generator<LogEvent> {
+  if (message.role === "user") {
+    yield said("user_message", { message }, at);
+    return;
+  }
+  yield said("message_start", { message: message.id ?? `m${at}`, model: "", attempt: 1 }, at);
+  let index = 0;
+  for (const part of message.content) {
+    const place = { index, block: `snapshot-${at}-${index}` };
+    switch (part.type) {
+      case "text":
+        yield said("text_content_block_start", { ...place, refusal: part.refusal === true }, at);
+        yield said("text_delta", { ...place, text: part.text }, at);
+        yield said("text_content_block_stop", place, at);
+        index += 1;
+        break;
+      case "reasoning":
+        yield said("thinking_content_block_start", place, at);
+        yield said("thinking_delta", { ...place, text: part.text }, at);
+        yield said("thinking_content_block_stop", place, at);
+        index += 1;
+        break;
+      case "tool_use":
+        yield said("tool_call", part, at);
+        break;
+      case "tool_result":
+        yield said("tool_result", part, at);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+function said<T extends LogEvent["type"]>(type: T, data: Extract<LogEvent, { type: T }>["data"], seq: number): LogEvent {
+  return { seq, id: "", session: "", exchange: null, type, layer: "stream", time: 0, epoch: 0, data } as unknown as LogEvent;
+}

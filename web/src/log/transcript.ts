@@ -1,0 +1,264 @@
+/** What a person sees of a log: a list of items, folded from the events. */
+
+import type { LogEvent, Payloads } from "./event";
+import { Drafts } from "./drafts";
+import type { Item, NoticeItem, TextItem, ThinkingItem, ToolItem } from "./item";
+
+type Open = TextItem | ThinkingItem | ToolItem;
+
+export class Transcript {
+  items: Item[] = [];
+  readonly drafts = new Drafts();
+  /** The model that spoke last. */
+  model = "";
+  private places = new Map<string, number>();
+  private shelved: Item[] = [];
+  private blocks: string[] = [];
+  private message = "";
+  private exchange: { id: string | null; seq: number; spoke: boolean } = { id: null, seq: 0, spoke: false };
+
+  feed(event: LogEvent): void {
+    this.drafts.feed(event);
+    switch (event.type) {
+      case "exchange_request":
+        this.exchange = { id: event.exchange, seq: event.seq, spoke: false };
+        return;
+      case "user_message":
+        this.add({
+          kind: "user",
+          key: `user-${event.seq}`,
+          seq: event.seq,
+          exchange: event.exchange,
+          message: event.data.message,
+          steered: this.exchange.spoke,
+          before: this.exchange.seq - 1,
+        });
+        this.exchange.spoke = true;
+        return;
+      case "message_start":
+        this.message = event.data.message;
+        this.model = event.data.model;
+        this.blocks = [];
+        return;
+      case "text_content_block_start":
+        this.begin(text(event.seq, event.data, this.message));
+        return;
+      case "thinking_content_block_start":
+        this.begin(thinking(event.seq, event.data, this.message, event.time));
+        return;
+      case "tool_use_content_block_start":
+        this.begin(tool(event.seq, event.data, this.message));
+        return;
+      case "text_delta":
+        this.changeAt(event.data.index, "text", (item) => ({ ...item, text: item.text + event.data.text }));
+        return;
+      case "thinking_delta":
+        this.changeAt(event.data.index, "thinking", (item) => ({ ...item, text: item.text + event.data.text }));
+        return;
+      case "input_json_delta":
+        this.changeAt(event.data.index, "tool", (item) => ({ ...item, json: item.json + event.data.partial_json }));
+        return;
+      case "text_content_block_stop":
+        this.changeAt(event.data.index, "text", (item) => ({ ...item, open: false }));
+        return;
+      case "thinking_content_block_stop":
+        this.changeAt(event.data.index, "thinking", (item) => ({ ...item, ended: event.time }));
+        return;
+      case "message_discarded":
+        this.discard(event.data, event.time);
+        return;
+      case "tool_call":
+        this.called(event.seq, event.data);
+        return;
+      case "file_preview":
+        this.changeTool(event.data.id, (item) => (item.writing === event.data.path ? item : { ...item, writing: event.data.path }));
+        return;
+      case "tool_executing": {
+        const { id, summary } = event.data;
+        this.changeTool(id, (item) => ({ ...item, phase: "running", started: event.time, summary: summary || item.summary }));
+        return;
+      }
+      case "tool_output_delta":
+        this.changeTool(event.data.id, (item) => ({ ...item, output: tail(item.output + event.data.text) }));
+        return;
+      case "tool_completed":
+      case "tool_failed": {
+        const { id, summary, duration_ms } = event.data;
+        this.changeTool(id, (item) => ({ ...item, durationMs: duration_ms, summary: summary || item.summary }));
+        return;
+      }
+      case "tool_result": {
+        const result = event.data;
+        this.changeTool(result.id, (item) => ({
+          ...item,
+          result,
+          status: result.status,
+          phase: result.status === "ok" ? "done" : "failed",
+          summary: result.summary || item.summary,
+        }));
+        return;
+      }
+      case "approval_requested":
+        this.changeTool(event.data.call, (item) => ({ ...item, approval: event.data, phase: "waiting" }));
+        return;
+      case "approval_resolved": {
+        const { call, decision, reason, always, input } = event.data;
+        this.changeTool(call, (item) => ({
+          ...item,
+          approval: null,
+          input: input ?? item.input,
+          phase: item.phase === "waiting" ? "planned" : item.phase,
+          decision: { allowed: decision === "allowed", reason: reason ?? "", always: always === true },
+        }));
+        return;
+      }
+      case "question_asked":
+        this.changeTool(event.data.call, (item) => ({ ...item, question: event.data, phase: "waiting" }));
+        return;
+      case "question_answered":
+        this.changeTool(event.data.call, (item) => ({ ...item, question: null, answer: event.data.answer, phase: "running" }));
+        return;
+      case "conversation_interrupted":
+        this.items.forEach((item, at) => {
+          if (item.kind === "tool" && item.question !== null) this.items[at] = { ...item, question: null };
+        });
+        return;
+      case "file_changed":
+        this.changeTool(event.data.cause, (item) => ({ ...item, changes: [...item.changes, event.data] }));
+        return;
+      case "retry_scheduled": {
+        const { attempt, delay_s, error } = event.data;
+        this.notice(event.seq, "warning", `Attempt ${attempt} follows in ${seconds(delay_s)}.`, error);
+        return;
+      }
+      case "session_resumed":
+        this.notice(event.seq, "info", "The server was restarted; the session goes on from here.", null);
+        return;
+      case "error_message":
+        this.notice(event.seq, "error", event.data.error.message, event.data.error);
+        return;
+      case "exchange_response":
+        this.exchange = { id: null, seq: event.seq, spoke: false };
+        this.add({ kind: "end", key: `end-${event.seq}`, seq: event.seq, exchange: event.exchange, response: event.data });
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Only what these events brought is still part of the conversation. */
+  keep(holds: (seq: number) => boolean): void {
+    const all = [...this.items, ...this.shelved].sort((a, b) => a.seq - b.seq);
+    this.shelved = all.filter((item) => !holds(item.seq));
+    this.replaceAll(all.filter((item) => holds(item.seq)));
+  }
+
+  find(key: string): Item | undefined {
+    const at = this.places.get(key);
+    return at === undefined ? undefined : this.items[at];
+  }
+
+  private add(item: Item): void {
+    this.places.set(item.key, this.items.length);
+    this.items.push(item);
+  }
+
+  private begin(item: Open): void {
+    this.blocks.push(item.key);
+    this.add(item);
+  }
+
+  private changeAt<K extends Open["kind"]>(index: number, kind: K, change: (item: Extract<Open, { kind: K }>) => Item): void {
+    const key = this.blocks[index];
+    if (key !== undefined) this.change(key, kind, change);
+  }
+
+  private changeTool(call: string, change: (item: ToolItem) => Item): void {
+    this.change(call, "tool", change);
+  }
+
+  private change<K extends Item["kind"]>(key: string, kind: K, change: (item: Extract<Item, { kind: K }>) => Item): void {
+    const at = this.places.get(key);
+    const item = at === undefined ? undefined : this.items[at];
+    if (at === undefined || item?.kind !== kind) return;
+    this.items[at] = change(item as Extract<Item, { kind: K }>);
+  }
+
+  private called(seq: number, call: Payloads["tool_call"]): void {
+    if (!this.places.has(call.id)) this.add(tool(seq, call, this.message));
+    this.changeTool(call.id, (item) => ({
+      ...item,
+      input: call.input,
+      invalid: call.invalid?.message ?? null,
+      phase: item.phase === "writing" ? "planned" : item.phase,
+    }));
+  }
+
+  private discard(discarded: Payloads["message_discarded"], time: number): void {
+    const cut = discarded.error.code === "cancelled";
+    const kept: Item[] = [];
+    for (const item of this.items) {
+      if (!("message" in item) || item.message !== discarded.message) kept.push(item);
+      else if (cut && item.kind === "text" && item.text.trim() !== "") kept.push({ ...item, open: false, cut: true });
+      else if (cut && item.kind === "thinking") kept.push({ ...item, ended: item.ended ?? time });
+    }
+    this.replaceAll(kept);
+    this.blocks = [];
+  }
+
+  private replaceAll(items: Item[]): void {
+    this.items = items;
+    this.places = new Map(items.map((item, at) => [item.key, at]));
+  }
+
+  private notice(seq: number, tone: NoticeItem["tone"], words: string, error: NoticeItem["error"]): void {
+    this.add({ kind: "notice", key: `notice-${seq}`, seq, tone, text: words, error });
+  }
+}
+
+const MAX_OUTPUT = 200_000;
+
+/** The end of an output that grew too long to show. */
+function tail(output: string): string {
+  return output.length > MAX_OUTPUT * 1.25 ? output.slice(-MAX_OUTPUT) : output;
+}
+
+function seconds(delay: number): string {
+  return delay < 10 ? `${delay.toFixed(1)} s` : `${Math.round(delay)} s`;
+}
+
+function text(seq: number, start: Payloads["text_content_block_start"], message: string): TextItem {
+  const refusal = start.refusal === true;
+  return { kind: "text", key: start.block, seq, message, text: "", refusal, open: true, cut: false };
+}
+
+function thinking(seq: number, start: Payloads["thinking_content_block_start"], message: string, time: number): ThinkingItem {
+  return { kind: "thinking", key: start.block, seq, message, text: "", started: time, ended: null };
+}
+
+function tool(seq: number, call: { id: string; name: string }, message: string): ToolItem {
+  return {
+    kind: "tool",
+    key: call.id,
+    seq,
+    message,
+    id: call.id,
+    name: call.name,
+    json: "",
+    input: null,
+    invalid: null,
+    phase: "writing",
+    status: null,
+    summary: "",
+    started: null,
+    durationMs: null,
+    output: "",
+    result: null,
+    changes: [],
+    writing: null,
+    approval: null,
+    decision: null,
+    question: null,
+    answer: null,
+  };
+}

@@ -1,0 +1,26 @@
+/** A picture of a message. Only what the session itself holds is shown; what lies elsewhere is a link. */
+
+import { use, createContext } from "react";
+import type { ImageBlock } from "../log/content";
+import { sessions } from "../wire/api";
+
+export const SessionContext = createContext<string>("");
+
+const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
+
+export function Picture({ block, label }: { block: ImageBlock; label: string }) {
+  const session = use(SessionContext);
+  const type = block.media_type ?? "image/png";
+  if (block.data !== undefined && SHOWN.test(type)) {
+    return <img className="picture" src={`data:${type};base64,${block.data}`} alt={label} />;
+  }
+  if (block.blob !== undefined) return <img className="picture" src={sessions.blob(session, block.blob)} alt={label} />;
+  if (block.url !== undefined && /^https?:/i.test(block.url)) {
+    return (
+      <a href={block.url} target="_blank" rel="noopener noreferrer">
+        {label}
+      </a>
+    );
+  }
+  return <span className="badge">{label} cannot be shown</span>;
+}

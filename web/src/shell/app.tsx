@@ -1,0 +1,105 @@
+/** The page: who is it, where are they, and what is there. */
+
+import icon from "../icon.svg";
+import { lazy, Suspense, useEffect, useState } from "react";
+import { SessionView } from "../chat/session_view";
+import { LiveContext } from "../live/hooks";
+import { Live } from "../live/live";
+import { IconButton } from "../parts/button";
+import { Toasts } from "../parts/toasts";
+import { Start } from "../studio/start";
+import { logIn } from "../wire/login";
+import { whenSignedOut } from "../wire/rest";
+import { Socket } from "../wire/socket";
+import { type Route, useRoute } from "./route";
+import { SignIn } from "./sign_in";
+import { Sidebar } from "./sidebar";
+
+const ProjectPage = lazy(() => import("../studio/project").then((module) => ({ default: module.ProjectPage })));
+const Settings = lazy(() => import("./settings").then((module) => ({ default: module.Settings })));
+const SessionList = lazy(() => import("./session_list").then((module) => ({ default: module.SessionList })));
+
+const TITLES: Record<Route["view"], string> = {
+  start: "Weft",
+  session: "Session · Weft",
+  project: "Project · Weft",
+  sessions: "Sessions · Weft",
+  settings: "Settings · Weft",
+};
+
+export function App() {
+  const [signed, setSigned] = useState<boolean | null>(null);
+  useEffect(() => {
+    whenSignedOut(() => setSigned(false));
+    void logIn().then(setSigned);
+  }, []);
+  if (signed === null) return null;
+  return (
+    <>
+      {signed ? <Signed /> : <SignIn onSigned={() => setSigned(true)} />}
+      <Toasts />
+    </>
+  );
+}
+
+function connect(): Live {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const socket = new Socket(`${scheme}//${location.host}/ws`);
+  socket.open();
+  return new Live(socket);
+}
+
+let shared: Live | null = null;
+
+function Signed() {
+  const [live] = useState(() => (shared ??= connect()));
+  const route = useRoute();
+  const [menu, setMenu] = useState(false);
+  useEffect(() => {
+    document.title = TITLES[route.view];
+    live.socket.again();
+  }, [route.view, live]);
+  return (
+    <LiveContext value={live}>
+      <a className="skip" href="#main" onClick={focusMain}>
+        Skip to content
+      </a>
+      <div className="app">
+        <Sidebar route={route} open={menu} onClose={() => setMenu(false)} />
+        {menu && <div className="shade" onClick={() => setMenu(false)} />}
+        <main id="main" tabIndex={-1} className="main">
+          <div className="top-bar only-small">
+            <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
+            <span className="row brand-name">
+              <img src={icon} width={20} height={20} alt="" />
+              Weft
+            </span>
+          </div>
+          <Suspense fallback={<div className="empty grow">Loading…</div>}>
+            <View route={route} />
+          </Suspense>
+        </main>
+      </div>
+    </LiveContext>
+  );
+}
+
+function View({ route }: { route: Route }) {
+  switch (route.view) {
+    case "start":
+      return <Start />;
+    case "session":
+      return <SessionView key={route.id} id={route.id} tab={route.tab} />;
+    case "project":
+      return <ProjectPage key={route.id} id={route.id} version={route.version} tab={route.tab} />;
+    case "sessions":
+      return <SessionList />;
+    case "settings":
+      return <Settings />;
+  }
+}
+
+function focusMain(event: React.MouseEvent): void {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}

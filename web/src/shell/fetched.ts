@@ -1,0 +1,38 @@
+/** Something the server has, fetched when it is needed and again when asked to. */
+
+import { useCallback, useEffect, useState } from "react";
+import { ApiError } from "../wire/rest";
+
+export interface Fetched<T> {
+  value: T | null;
+  error: ApiError | null;
+  loading: boolean;
+  again(): void;
+  set(value: T): void;
+}
+
+/** `key` says what is fetched: with another key it is fetched again. Null fetches nothing. */
+export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetched<T> {
+  const [state, setState] = useState<{ key: string | null; value: T | null; error: ApiError | null }>({ key: null, value: null, error: null });
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    if (key === null) return undefined;
+    let current = true;
+    fetch().then(
+      (value) => current && setState({ key, value, error: null }),
+      (error: unknown) => current && setState({ key, value: null, error: asApiError(error) }),
+    );
+    return () => {
+      current = false;
+    };
+    // `fetch` is made anew with every render; the key says when it means something else.
+  }, [key, count]);
+  const again = useCallback(() => setCount((now) => now + 1), []);
+  const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
+  const fresh = state.key === key;
+  return { value: fresh ? state.value : null, error: fresh ? state.error : null, loading: key !== null && !fresh, again, set };
+}
+
+function asApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError(0, "internal", "The page could not read the server's answer.");
+}

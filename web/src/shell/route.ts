@@ -1,0 +1,44 @@
+/** Where the page is, in the address' fragment. */
+
+import { useEffect, useState } from "react";
+
+export type Route =
+  | { view: "start" }
+  | { view: "session"; id: string; tab: string }
+  | { view: "project"; id: string; version: string | null; tab: string }
+  | { view: "sessions" }
+  | { view: "settings" };
+
+export function parse(hash: string): Route {
+  const [view, id, ...rest] = hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  switch (view) {
+    case "session":
+      return id ? { view: "session", id, tab: rest[0] ?? "chat" } : { view: "start" };
+    case "project":
+      return id ? { view: "project", id, version: rest[1] ?? null, tab: rest[0] ?? "preview" } : { view: "start" };
+    case "sessions":
+      return { view: "sessions" };
+    case "settings":
+      return { view: "settings" };
+    default:
+      return { view: "start" };
+  }
+}
+
+export function address(...names: string[]): string {
+  return `#/${names.map(encodeURIComponent).join("/")}`;
+}
+
+export function go(...names: string[]): void {
+  location.hash = address(...names);
+}
+
+export function useRoute(): Route {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const changed = () => setHash(location.hash);
+    window.addEventListener("hashchange", changed);
+    return () => window.removeEventListener("hashchange", changed);
+  }, []);
+  return parse(hash);
+}

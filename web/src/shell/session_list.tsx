@@ -1,0 +1,64 @@
+/** All sessions, page by page. */
+
+import { useEffect, useState } from "react";
+import { Button } from "../parts/button";
+import { ago } from "../parts/format";
+import { Icon } from "../parts/icon";
+import { tellFailure } from "../parts/toasts";
+import { sessions, type SessionView } from "../wire/api";
+import { address } from "./route";
+
+export function SessionList() {
+  const [search, setSearch] = useState("");
+  const [found, setFound] = useState<SessionView[]>([]);
+  const [next, setNext] = useState<string | null>(null);
+  useEffect(() => {
+    let current = true;
+    sessions
+      .list(search)
+      .then((page) => {
+        if (!current) return;
+        setFound(page.sessions);
+        setNext(page.next);
+      })
+      .catch(tellFailure);
+    return () => {
+      current = false;
+    };
+  }, [search]);
+  const more = () => {
+    sessions
+      .list(search, next)
+      .then((page) => {
+        setFound([...found, ...page.sessions]);
+        setNext(page.next);
+      })
+      .catch(tellFailure);
+  };
+  return (
+    <div className="page">
+      <h1>Sessions</h1>
+      <input
+        className="field"
+        type="search"
+        aria-label="Search sessions"
+        placeholder="Search by title"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+      <ul className="plain-list card">
+        {found.map((session) => (
+          <li key={session.id}>
+            <a className="row list-link" href={address("session", session.id)}>
+              <Icon name="chat" size={14} />
+              <span className="grow truncate">{session.title || "Untitled"}</span>
+              <span className="faint">{ago(session.updated)}</span>
+            </a>
+          </li>
+        ))}
+        {found.length === 0 && <li className="faint">No sessions.</li>}
+      </ul>
+      {next !== null && <Button onClick={more}>Show more</Button>}
+    </div>
+  );
+}

@@ -1,0 +1,139 @@
+/** What this server has: keys, models, folders; and how the page looks. */
+
+import { Button } from "../parts/button";
+import { Icon } from "../parts/icon";
+import { Segmented } from "../parts/segmented";
+import { health, models, providers, tools, workspaces } from "../wire/api";
+import { logOut } from "../wire/login";
+import { type Fetched, useFetched } from "./fetched";
+import { useTheme } from "./theme";
+
+const KEYS = [
+  ["Enter", "Send; with Shift a new line"],
+  ["Escape", "Stop the agent while the message box is in use"],
+  ["/", "Go to the message box"],
+  ["Alt+1 … Alt+9", "Choose a variant"],
+  ["Ctrl+S", "Save the edited files as a new version"],
+] as const;
+
+export function Settings() {
+  const [theme, setTheme] = useTheme();
+  const keys = useFetched("providers", providers);
+  const known = useFetched("models", models);
+  const folders = useFetched("workspaces", workspaces);
+  const offered = useFetched("tools", tools);
+  const state = useFetched("health", health);
+  return (
+    <div className="page">
+      <h1>Settings</h1>
+      <section className="card stack" aria-labelledby="look">
+        <h2 id="look">Appearance</h2>
+        <Segmented
+          label="Theme"
+          value={theme}
+          onChange={setTheme}
+          choices={[
+            { value: "system", label: "System", icon: "desktop" },
+            { value: "light", label: "Light", icon: "sun" },
+            { value: "dark", label: "Dark", icon: "moon" },
+          ]}
+        />
+      </section>
+      <section className="card stack" aria-labelledby="providers">
+        <h2 id="providers">Providers</h2>
+        <p className="muted">Keys stay on the server, in its environment. The page never sees them.</p>
+        <Known fetched={keys}>
+          {(value) => (
+            <ul className="plain-list">
+              {value.providers.map((provider) => (
+                <li key={provider.name} className="row">
+                  <span className="grow">{provider.name}</span>
+                  {provider.variables && <code className="faint hide-small">{provider.variables.join(", ")}</code>}
+                  <span className={`badge ${provider.key_set ? "ok" : ""}`}>
+                    {provider.key_set && <Icon name="check" size={12} />}
+                    {provider.variables?.length === 0 ? "No key needed" : provider.key_set ? "Key set" : "No key"}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Known>
+      </section>
+      <section className="card stack" aria-labelledby="models">
+        <h2 id="models">Models</h2>
+        <Known fetched={known}>
+          {(value) => (
+            <ul className="plain-list">
+              {value.models.map((model) => (
+                <li key={model.name} className="row">
+                  <span className="grow truncate">{model.label ?? model.name}</span>
+                  {model.name === value.default && <span className="badge accent">Default</span>}
+                  {model.available === false && <span className="badge" title={model.reason}>Not available</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Known>
+      </section>
+      <section className="card stack" aria-labelledby="folders">
+        <h2 id="folders">Folders</h2>
+        <Known fetched={folders}>
+          {(value) =>
+            value.workspaces.length === 0 ? (
+              <p className="muted">This server offers no folder to work in.</p>
+            ) : (
+              <ul className="plain-list">
+                {value.workspaces.map((folder) => (
+                  <li key={folder} className="row">
+                    <Icon name="folder" />
+                    {folder}
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Known>
+      </section>
+      <section className="card stack" aria-labelledby="tools">
+        <h2 id="tools">Tools</h2>
+        <Known fetched={offered}>
+          {(value) => (
+            <ul className="plain-list">
+              {value.tools.map((tool) => (
+                <li key={tool.name} className="row">
+                  <code>{tool.name}</code>
+                  <span className="grow truncate muted hide-small">{tool.description.split("\n")[0]}</span>
+                  {tool.effect && <span className="badge">{tool.effect}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
+        </Known>
+      </section>
+      <section className="card stack" aria-labelledby="keys">
+        <h2 id="keys">Keyboard</h2>
+        <ul className="plain-list">
+          {KEYS.map(([keys, words]) => (
+            <li key={keys} className="row">
+              <span className="grow">{words}</span>
+              <kbd>{keys}</kbd>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section className="card row wrap">
+        <span className="grow muted">
+          {state.value?.version ? `Weft ${state.value.version}` : "Weft"}
+          {state.value?.sandbox ? ` · commands run in: ${state.value.sandbox}` : ""}
+        </span>
+        <Button onClick={() => void logOut()}>Sign out</Button>
+      </section>
+    </div>
+  );
+}
+
+function Known<T>({ fetched, children }: { fetched: Fetched<T>; children(value: T): React.ReactNode }) {
+  if (fetched.error !== null) return <p className="note error">{fetched.error.message}</p>;
+  if (fetched.value === null) return <p className="faint">Loading…</p>;
+  return <>{children(fetched.value)}</>;
+}

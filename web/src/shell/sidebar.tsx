@@ -1,0 +1,185 @@
+/** The way around: what is new, what was, and whether the server is there. */
+
+import icon from "../icon.svg";
+import { useEffect, useState } from "react";
+import { useConnection, useLive } from "../live/hooks";
+import { Button, IconButton } from "../parts/button";
+import { Confirm } from "../parts/dialog";
+import { Icon } from "../parts/icon";
+import { Menu } from "../parts/menu";
+import { tellFailure } from "../parts/toasts";
+import { projects, type ProjectView, sessions, type SessionView } from "../wire/api";
+import { Rename } from "./rename";
+import { address, go, type Route } from "./route";
+import { useTheme } from "./theme";
+
+interface Entry {
+  kind: "session" | "project";
+  id: string;
+  title: string;
+  updated: number;
+  busy: boolean;
+}
+
+export function Sidebar({ route, open, onClose }: { route: Route; open: boolean; onClose(): void }) {
+  const [search, setSearch] = useState("");
+  const { entries, again } = useEntries(search, route);
+  const current = "id" in route ? route.id : "";
+  return (
+    <nav className={`sidebar ${open ? "open" : ""}`} aria-label="Main">
+      <div className="row brand">
+        <a href={address()} className="row brand-name" onClick={onClose}>
+          <img src={icon} width={22} height={22} alt="" />
+          Weft
+        </a>
+        <span className="grow" />
+        <ThemeButton />
+        <IconButton icon="close" label="Close menu" className="only-small" onClick={onClose} />
+      </div>
+      <a className="button primary" href={address()} onClick={onClose}>
+        <Icon name="plus" />
+        New
+      </a>
+      <div className="search">
+        <Icon name="search" size={14} />
+        <input
+          type="search"
+          aria-label="Search projects and sessions"
+          placeholder="Search"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      </div>
+      <ul className="entries" aria-label="Recent">
+        {entries.map((entry) => (
+          <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={again} onClose={onClose} />
+        ))}
+        {entries.length === 0 && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
+      </ul>
+      <div className="sidebar-foot">
+        <ConnectionState />
+        <a className="button quiet" href={address("sessions")} onClick={onClose} aria-current={route.view === "sessions" ? "page" : undefined}>
+          <Icon name="chat" />
+          All sessions
+        </a>
+        <a className="button quiet" href={address("settings")} onClick={onClose} aria-current={route.view === "settings" ? "page" : undefined}>
+          <Icon name="gear" />
+          Settings
+        </a>
+      </div>
+    </nav>
+  );
+}
+
+function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: boolean; onChanged(): void; onClose(): void }) {
+  const [renaming, setRenaming] = useState(false);
+  const [deleting, setDeleting] = useState(false);
+  const isProject = entry.kind === "project";
+  const rename = (title: string) => {
+    const renamed: Promise<unknown> = isProject ? projects.rename(entry.id, title) : sessions.change(entry.id, { title });
+    renamed.then(onChanged).catch(tellFailure);
+  };
+  const drop = () => {
+    (isProject ? projects.remove(entry.id) : sessions.remove(entry.id))
+      .then(() => {
+        onChanged();
+        if (current) go();
+      })
+      .catch(tellFailure);
+  };
+  return (
+    <li className={`entry ${current ? "current" : ""}`}>
+      <a href={address(entry.kind, entry.id)} aria-current={current ? "page" : undefined} onClick={onClose} title={entry.title}>
+        <Icon name={isProject ? "grid" : "chat"} size={14} />
+        <span className="truncate grow">{entry.title || "Untitled"}</span>
+        {entry.busy && <span className="dot" role="img" aria-label="at work" />}
+      </a>
+      <Menu
+        label={`More for ${entry.title || "Untitled"}`}
+        actions={[
+          { label: "Rename", icon: "edit", run: () => setRenaming(true) },
+          { label: "Delete", icon: "trash", danger: true, run: () => setDeleting(true) },
+        ]}
+      />
+      {renaming && <Rename title={entry.title} onRename={rename} onClose={() => setRenaming(false)} />}
+      {deleting && (
+        <Confirm
+          title={`Delete “${entry.title || "Untitled"}”?`}
+          text="Its conversation and files are gone for good."
+          action="Delete"
+          onConfirm={drop}
+          onClose={() => setDeleting(false)}
+        />
+      )}
+    </li>
+  );
+}
+
+function useEntries(search: string, route: Route): { entries: Entry[]; again(): void } {
+  const [entries, setEntries] = useState<Entry[]>([]);
+  const [count, setCount] = useState(0);
+  const connection = useConnection();
+  const place = "id" in route ? route.id : route.view;
+  useEffect(() => {
+    let current = true;
+    const load = async () => {
+      const [listed, designed] = await Promise.all([
+        sessions.list(search).catch(() => ({ sessions: [] })),
+        projects.list(search).catch(() => ({ projects: [] })),
+      ]);
+      if (!current) return;
+      const all = [...designed.projects.map(projectEntry), ...listed.sessions.filter(isOwn).map(sessionEntry)];
+      setEntries(all.sort((a, b) => b.updated - a.updated).slice(0, 60));
+    };
+    const timer = window.setTimeout(() => void load(), search === "" ? 0 : 200);
+    const poll = window.setInterval(() => void load(), 15_000);
+    return () => {
+      current = false;
+      window.clearTimeout(timer);
+      window.clearInterval(poll);
+    };
+  }, [search, place, count, connection]);
+  return { entries, again: () => setCount((now) => now + 1) };
+}
+
+/** Sessions of variants are shown with their project. */
+function isOwn(session: SessionView): boolean {
+  return !session.project;
+}
+
+function sessionEntry(session: SessionView): Entry {
+  return { kind: "session", id: session.id, title: session.title, updated: timeOf(session.updated), busy: session.busy === true };
+}
+
+function projectEntry(project: ProjectView): Entry {
+  return { kind: "project", id: project.id, title: project.title, updated: timeOf(project.updated), busy: false };
+}
+
+function timeOf(moment: number | string): number {
+  return typeof moment === "number" ? moment : Date.parse(moment) / 1000;
+}
+
+const STATES = { open: "Connected", connecting: "Connecting…", lost: "Connection lost", refused: "Signed out" } as const;
+
+function ConnectionState() {
+  const state = useConnection();
+  const { socket } = useLive();
+  return (
+    <div className={`connection ${state}`} role="status" data-testid="connection">
+      <span className="dot" aria-hidden="true" />
+      <span className="grow">{STATES[state]}</span>
+      {state === "lost" && (
+        <Button small look="quiet" onClick={() => socket.again()}>
+          Try now
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const [theme, setTheme] = useTheme();
+  const next = theme === "system" ? "light" : theme === "light" ? "dark" : "system";
+  const icon = theme === "dark" ? "moon" : theme === "light" ? "sun" : "desktop";
+  return <IconButton icon={icon} label={`Theme: ${theme}. Change to ${next}`} onClick={() => setTheme(next)} />;
+}

@@ -1,0 +1,81 @@
+/** The target and what was made of it, one over the other. */
+
+import { useState } from "react";
+import { Segmented } from "../parts/segmented";
+import { useFetched } from "../shell/fetched";
+import { type Base, projects, type ProjectView, type VariantView } from "../wire/api";
+
+type Way = "slider" | "heat" | "beside";
+
+export function Compare({ project, base, variant }: { project: ProjectView; base: Base; variant: VariantView }) {
+  const [way, setWay] = useState<Way>("slider");
+  const [split, setSplit] = useState(50);
+  const target = project.targets?.[0];
+  const done = variant.status === "completed";
+  const scored = useFetched(done && target ? `${base.version}.${base.variant}` : null, () => projects.score(project.id, base));
+  if (target === undefined) return <div className="empty grow">This project began without a picture; there is nothing to compare with.</div>;
+  if (!done) return <div className="empty grow">The comparison is made once the variant is done.</div>;
+  const goal = projects.target(project.id, target.blob);
+  const result = projects.screenshot(project.id, base, target.width);
+  const heat = scored.value?.heatmap ?? null;
+  const score = scored.value?.score ?? variant.score;
+  return (
+    <div className="compare">
+      <div className="panel-bar row wrap">
+        <Segmented
+          label="How to compare"
+          value={way}
+          onChange={setWay}
+          choices={[
+            { value: "slider", label: "Slider", icon: "compare" },
+            { value: "heat", label: "Differences", icon: "layers" },
+            { value: "beside", label: "Side by side", icon: "split" },
+          ]}
+        />
+        <span className="grow" />
+        {score && (
+          <dl className="scores numeric">
+            {Object.entries(score).map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{typeof value === "number" ? value.toFixed(2) : "–"}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </div>
+      <div className="compare-body" tabIndex={0} role="region" aria-label="Comparison">
+        {way === "beside" ? (
+          <div className="compare-beside">
+            <figure>
+              <img src={goal} alt="Target" />
+              <figcaption>Target</figcaption>
+            </figure>
+            <figure>
+              <img src={result} alt="Result" />
+              <figcaption>Result</figcaption>
+            </figure>
+          </div>
+        ) : (
+          <div className="compare-stack">
+            <img src={goal} alt="Target" />
+            {way === "slider" && <img className="over" src={result} alt="Result" style={{ clipPath: `inset(0 0 0 ${split}%)` }} />}
+            {way === "slider" && <span className="compare-line" style={{ left: `${split}%` }} />}
+            {way === "heat" && heat !== null && <img className="over heat" src={heat} alt="Heat map of the differences" />}
+            {way === "slider" && (
+              <input
+                type="range"
+                min={0}
+                max={100}
+                value={split}
+                aria-label="Target on the left, result on the right"
+                onChange={(event) => setSplit(Number(event.target.value))}
+              />
+            )}
+          </div>
+        )}
+        {way === "heat" && heat === null && <p className="muted">{scored.loading ? "Comparing…" : "There is no heat map."}</p>}
+      </div>
+    </div>
+  );
+}

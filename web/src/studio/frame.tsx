@@ -1,0 +1,124 @@
+/**
+ * A frame for a page that nobody trusts: an opaque origin with scripts and nothing else.
+ *
+ * Two frames take turns: what is new loads unseen behind what is shown, so a growing page does not flicker.
+ */
+
+import { useEffect, useRef, useState } from "react";
+import type { Draft } from "../log/drafts";
+import { asDocument } from "./draft";
+
+/** A page at an address, or one that is still being written, with the address that its preview will have. */
+export type Source = { src: string } | { draft: Draft; base: string };
+
+/** What a preview tells of itself. It is data: nothing in it is believed or run. */
+export type Told =
+  | { weft: "console"; level: string; message: string }
+  | { weft: "error"; message: string }
+  | { weft: "selected"; html: string; path: string; index: number; count?: number }
+  | { weft: "size"; width: number; height: number };
+
+interface Props {
+  source: Source | null;
+  title: string;
+  /** Changes to load the same again. */
+  count?: number;
+  selecting?: boolean;
+  /** At least this long between two pictures of a page that grows. */
+  pause?: number;
+  inert?: boolean;
+  onTold?(told: Told): void;
+}
+
+interface Slot {
+  key: number;
+  page: { src: string } | { srcDoc: string };
+}
+
+export function Frame({ source, title, count = 0, selecting = false, pause = 800, inert = false, onTold }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
+  const next = useRef<Source | null>(null);
+  const last = useRef(0);
+  const keys = useRef(0);
+  const name = source === null ? null : "src" in source ? source.src : source.draft;
+
+  useEffect(() => {
+    if (source === null) return undefined;
+    next.current = source;
+    const still = "src" in source;
+    const begin = () => {
+      const wanted = next.current;
+      if (wanted === null) return;
+      next.current = null;
+      last.current = performance.now();
+      const page = "src" in wanted ? wanted : { srcDoc: asDocument(wanted.draft, wanted.base) };
+      setSlots((now) => ({ ...now, coming: { key: ++keys.current, page } }));
+    };
+    const wait = still ? 0 : Math.max(0, last.current + pause - performance.now());
+    const timer = window.setTimeout(begin, wait);
+    return () => window.clearTimeout(timer);
+    // A source is its address or its draft; the object around it is made anew with every render.
+  }, [name, count, pause]);
+
+  useEffect(() => {
+    const heard = (event: MessageEvent<unknown>) => {
+      const frames = [...(box.current?.querySelectorAll("iframe") ?? [])];
+      if (!frames.some((frame) => frame.contentWindow === event.source)) return;
+      const told = asTold(event.data);
+      if (told !== null) onTold?.(told);
+    };
+    window.addEventListener("message", heard);
+    return () => window.removeEventListener("message", heard);
+  }, [onTold]);
+
+  useEffect(() => {
+    const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
+    frame?.contentWindow?.postMessage({ weft: "select", on: selecting }, "*");
+  }, [selecting, slots.shown]);
+
+  const loaded = (slot: Slot) => {
+    setSlots((now) => (now.coming?.key === slot.key ? { shown: slot, coming: null } : now));
+  };
+
+  return (
+    <div className="frame" ref={box} inert={inert}>
+      {[slots.shown, slots.coming].map(
+        (slot, at) =>
+          slot !== null && (
+            <iframe
+              key={slot.key}
+              className={at === 0 ? "shown" : "coming"}
+              title={at === 0 ? title : `${title}, loading`}
+              sandbox="allow-scripts"
+              referrerPolicy="no-referrer"
+              aria-hidden={at === 0 && !inert ? undefined : true}
+              tabIndex={inert || at === 1 ? -1 : undefined}
+              onLoad={() => loaded(slot)}
+              {...slot.page}
+            />
+          ),
+      )}
+    </div>
+  );
+}
+
+function asTold(data: unknown): Told | null {
+  if (typeof data !== "object" || data === null) return null;
+  const said = data as Record<string, unknown>;
+  const text = (value: unknown, most: number) => String(value ?? "").slice(0, most);
+  switch (said["weft"]) {
+    case "console":
+      return { weft: "console", level: text(said["level"], 20), message: text(said["message"] ?? said["text"], 2000) };
+    case "error":
+      return { weft: "error", message: text(said["message"] ?? said["text"], 2000) };
+    case "selected": {
+      const count = typeof said["count"] === "number" ? { count: Math.trunc(said["count"]) } : {};
+      return { weft: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count };
+    }
+    case "size":
+      return { weft: "size", width: Number(said["width"]) || 0, height: Number(said["height"]) || 0 };
+    default:
+      return null;
+  }
+}

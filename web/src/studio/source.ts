@@ -1,0 +1,24 @@
+/** What a variant's frame shows: the page itself once it is there, and what is written of it until then. */
+
+import { useFollowed } from "../live/hooks";
+import type { VariantView } from "../wire/api";
+import { pageOf } from "./draft";
+import type { Source } from "./frame";
+
+/** `changes` says that the variant began with a page that is there already. */
+export function useSource(variant: VariantView, changes: boolean): Source | null {
+  const running = variant.status === "running" || variant.status === "queued";
+  const followed = useFollowed(running ? variant.session : null);
+  if (!running) return variant.entry === null || !made(variant) ? null : { src: variant.preview };
+  if (followed === null) return null;
+  const { conversation } = followed;
+  const draft = pageOf(conversation.transcript.drafts.files, variant.entry);
+  if (draft !== null && !draft.written) return { draft, base: variant.preview };
+  const revision = [...conversation.files.values()].reduce((sum, file) => sum + file.revision, 0);
+  return revision > 0 || changes ? { src: `${variant.preview}?revision=${revision}` } : null;
+}
+
+/** Whether there is a page to show: one that failed before its first turn made none. */
+function made(variant: VariantView): boolean {
+  return variant.status === "completed" || variant.turns > 0;
+}

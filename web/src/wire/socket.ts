@@ -1,0 +1,216 @@
+/**
+ * One WebSocket for everything. It connects again by itself and goes on with each session behind the last event that was
+ * taken, so a dropped connection loses and doubles nothing.
+ */
+
+import { isEvent, type LogEvent } from "../log/event";
+import type { Snapshot } from "../log/snapshot";
+import type { ProjectView } from "./api";
+import { delayBefore } from "./backoff";
+import { ApiError } from "./rest";
+
+export type Connection = "connecting" | "open" | "lost" | "refused";
+
+/** Who follows a session: where it stands, and what to do with what comes. */
+export interface Follower {
+  cursor(): number;
+  event(event: LogEvent): void;
+  reset(snapshot: Snapshot, seq: number): void;
+  caughtUp?(seq: number): void;
+  failed?(error: ApiError): void;
+}
+
+interface ServerFrame {
+  type: string;
+  id?: string;
+  session?: string;
+  seq?: number;
+  result?: unknown;
+  error?: { code: string; message: string };
+  snapshot?: Snapshot;
+  project?: ProjectView;
+}
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: ApiError): void;
+}
+
+/** The server says something every fifteen seconds; after this long it is gone. */
+const SILENCE = 40_000;
+const SIGNED_OUT = 4401;
+
+export class Socket {
+  state: Connection = "connecting";
+  /** When the next attempt is made, if there is no connection. */
+  retryAt = 0;
+  /** Events of sessions that nobody asked for: agents that work for one that somebody follows. */
+  onStray: (event: LogEvent) => void = () => undefined;
+  onProject: (project: ProjectView) => void = () => undefined;
+
+  private socket: WebSocket | null = null;
+  private listeners = new Set<(state: Connection) => void>();
+  private followers = new Map<string, Follower>();
+  private projects = new Set<string>();
+  private waiting = new Map<string, Waiting>();
+  private attempt = 0;
+  private count = 0;
+  private heard = 0;
+  private timer: number | undefined;
+
+  constructor(private readonly address: string) {}
+
+  open(): void {
+    this.connect();
+    window.setInterval(() => this.watch(), 5_000);
+    window.addEventListener("online", () => this.again());
+    document.addEventListener("visibilitychange", () => {
+      if (document.visibilityState === "visible" && this.state === "lost") this.again();
+    });
+  }
+
+  /** Hear of every change of the connection, until the returned function is called. */
+  onState(listener: (state: Connection) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  follow(session: string, follower: Follower): void {
+    this.followers.set(session, follower);
+    this.say({ type: "subscribe", session, resume: follower.cursor() });
+  }
+
+  leave(session: string): void {
+    if (this.followers.delete(session)) this.say({ type: "unsubscribe", session });
+  }
+
+  followProject(project: string): void {
+    this.projects.add(project);
+    this.say({ type: "subscribe", project });
+  }
+
+  leaveProject(project: string): void {
+    if (this.projects.delete(project)) this.say({ type: "unsubscribe", project });
+  }
+
+  /** Ask for something and wait for the reply. */
+  ask<T>(message: Record<string, unknown>): Promise<T> {
+    const id = `q${++this.count}`;
+    return new Promise<T>((resolve, reject) => {
+      if (!this.say({ ...message, id })) {
+        reject(new ApiError(0, "unreachable", "There is no connection to the server at the moment."));
+        return;
+      }
+      this.waiting.set(id, { resolve: (result) => resolve(result as T), reject });
+    });
+  }
+
+  /** Try now rather than later. */
+  again(): void {
+    if (this.state === "open") return;
+    window.clearTimeout(this.timer);
+    this.attempt = 0;
+    this.connect();
+  }
+
+  private say(message: Record<string, unknown>): boolean {
+    if (this.socket?.readyState !== WebSocket.OPEN) return false;
+    this.socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  private connect(): void {
+    if (this.socket !== null && this.socket.readyState <= WebSocket.OPEN) return;
+    const socket = new WebSocket(this.address);
+    this.socket = socket;
+    this.turn("connecting");
+    socket.onopen = () => this.opened();
+    socket.onmessage = (message) => {
+      if (socket === this.socket) this.take(String(message.data));
+    };
+    socket.onclose = (close) => {
+      if (socket === this.socket) this.closed(close.code);
+    };
+  }
+
+  private opened(): void {
+    this.attempt = 0;
+    this.heard = Date.now();
+    this.turn("open");
+    for (const [session, follower] of this.followers) this.say({ type: "subscribe", session, resume: follower.cursor() });
+    for (const project of this.projects) this.say({ type: "subscribe", project });
+  }
+
+  private closed(code: number): void {
+    this.socket = null;
+    const lost = new ApiError(0, "unreachable", "The connection to the server was lost.");
+    for (const waiting of this.waiting.values()) waiting.reject(lost);
+    this.waiting.clear();
+    if (code === SIGNED_OUT) {
+      this.turn("refused");
+      return;
+    }
+    const delay = delayBefore(this.attempt++);
+    this.retryAt = Date.now() + delay;
+    this.timer = window.setTimeout(() => this.connect(), delay);
+    this.turn("lost");
+  }
+
+  /** A connection on which nothing comes is none. */
+  private watch(): void {
+    if (this.state !== "open" || Date.now() - this.heard < SILENCE) return;
+    const dead = this.socket;
+    this.closed(0);
+    dead?.close();
+  }
+
+  private turn(state: Connection): void {
+    this.state = state;
+    for (const listener of this.listeners) listener(state);
+  }
+
+  private take(text: string): void {
+    this.heard = Date.now();
+    const frame: unknown = JSON.parse(text);
+    if (!isEvent(frame)) {
+      this.hear(frame as ServerFrame);
+      return;
+    }
+    const follower = this.followers.get(frame.session);
+    if (follower === undefined) this.onStray(frame);
+    else follower.event(frame);
+  }
+
+  private hear(frame: ServerFrame): void {
+    const follower = this.followers.get(frame.session ?? "");
+    switch (frame.type) {
+      case "reply":
+        this.settle(frame.id)?.resolve(frame.result);
+        return;
+      case "error": {
+        const error = new ApiError(0, frame.error?.code ?? "internal", frame.error?.message ?? "The server reports an error.");
+        const waiting = this.settle(frame.id);
+        if (waiting !== undefined) waiting.reject(error);
+        else follower?.failed?.(error);
+        return;
+      }
+      case "subscribed":
+        follower?.caughtUp?.(frame.seq ?? 0);
+        return;
+      case "reset":
+        if (frame.snapshot !== undefined) follower?.reset(frame.snapshot, frame.seq ?? 0);
+        return;
+      case "project_changed":
+        if (frame.project !== undefined) this.onProject(frame.project);
+        return;
+      default:
+        return;
+    }
+  }
+
+  private settle(id: string | undefined): Waiting | undefined {
+    const waiting = this.waiting.get(id ?? "");
+    this.waiting.delete(id ?? "");
+    return waiting;
+  }
+}

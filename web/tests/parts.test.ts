@@ -1,0 +1,165 @@
+// @vitest-environment jsdom
+import { describe, expect, test } from "vitest";
+import { spansOf } from "../src/events/spans";
+import type { LogEvent } from "../src/log/event";
+import { Drafts } from "../src/log/drafts";
+import { Course } from "../src/log/rewinding";
+import { restored } from "../src/log/snapshot";
+import { fold } from "../src/log/conversation";
+import { ago, bytes, duration, money, plain, tokens } from "../src/parts/format";
+import { toHtml } from "../src/parts/markdown";
+import { parse } from "../src/shell/route";
+import { asDocument, pageOf } from "../src/studio/draft";
+import { promptOf } from "../src/studio/start";
+import { delayBefore } from "../src/wire/backoff";
+
+describe("markdown", () => {
+  test("is markdown", () => {
+    expect(toHtml("**a** `b`")).toContain("<strong>a</strong> <code>b</code>");
+    expect(toHtml("| a |\n|---|\n| 1 |")).toContain("<td>1</td>");
+  });
+
+  test("leaves HTML as the text that it is", () => {
+    const box = document.createElement("div");
+    box.innerHTML = toHtml("a <b>c</b>\n\n<i>d</i>");
+    expect(box.textContent).toContain("a <b>c</b>");
+    expect(box.textContent).toContain("<i>d</i>");
+  });
+
+  test.each([
+    "<img src=x onerror=alert(1)>",
+    "<script>alert(1)</script>",
+    "[a](javascript:alert(1))",
+    "[a](JaVaScRiPt:alert(1))",
+    "[a](data:text/html,<script>alert(1)</script>)",
+    "![a](https://example.org/a.png)",
+    "![a](//example.org/a.png)",
+    "![a][r]\n\n[r]: https://example.org/a.png",
+    "<svg onload=alert(1)>",
+    '<a href="https://example.org" onclick="alert(1)">x</a>',
+    "<iframe srcdoc='<script>1</script>'></iframe>",
+    "<style>*{background:url(https://example.org)}</style>",
+    "```html\n<img src=x onerror=alert(1)>\n```",
+    '[a](https://example.org "x\\" onmouseover=alert(1)")',
+    "<form action=https://example.org><input name=a></form>",
+    "<math><mi//xlink:href='data:x,<script>alert(4)</script>'>",
+  ])("%s does nothing", (text) => {
+    const box = document.createElement("div");
+    box.innerHTML = toHtml(text);
+    expect(box.querySelector("img, script, svg, iframe, style, form, math, object, [onerror], [onclick], [onload], [style]")).toBeNull();
+    for (const element of box.querySelectorAll("*")) {
+      for (const { name, value } of element.attributes) {
+        expect(name.startsWith("on")).toBe(false);
+        if (name === "href") expect(value).toMatch(/^(https?:|mailto:|#)/);
+      }
+      if (element.tagName === "A") expect(element.getAttribute("rel")).toBe("noopener noreferrer");
+    }
+  });
+});
+
+test("characters that hide or reorder text are shown as their code", () => {
+  expect(plain("a\u202eb\u0007\u200bc\nd\te")).toBe("a\\u202eb\\u0007\\u200bc\nd\te");
+});
+
+test("figures", () => {
+  expect([duration(12), duration(1500), duration(61_000)]).toEqual(["12 ms", "1.5 s", "1 min 1 s"]);
+  expect([tokens(12), tokens(1234), tokens(250_000)]).toEqual(["12", "1.2k", "250k"]);
+  expect([money(0), money(0.0012), money(1.5)]).toEqual(["$0", "$0.0012", "$1.50"]);
+  expect([bytes(12), bytes(2048)]).toEqual(["12 B", "2.0 kB"]);
+  expect(ago(0, 120_000)).toBe("2 min ago");
+});
+
+test("waiting grows to fifteen seconds and never ends", () => {
+  const delays = [0, 1, 2, 3, 4, 5, 50].map((attempt) => delayBefore(attempt, () => 1));
+  expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000]);
+  expect(delayBefore(0, () => 0)).toBe(250);
+});
+
+test("addresses", () => {
+  expect(parse("#/session/a%2Fb/events")).toEqual({ view: "session", id: "a/b", tab: "events" });
+  expect(parse("#/project/p/code/v")).toEqual({ view: "project", id: "p", tab: "code", version: "v" });
+  expect(parse("#nonsense")).toEqual({ view: "start" });
+});
+
+test("a prompt of an address, of words, and of files", () => {
+  expect(promptOf("https://example.org/a", [])).toEqual({ url: "https://example.org/a" });
+  expect(promptOf("like https://example.org but blue", [])).toEqual({ url: "https://example.org", text: "like https://example.org but blue" });
+  const picture = { id: "1", kind: "image" as const, name: "a.png", data: "data:image/png;base64,AA==" };
+  expect(promptOf(" ", [picture, { ...picture, kind: "html", data: "<p>" }])).toEqual({ images: [{ data: picture.data }], html: "<p>" });
+});
+
+describe("drafts", () => {
+  const draft = (path: string, text = "") => ({ path, call: "c", text, written: false });
+
+  test("the page among the files", () => {
+    const files = [draft("style.css"), draft("about.html"), draft("index.html")].map((each) => [each.path, each] as const);
+    expect(pageOf(new Map(files), null)?.path).toBe("index.html");
+    expect(pageOf(new Map(files), "about.html")?.path).toBe("about.html");
+    expect(pageOf(new Map([["style.css", draft("style.css")]]), null)).toBeNull();
+  });
+
+  test("have a policy before anything else, and libraries from here", () => {
+    const text = '<!doctype html><script src="https://cdn.tailwindcss.com" integrity="x"></script><img src="//placehold.co/10">';
+    const shown = asDocument(draft("index.html", text), "/preview/t/");
+    expect(shown).toMatch(/^<!doctype html><meta http-equiv="Content-Security-Policy"/);
+    expect(shown).toContain('src="/preview/t/_libraries/cdn.tailwindcss.com"></script>');
+    expect(shown).toContain("/preview/t/_libraries/placehold.co/10");
+  });
+});
+
+test("a snapshot is shown, and the stream goes on behind it", () => {
+  const call = { type: "tool_use" as const, id: "c1", name: "look", input: {} };
+  const state = restored(
+    "s",
+    {
+      messages: [
+        { role: "user", content: [{ type: "text", text: "Hi" }] },
+        { role: "assistant", content: [{ type: "reasoning", text: "Hm" }, { type: "text", text: "Hello" }, call] },
+      ],
+      approvals: [{ approval: "a", call: "c1", name: "look", digest: "d", summary: "look" }],
+      status: "waiting",
+      exchange: "x",
+    },
+    40,
+  );
+  expect(state.seq).toBe(40);
+  expect(state.transcript.items.map((item) => item.kind)).toEqual(["user", "thinking", "text", "tool"]);
+  expect(state.transcript.items.at(-1)).toMatchObject({ phase: "waiting" });
+  const event = { seq: 41, id: "e", session: "s", exchange: "x", layer: "state", time: 1, epoch: 0 } as const;
+  fold(state, { ...event, type: "approval_resolved", data: { approval: "a", call: "c1", decision: "allowed" } });
+  expect([state.seq, state.approvals.size, state.messages.length]).toEqual([41, 0, 2]);
+  fold(state, { ...event, seq: 7, type: "conversation_thinking", data: {} });
+  expect(state.status).toBe("working");
+});
+
+test("what was rewound before stays so when it is rewound again", () => {
+  const course = new Course();
+  course.rewind(10, 5);
+  course.rewind(20, 15);
+  expect([3, 7, 12, 17, 25].map((seq) => course.holds(seq))).toEqual([true, false, true, false, true]);
+});
+
+test("a preview that is taken back leaves the file as it was written before", () => {
+  const drafts = new Drafts();
+  const say = (type: string, data: object) => drafts.feed({ type, data } as unknown as LogEvent);
+  say("file_preview", { id: "c1", path: "a", offset: 0, text: "one" });
+  say("tool_result", { id: "c1", status: "ok", content: "" });
+  say("file_preview", { id: "c2", path: "a", offset: 0, text: "tw" });
+  say("file_preview", { id: "c2", path: "a", offset: 2, text: "o" });
+  expect(drafts.files.get("a")).toMatchObject({ text: "two", written: false });
+  say("file_preview_reset", { id: "c2", path: "a" });
+  expect(drafts.files.get("a")).toMatchObject({ text: "one", written: true });
+});
+
+test("spans of a log", () => {
+  const place = { id: "", session: "s", exchange: "x", epoch: 0 } as const;
+  const events = [
+    { ...place, seq: 1, time: 1, type: "exchange_request", layer: "exchange", data: { message: { role: "user", content: [] } } },
+    { ...place, seq: 2, time: 2, type: "message_start", layer: "stream", data: { message: "m", model: "model", attempt: 1 } },
+    { ...place, seq: 3, time: 4, type: "message_stop", layer: "stream", data: { message: "m" } },
+  ] as unknown as LogEvent[];
+  expect(spansOf(events)).toMatchObject([
+    { kind: "exchange", end: null },
+    { kind: "message", name: "model", start: 2, end: 4 },
+  ]);
+});

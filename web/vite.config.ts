@@ -1,0 +1,24 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+const server = process.env["WEFT_SERVER"] ?? "http://127.0.0.1:8765";
+
+export default defineConfig({
+  plugins: [react()],
+  base: "/",
+  build: {
+    target: "es2022",
+    outDir: "dist",
+    assetsDir: "assets",
+    assetsInlineLimit: 0,
+    sourcemap: false,
+    reportCompressedSize: false,
+  },
+  server: {
+    proxy: {
+      "^/(sessions|projects|studio|models|providers|tools|workspaces|login|logout|health|preview|libraries)": server,
+      "/ws": { target: server, ws: true },
+    },
+  },
+  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+});
