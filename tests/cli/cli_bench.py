@@ -63,8 +63,8 @@ async def run_process(*words: str, said: bytes | None = None, **env: str) -> Ran
         return await finish(process, said)
 
 
-async def finish(process: asyncio.subprocess.Process, said: bytes | None = None) -> Ran:
-    async with asyncio.timeout(10):
+async def finish(process: asyncio.subprocess.Process, said: bytes | None = None, seconds: float = 10) -> Ran:
+    async with asyncio.timeout(seconds):
         out, err = await process.communicate(said)
     assert process.returncode is not None
     return Ran(process.returncode, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace"))

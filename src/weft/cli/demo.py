@@ -5,6 +5,7 @@ import asyncio
 import sys
 
 import weft
+from weft.cli.paint import DIM, Paint
 from weft.cli.show import Reader
 from weft.core.content import Image
 from weft.core.envelope import Event
@@ -89,7 +90,7 @@ def _show(event: Event) -> None:
         case ThinkingContentBlockStart():
             print("  ", end="")
         case ThinkingDelta(text=text):
-            print(f"\x1b[2m{text}\x1b[0m" if sys.stdout.isatty() else text, end="", flush=True)
+            print(Paint(sys.stdout)(text, DIM), end="", flush=True)
         case ToolUseContentBlockStart(name=name):
             print(f"\n  → {name} ", end="", flush=True)
         case FilePreview(text=text):

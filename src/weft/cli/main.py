@@ -10,18 +10,46 @@ from importlib import import_module
 from weft import __version__
 from weft.core.errors import WeftError
 
-COMMANDS = ("run", "serve", "conform", "demo")
+COMMANDS = {
+    "build": "build a page from a picture, a sentence, an address or a recording",
+    "chat": "the coding assistant in this terminal, on a folder",
+    "serve": "sessions over HTTP, server-sent events and WebSocket",
+    "run": "one exchange: ask a model, let it use tools, stream what happens",
+    "sessions": "list, show, export, import, rename and delete sessions",
+    "models": "models that can be named here, and what they cost",
+    "replay": "a session once more, on the terminal or in the words of a client",
+    "eval": "measure how well models rebuild pictures",
+    "doctor": "what works on this machine, and how to get the rest",
+    "conform": "find out what a model server gets wrong",
+    "demo": "an agent at work over every wire; needs no key and no network",
+    "completion": "a script that lets your shell complete weft's words",
+}
+"""What there is, as the list of all commands says it: that list is shown without loading any."""
+
+_EXAMPLES = """examples:
+  weft doctor                      what works on this machine
+  weft build shot.png              a picture becomes a page
+  weft chat                        work on this folder with a model
+  weft serve                       the page, and the server behind it
+
+weft COMMAND --help says more, with examples."""
 
 
-def parser(command: str | None = None) -> argparse.ArgumentParser:
-    """The parser of all commands, or of one: what others need is not loaded for it."""
+def parser(command: str | None = None, *, whole: bool = False) -> argparse.ArgumentParser:
+    """The parser of one command, or the list of all; the `whole` one knows the options of all, and loads all."""
     root = argparse.ArgumentParser(
-        prog="weft", description="Language models call tools in a loop, and everything streams to whoever watches."
+        prog="weft",
+        description="Language models call tools in a loop, and everything streams to whoever watches.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     root.add_argument("--version", action="version", version=f"weft {__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in COMMANDS if command not in COMMANDS else (command,):
-        import_module(f"weft.cli.{name}").add_parser(commands)
+    for name, said in COMMANDS.items():
+        if whole or name == command:
+            import_module(f"weft.cli.{name}").add_parser(commands)
+        elif command not in COMMANDS:
+            commands.add_parser(name, help=said)
     return root
 
 

@@ -10,6 +10,7 @@ from socket import socket
 
 import msgspec
 
+from weft.cli.data import DATA_HELP, FILE, data_folder
 from weft.cli.run import named_model
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
@@ -50,7 +51,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     door.add_argument("--no-token", action="store_true", help="let in all of this machine; not with another --host")
     door.add_argument("--allow-origin", action="append", default=[], metavar="ORIGIN", help="a page that may ask")
     work = parser.add_argument_group("work")
-    work.add_argument("--data", metavar="DIR", help="where sessions are kept (WEFT_DATA, else ~/.local/share/weft)")
+    work.add_argument("--data", metavar="DIR", help=DATA_HELP)
     work.add_argument("--workspace", action="append", default=[], metavar="DIR", help="a folder to offer; repeatable")
     work.add_argument("--model", help="what sessions use that name no model (the best one that keys allow)")
     work.add_argument("--tools", default="", metavar="NAMES", help="the same for tools (files,todo,ask)")
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
     token = "" if options.no_token else options.token or os.environ.get("WEFT_TOKEN") or new_token()
     write_logs(options.log, [token])
-    store = SqliteStore(_data(options) / "sessions.db")
+    store = SqliteStore(data_folder(options.data) / FILE)
     asyncio.run(_serve(options, settings, token, store, bound))
     return 0
 
@@ -139,17 +140,6 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
             usd_per_day=options.max_usd_per_day,
         ),
     )
-
-
-def _data(options: argparse.Namespace) -> Path:
-    named = options.data or os.environ.get("WEFT_DATA")
-    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    folder = Path(named).expanduser() if named else Path(home).expanduser() / "weft"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"{folder} cannot be made: {error.strerror}; name another with --data.") from None
-    return folder
 
 
 def _workspaces(folders: list[str]) -> dict[str, str]:

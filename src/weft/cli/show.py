@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 
+from weft.cli.paint import has_colours
 from weft.core.envelope import Event
 from weft.core.events import (
     ExchangeResponse,
@@ -52,7 +53,8 @@ class Terminal:
     """Text to standard output, all else to standard error: a line for each tool, the cost at the end."""
 
     def __init__(self) -> None:
-        self._colours = sys.stderr.isatty()
+        self._colours = has_colours(sys.stderr)
+        self._watched = sys.stderr.isatty()
         self._text = PrintableStream() if sys.stdout.isatty() else None  # a pipe gets it to the letter
         self._thoughts = PrintableStream()
         self._shown = ""  # the last of what was written to standard output
@@ -66,9 +68,9 @@ class Terminal:
                 text = self._text.feed(text) if self._text is not None else text
                 self._shown = text or self._shown
                 print(text, end="", flush=True)
-            case ThinkingDelta(text=text) if self._colours:
+            case ThinkingDelta(text=text) if self._watched:
                 self._thinking = True
-                print(f"\x1b[2m{self._thoughts.feed(text)}\x1b[0m", end="", file=sys.stderr, flush=True)
+                print(self._colour(self._thoughts.feed(text), "2"), end="", file=sys.stderr, flush=True)
             case ToolExecuting(id=call, summary=summary):
                 self._calls[call] = summary
             case ToolCompleted(id=call, name=name, duration_ms=took, summary=said):
