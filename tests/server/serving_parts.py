@@ -38,7 +38,7 @@ class ScriptedModels:
 
     @property
     def default(self) -> str:
-        return next(iter(self.scripts))
+        return next(iter(self.scripts), "")
 
     def open(self, name: str) -> ModelLike:
         if name not in self.scripts:
@@ -133,7 +133,8 @@ async def served(
     folder: Path, scripts: Mapping[str, Script] | Script | None = None, token: str | None = TOKEN, **options: Any
 ) -> AsyncGenerator[Served]:
     """A server on a database in a folder."""
-    known = scripts if isinstance(scripts, Mapping) else {"scripted": scripts or (lambda: S(["Hello."]))}
+    one = scripts is None or callable(scripts)
+    known: Mapping[str, Script] = {"scripted": scripts or (lambda: S(["Hello."]))} if one else scripts
     store = SqliteStore(folder / "sessions.db", durable=False)
     async with serving(context_on(store, known, **options), token) as running:
         yield running

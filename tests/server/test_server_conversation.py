@@ -6,6 +6,7 @@ from pathlib import Path
 from serving_parts import S, served
 
 import weft
+from weft.core.events import ExchangeResponse
 from weft.testing.checker.log import check_log
 
 
@@ -19,6 +20,7 @@ async def test_an_exchange_is_stored_streamed_and_can_be_looked_at(tmp_path: Pat
         session = await server.session(title="First")
         accepted = await server.send(session, "Write a page.")
         response = await server.ended(session, accepted["exchange"])
+        assert isinstance(response.data, ExchangeResponse)
         assert response.data.status == "completed"
         assert accepted["state"] == "started"
         log = await server.log(session)

@@ -2,6 +2,10 @@
 
 Arguments are parsed once for each batch of deltas, not once a delta. What was shown is held against what was written by
 its hash: if they differ, or if nothing was written, the preview is taken back.
+
+An event costs more than a few characters do, so a file is shown in steps that grow with it: its beginning at once, then
+an eighth of what is there, between 8 and 256 characters. A file of 30 kB that comes in deltas of 8 bytes is shown by
+about 150 events, which are less than three times the file.
 """
 
 import asyncio
@@ -16,16 +20,26 @@ from weft.tools.registry import Registry
 from weft.tools.workspace.base import PathFault, Workspace
 from weft.wires.partial_json import PartialJson
 
+_LEAST = 8
+_MOST = 256
+_PART = 8
+
 
 class _Shown:
-    """What was shown of one file for one call."""
+    """What was shown of one file for one call, and what is held back until it is worth an event."""
 
-    __slots__ = ("digest", "offset", "path")
+    __slots__ = ("digest", "held", "offset", "path", "size")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.offset = 0
         self.digest = sha256()
+        self.held: list[str] = []
+        self.size = 0
+
+    @property
+    def step(self) -> int:
+        return min(max(self.offset // _PART, _LEAST), _MOST) if self.offset else 1
 
 
 class _Following:
@@ -81,6 +95,7 @@ class Previews:
         del self._following[block]
         for path, text in following.preview.end():
             self._show(following.call, path, text)
+        self._show_held(following.call)
 
     def discard(self) -> None:
         """The message was no message: what was shown for it is taken back."""
@@ -106,6 +121,7 @@ class Previews:
             except PathFault:
                 return
             self._show(result.id, path, text)
+            self._show_held(result.id)
         self._shown.pop(result.id, None)
 
     def _show(self, call: str, path: str, text: str) -> None:
@@ -115,9 +131,22 @@ class Previews:
                 shown = self._shown[call] = _Shown(self._workspace.normal(path))
             except PathFault:
                 return  # the tool will say what is wrong with it
+        shown.held.append(text)
+        shown.size += len(text)
+        if shown.size >= shown.step:
+            self._show_held(call)
+
+    def _show_held(self, call: str) -> None:
+        shown = self._shown.get(call)
+        if shown is None or not shown.size:
+            return
+        text = "".join(shown.held)
+        shown.held, shown.size = [], 0
         self._publish(FilePreview(call, shown.path, shown.offset, text))
         shown.offset += len(text)
         shown.digest.update(text.encode("utf-8", "surrogatepass"))
 
     def _take_back(self, call: str) -> None:
-        self._publish(FilePreviewReset(call, self._shown.pop(call).path))
+        shown = self._shown.pop(call)
+        if shown.offset:
+            self._publish(FilePreviewReset(call, shown.path))

@@ -25,6 +25,10 @@ PREFERRED = (
 """The default is the first of these whose key is there."""
 
 
+_HOSTED = "claude-agent/"
+"""Models that bring a loop and tools of their own, which no sandbox of ours holds."""
+
+
 class ModelView(msgspec.Struct, frozen=True):
     """A model that sessions may name."""
 
@@ -88,6 +92,10 @@ class KnownModels:
         if not name:
             raise ConfigurationError(
                 "No model is set and no key was found; set a key such as ANTHROPIC_API_KEY, or install weft[local]."
+            )
+        if name.startswith(_HOSTED) and name != self._default and name not in self._named:
+            raise ConfigurationError(
+                "A model whose tools run outside of Weft is the operator's to choose: start the server with it."
             )
         return self._named.get(name) or find(name)
 

@@ -28,6 +28,25 @@
     if (said++ < 200) say("error", { text: short(event.reason) });
   });
   for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined;
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"]) delete window[name]; // no policy stops these
+
+  // No policy of the page covers WebRTC: it would reach any host. Frames inside get no scripts, so none has it either.
+  for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCIceTransport"]) delete window[name];
+  const quiet = (frame) => {
+    if (frame.getAttribute("sandbox") === "") return;
+    const { parentNode, nextSibling } = frame;
+    frame.remove();
+    frame.setAttribute("sandbox", "");
+    parentNode?.insertBefore(frame, nextSibling);
+  };
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      for (const node of change.type === "childList" ? change.addedNodes : [change.target]) {
+        if (node.nodeName === "IFRAME") quiet(node);
+        else node.querySelectorAll?.("iframe").forEach(quiet);
+      }
+    }
+  }).observe(document, { subtree: true, childList: true, attributeFilter: ["sandbox", "srcdoc"] });
 
   const size = () => say("size", { width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight });
   addEventListener("load", () => {

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 LOCAL = "local/vision"
+LOCAL_WAYS = ("local/vision-responsive",)
+"""The same converter with another aim, so that variants differ."""
 
 STRENGTH: dict[str, tuple[str, ...]] = {
     "anthropic": ("claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-5", "claude-sonnet-4-5"),
@@ -24,4 +26,6 @@ def strongest_first(offered: Sequence[str], default: str = "") -> list[str]:
         mixed.insert(0, default)
     if mixed:
         return mixed
-    return [LOCAL] if LOCAL in known or default == LOCAL else list(offered[:1])
+    if LOCAL in known or default == LOCAL:
+        return [LOCAL, *(name for name in LOCAL_WAYS if name in known)]
+    return list(offered[:1])

@@ -20,6 +20,10 @@ class Host(Protocol):
         """The session, open for as long as this lasts."""
         ...
 
+    async def delete(self, session: str) -> None:
+        """Throw a session away, whether it is open or not."""
+        ...
+
     def check(self, owner: str) -> None:
         """Raises if the owner may start no exchange now."""
         ...

@@ -6,8 +6,10 @@ from time import time
 
 import msgspec
 
-from weft.core.errors import ConfigurationError
+from weft.core.errors import ConfigurationError, WeftError
 from weft.core.ids import new_id
+from weft.core.json import encode
+from weft.core.messages import Message
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
 from weft.studio.brief import Brief, View
@@ -17,11 +19,15 @@ from weft.studio.projects.history import history_of, text_of
 from weft.studio.projects.project import Base, Kind, Project, Target, Variant, Version, variant_of, version_of
 from weft.studio.projects.shelf import ChangeProject, Shelf
 from weft.studio.prompts.builder import build_prompt
+from weft.studio.prompts.past import present
 from weft.studio.prompts.request import DesignSystem, Request
 from weft.studio.prompts.texts import Texts
 from weft.studio.running import Running
+from weft.studio.stacks.stack import Stack
 from weft.studio.stacks.stack import stack as find_stack
 from weft.studio.tools.family import NAMES
+from weft.tools.workspace.memory import MemoryWorkspace
+from weft.tools.workspace.paths import normal
 
 KIND = "variant"
 """What kind of session a variant has."""
@@ -56,11 +62,13 @@ class Maker:
         targets: Sequence[Target],
         base: Base | None = None,
     ) -> Version:
-        here = dict(brief.files) if base is None else dict(await self._running.files(variant_of(project, base).session))
+        models = self.models(brief)
+        stack = find_stack(project.stack, self._stacks)
+        here = _usable(brief.files) if base is None else await self._running.files(variant_of(project, base).session)
         names = [name for name in NAMES if name not in brief.without]
         prompt = build_prompt(
             await self._request(project, brief, base, here),
-            find_stack(project.stack, self._stacks),
+            stack,
             texts=self._texts,
             tools=names,
         )
@@ -68,14 +76,42 @@ class Maker:
         settings = SessionSettings(
             tools=["files", *names], instructions=prompt.system, permissions="auto", history=history
         )
-        models = self._models(brief)
+        here = here or _start_of(brief, stack)
         variants = [
             await self._session(owner, project, index, msgspec.structs.replace(settings, model=models[index]), here)
             for index in range(brief.count)
         ]
         options = [await self._shelf.store.put_blob(project.id, code.encode()) for code in brief.options]
-        version = await self._add(project, kind, brief.text, base, targets, variants, options)
-        self._running.start(owner, project.id, version, message)
+        return await self._start(owner, project, kind, brief.text, base, targets, variants, message, options)
+
+    async def again(self, owner: str, project: Project, version: Version, variant: Variant) -> Version:
+        """A version with one variant that is asked what another was, from the same files on."""
+        if not version.request:
+            raise WeftError("Nobody was asked for this version; there is nothing to try again.")
+        store = self._shelf.store
+        message = msgspec.json.decode(await store.blob(project.id, version.request), type=Message)
+        settings = SessionSettings.of((await store.info(variant.session)).settings)
+        files = {path: await store.blob(variant.session, digest) for path, digest in settings.files.items()}
+        one = await self._session(owner, project, 0, settings, files)
+        kind, base, pictures = version.kind, version.base, version.pictures
+        return await self._start(owner, project, kind, version.text, base, pictures, [one], message, version.options)
+
+    async def _start(
+        self,
+        owner: str,
+        project: Project,
+        kind: Kind,
+        text: str,
+        base: Base | None,
+        pictures: Sequence[Target],
+        variants: Sequence[Variant],
+        message: Message,
+        options: Sequence[str],
+    ) -> Version:
+        request = await self._shelf.store.put_blob(project.id, encode(message))
+        with self._running.expecting(variants):
+            version = await self._add(project, kind, text, base, pictures, variants, options, request)
+            self._running.start(owner, project.id, version, message)
         return version
 
     async def _request(self, project: Project, brief: Brief, base: Base | None, files: Mapping[str, bytes]) -> Request:
@@ -100,6 +136,7 @@ class Maker:
     async def place(self, owner: str, project: Project, kind: Kind, base: Base, files: Mapping[str, bytes]) -> Version:
         """A version that needs no agent."""
         model = variant_of(project, base).model
+        files = _usable(files)
         variant = await self._session(owner, project, 0, SessionSettings(model=model, tools=["files", *NAMES]), files)
         now = time()
         done = msgspec.structs.replace(variant, status="completed", started=now, ended=now, model="")
@@ -124,6 +161,7 @@ class Maker:
         pictures: Sequence[Target],
         variants: Sequence[Variant],
         options: Sequence[str] = (),
+        request: str = "",
     ) -> Version:
         name = new_id("ver")
 
@@ -138,12 +176,14 @@ class Maker:
                 pictures=list(pictures),
                 variants=list(variants),
                 options=list(options),
+                request=request,
             )
             return now.with_version(version)
 
         return version_of(await self._changed(project.id, added), Base(name, 0))
 
-    def _models(self, brief: Brief) -> list[str]:
+    def models(self, brief: Brief) -> list[str]:
+        """One for each variant."""
         offered = list(brief.models) or list(self._host.models())
         if not offered:
             raise ConfigurationError("There is no model to build with; set a key, or install weft[local].")
@@ -160,3 +200,17 @@ class Maker:
         data = await self._shelf.store.blob(project.id, target.blob)
         kind = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
         return Picture(data=data, media_type=kind, width=target.width, height=target.height)
+
+
+def _start_of(brief: Brief, stack: Stack) -> dict[str, bytes]:
+    """What the prompt says is there: the files of a conversation that the client kept, or those of the stack."""
+    files = present(brief.history, stack.entry)
+    if not files and not stack.is_single_file:
+        files = stack.scaffold
+    return {path: text.encode() for path, text in files.items()}
+
+
+def _usable(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Files under paths that a project can have. Raises PathFault for any other."""
+    project = MemoryWorkspace(files)
+    return {path: project.read(path, remember=False) for path in map(normal, files)}

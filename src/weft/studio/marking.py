@@ -25,7 +25,7 @@ async def compare(stack: Stack, files: Files, target: bytes) -> Score:
 
 async def compared(stack: Stack, files: Files, target: bytes) -> tuple[Score, Picture, Picture]:
     """The same, with both pictures."""
-    width = read_picture(target).width
+    width = (await asyncio.to_thread(read_picture, target)).width
     viewport = Viewport(min(max(width, 320), _WIDEST), 800)
     rendering = await shared_browser().render(Preview(stack, files), PAGE, viewport, mobile=width < 600)
     pictures = Picture(target), Picture.of(rendering)

@@ -5,17 +5,19 @@ or finished changes nothing for the others, and nobody who leaves stops any.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from pathlib import Path
 
 import msgspec
 
 from weft.core.errors import ConfigurationError, WeftError
+from weft.sessions.errors import NoSuchSession
 from weft.sessions.store import SessionInfo
 from weft.studio.assignment import Assignment, FindAssignment
-from weft.studio.brief import Brief, View
+from weft.studio.brief import Brief
 from weft.studio.hosting import Host
 from weft.studio.making import Maker
-from weft.studio.projects.project import Base, Kind, Project, Variant, Version, variant_of, version_of
+from weft.studio.projects.project import Base, Project, Variant, Version, variant_of, version_of
 from weft.studio.projects.shelf import Change, ProjectPage, Shelf
 from weft.studio.prompts.texts import Texts
 from weft.studio.running import Running
@@ -53,9 +55,13 @@ class Studio:
         title = brief.title or " ".join(brief.text.split())[:80] or f"A design in {stack.label}"
         design = brief.design_system.text if brief.design_system is not None else ""
         project = await self.shelf.add(owner, title=title, stack=stack.name, design_system=design)
-        targets = await self._maker.keep(project.id, brief.views)
-        project = await self.shelf.change(project.id, lambda it: msgspec.structs.replace(it, targets=targets))
-        await self._maker.begin(owner, project, "create", brief, targets=targets)
+        try:
+            targets = await self._maker.keep(project.id, brief.views)
+            project = await self.shelf.change(project.id, lambda it: msgspec.structs.replace(it, targets=targets))
+            await self._maker.begin(owner, project, "create", brief, targets=targets)
+        except BaseException:
+            await self.shelf.remove(project.id)  # nothing was begun
+            raise
         return await self.shelf.get(owner, project.id)
 
     async def update(self, owner: str, name: str, base: Base, brief: Brief) -> Version:
@@ -102,10 +108,12 @@ class Studio:
             for variant in version.variants:
                 await self._running.cancel(variant, "The project was deleted.")
         await self._running.settled(project.id)
-        for version in project.versions:
+        for version in (await self.shelf.get(owner, name)).versions:
             for variant in version.variants:
-                await self._host.sessions.delete(variant.session)
+                with suppress(NoSuchSession):  # thrown away before
+                    await self._host.delete(variant.session)
         await self.shelf.remove(name)
+        self.watchers.end(name)
 
     # --- variants ----------------------------------------------------------------------------------------------------
 
@@ -116,22 +124,12 @@ class Studio:
 
     async def retry(self, owner: str, name: str, base: Base) -> Version:
         """Ask again for a variant that is over: as a new version with that one, from the same base."""
+        self._host.check(owner)
         project = await self.get(owner, name)
-        version = version_of(project, base)
         variant = variant_of(project, base)
         if not variant.is_done:
             raise WeftError("The variant is still at work; cancel it before you try again.")
-        views = [View(await self._maker.picture(project, target), target.label) for target in version.pictures]
-        brief = Brief(
-            text=version.text,
-            mode="image" if views else "text",
-            views=tuple(views),
-            stack=project.stack,
-            models=(variant.model,),
-            variants=1,
-        )
-        kind: Kind = "update" if version.base is not None else "create"
-        return await self._maker.begin(owner, project, kind, brief, base=version.base, targets=version.pictures)
+        return await self._maker.again(owner, project, version_of(project, base), variant)
 
     async def choose(self, owner: str, name: str, base: Base) -> Version:
         """The variant that people mean when they speak of the version."""
@@ -156,9 +154,11 @@ class Studio:
 
     async def watch(self, owner: str, name: str) -> AsyncGenerator[Project]:
         """The project now, and again whenever something about it has changed."""
-        yield await self.get(owner, name)
-        async for project in self.watchers.of(name):
-            yield project
+        with self.watchers.at(name) as states:
+            yield await self.get(owner, name)
+            async with aclosing(states):
+                async for project in states:
+                    yield project
 
     async def finished(self, owner: str, name: str, version: str) -> Version:
         """Wait until all variants of a version are over and have been looked at."""

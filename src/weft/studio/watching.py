@@ -1,7 +1,8 @@
 """Whoever looks at a project is told when it changes. Only the newest state counts."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
 
 from weft.studio.projects.project import Project
 
@@ -10,22 +11,34 @@ class Watchers:
     """Those who look, by project."""
 
     def __init__(self) -> None:
-        self._places: dict[str, set[asyncio.Queue[Project]]] = {}
+        self._places: dict[str, set[asyncio.Queue[Project | None]]] = {}
 
     def tell(self, project: Project) -> None:
-        for place in self._places.get(project.id, ()):
-            if place.full():
-                place.get_nowait()
-            place.put_nowait(project)
+        self._put(project.id, project)
 
-    async def of(self, name: str) -> AsyncGenerator[Project]:
-        """Each new state of a project, as long as somebody asks for it."""
-        place: asyncio.Queue[Project] = asyncio.Queue(1)
+    def end(self, name: str) -> None:
+        """The project is gone."""
+        self._put(name, None)
+
+    @contextmanager
+    def at(self, name: str) -> Generator[AsyncGenerator[Project]]:
+        """Each new state of a project from now on, until the project is gone."""
+        place: asyncio.Queue[Project | None] = asyncio.Queue(1)
         self._places.setdefault(name, set()).add(place)
         try:
-            while True:
-                yield await place.get()
+            yield _states(place)
         finally:
             self._places[name].discard(place)
             if not self._places[name]:
                 del self._places[name]
+
+    def _put(self, name: str, state: Project | None) -> None:
+        for place in self._places.get(name, ()):
+            if place.full():
+                place.get_nowait()
+            place.put_nowait(state)
+
+
+async def _states(place: "asyncio.Queue[Project | None]") -> AsyncGenerator[Project]:
+    while (state := await place.get()) is not None:
+        yield state

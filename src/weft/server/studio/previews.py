@@ -44,7 +44,7 @@ def _headers(request: Request, at: str) -> dict[str, str]:
         f"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: {files}; "
         f"style-src 'unsafe-inline' {files}; img-src data: blob: {files}; font-src data: {files}; "
         f"media-src data: blob: {files}; connect-src {files}; base-uri 'none'; form-action 'none'; "
-        f"frame-src 'none'; object-src 'none'; worker-src 'none'; webrtc 'block'; frame-ancestors {own}"
+        f"frame-src 'none'; object-src 'none'; worker-src 'none'; frame-ancestors {own}"
     )
     return {
         "Content-Security-Policy": policy,

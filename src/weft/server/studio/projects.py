@@ -20,6 +20,7 @@ from weft.server.refusal import Code, Refusal
 from weft.server.routes.files import served
 from weft.server.sse import HEADERS
 from weft.server.studio.briefs import read_brief
+from weft.server.studio.diffs import diffs
 from weft.server.studio.generate_code import GenerateCode
 from weft.server.studio.host import open_studio
 from weft.server.studio.previews import Previews
@@ -32,7 +33,6 @@ from weft.server.studio.views import (
     Edit,
     Example,
     ExportQuery,
-    FileDiff,
     ModelOffer,
     NewProject,
     NewVersion,
@@ -69,7 +69,6 @@ from weft.studio.score.score import Score
 from weft.studio.stacks.preview import PAGE, Preview
 from weft.studio.stacks.stack import stack, stacks
 from weft.studio.studio import Studio
-from weft.tools.workspace.diff import unified
 
 _BYTES = "application/octet-stream"
 _EXAMPLES = {
@@ -107,6 +106,7 @@ class ProjectRoutes:
     def _operations(self) -> list[Operation]:
         variant = partial(_operation, prefix="/projects/{project}/versions/{version}/variants/{variant}")
         many: tuple[Code, ...] = ("not_found", "too_many", "budget")
+        seen: tuple[Code, ...] = ("not_found", "unavailable")
         return [
             _operation("GET", "/studio", self.about, "What the studio can build, and with what.", StudioView),
             _operation("POST", "/projects", self.create, "Begin a project.", ProjectView, NewProject, many, status=201),
@@ -132,11 +132,24 @@ class ProjectRoutes:
             variant("GET", "/files/{path}", self.file, "A file of a variant.", media=_BYTES),
             variant("GET", "/diff", self.diff, "How it differs from another variant.", Diffs, query=DiffQuery),
             variant("GET", "/export", self.export, "All of it as one file.", query=ExportQuery, media=_BYTES),
-            variant("GET", "/score", self.score, "How close it comes to the picture, and where not.", ScoreView),
             variant(
-                "GET", "/screenshot", self.screenshot, "A picture of its page.", query=ScreenshotQuery, media=_BYTES
+                "GET",
+                "/score",
+                self.score,
+                "How close it comes to the picture, and where not.",
+                ScoreView,
+                refusals=seen,
             ),
-            variant("GET", "/heatmap.png", self.heat, "A picture of the difference.", media=_BYTES),
+            variant(
+                "GET",
+                "/screenshot",
+                self.screenshot,
+                "A picture of its page.",
+                refusals=seen,
+                query=ScreenshotQuery,
+                media=_BYTES,
+            ),
+            variant("GET", "/heatmap.png", self.heat, "A picture of the difference.", refusals=seen, media=_BYTES),
         ]
 
     # --- projects ----------------------------------------------------------------------------------------------------
@@ -285,7 +298,7 @@ class ProjectRoutes:
         version, _, index = call.query.against.rpartition(".")
         other = await self._studio.files(call.owner, call.path["project"], Base(version, _number(index)))
         here = await self._files(call)
-        return await asyncio.to_thread(_diffs, other, here)
+        return await asyncio.to_thread(diffs, other, here)
 
     async def export(self, call: Call) -> Response:
         project = await self._studio.get(call.owner, call.path["project"])
@@ -306,7 +319,10 @@ class ProjectRoutes:
         project = await self._studio.get(call.owner, call.path["project"])
         width: int = call.query.width
         preview = Preview(stack(project.stack), await self._files(call))
-        rendering = await shared_browser().render(preview, PAGE, Viewport(width, 800), mobile=width < 600)
+        try:
+            rendering = await shared_browser().render(preview, PAGE, Viewport(width, 800), mobile=width < 600)
+        except BrowserError as error:
+            raise Refusal("unavailable", str(error)) from None
         return Response(rendering.picture, media_type="image/png")
 
     async def heat(self, call: Call) -> Response:
@@ -320,7 +336,10 @@ class ProjectRoutes:
         if not shown:
             raise Refusal("not_found", "The project has no picture to compare with.")
         target = await self._context.sessions.store.blob(project.id, shown[0].blob)
-        return await compared(stack(project.stack), await self._files(call), target)
+        try:
+            return await compared(stack(project.stack), await self._files(call), target)
+        except BrowserError as error:
+            raise Refusal("unavailable", str(error)) from None
 
     async def _files(self, call: Call) -> Mapping[str, bytes]:
         return await self._studio.files(call.owner, call.path["project"], _base(call))
@@ -377,13 +396,3 @@ def _number(text: str) -> int:
     if not text.isdigit() or len(text) > 4:
         raise Refusal("not_found", "A variant is named by its number, from 0 on.")
     return int(text)
-
-
-def _diffs(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Diffs:
-    found: list[FileDiff] = []
-    for path in sorted({*before, *after}):
-        old, new = before.get(path), after.get(path)
-        if old == new:
-            continue
-        found.append(FileDiff(path, unified(path, old, new)))
-    return Diffs(found)

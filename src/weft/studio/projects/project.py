@@ -12,6 +12,12 @@ Status = Literal["queued", "running", "completed", "failed", "cancelled", "limit
 DONE: frozenset[Status] = frozenset({"completed", "failed", "cancelled", "limit"})
 
 
+class NoSuchVersion(WeftError):
+    """The project has none of that name, or the version no variant of that number."""
+
+    code = "invalid_request"
+
+
 class Base(msgspec.Struct, frozen=True):
     """The variant of a version that another goes on from."""
 
@@ -75,6 +81,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     variants: list[Variant] = []
     options: list[str] = []
     """Blobs with the code of variants that a client kept."""
+    request: str = ""
+    """The blob with what its variants were asked; empty where there was nothing to ask."""
     chosen: int = 0
 
 
@@ -109,10 +117,10 @@ def with_variant(version: Version, index: int, **changes: Any) -> Version:
 
 
 def version_of(project: Project, base: Base) -> Version:
-    """The version that is meant. Raises WeftError if there is none."""
+    """The version that is meant. Raises NoSuchVersion if there is none."""
     version = project.version(base.version)
     if version is None:
-        raise WeftError(f"The project has no version {base.version[:60]!r}.")
+        raise NoSuchVersion(f"The project has no version {base.version[:60]!r}.")
     return version
 
 
@@ -120,5 +128,5 @@ def variant_of(project: Project, base: Base) -> Variant:
     version = version_of(project, base)
     found = next((variant for variant in version.variants if variant.index == base.variant), None)
     if found is None:
-        raise WeftError(f"The version has no variant {base.variant}; it has {len(version.variants)}.")
+        raise NoSuchVersion(f"The version has no variant {base.variant}; it has {len(version.variants)}.")
     return found

@@ -52,6 +52,7 @@ def build_prompt(
 
 def _system(request: Request, stack: Stack, texts: Texts, tools: Collection[str]) -> str:
     system = texts.fill("system", tools=_tools(texts, tools), label=stack.label, rules=stack.rules)
+    system = f"Stack: {stack.name} ({stack.entry})\n\n{system}"  # for programs: the local converter reads this line
     design = request.design_system
     if design is None or not design.text.strip():
         return system

@@ -1,0 +1,128 @@
+"""Previews: addresses that nobody can guess, pages that can do nothing."""
+
+import asyncio
+import base64
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from serving_parts import OTHER, TOKEN
+from studio_parts import Atelier, atelier, page, variants_of, writer
+
+
+async def _variant(server: Atelier, **body: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    made = await server.project(models=["one"], variants=1, **body)
+    state = await server.over(made["id"])
+    return state, variants_of(state)[0]
+
+
+async def _status(server: Atelier, path: str) -> int:
+    """Of a request by a stranger, whose path is sent as it stands."""
+    host = server.url.removeprefix("http://")
+    name, _, port = host.partition(":")
+    reader, writer = await asyncio.open_connection(name, int(port))
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+    answer = await reader.read()
+    writer.close()
+    return int(answer.split(b" ", 2)[1])
+
+
+async def test_a_preview_needs_no_token_and_may_do_nothing(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        _, variant = await _variant(server, stack="html_css")
+        async with (
+            aiohttp.ClientSession(server.url) as stranger,
+            stranger.get(variant["preview"]) as answer,
+        ):
+            assert answer.status == 200
+            text = await answer.text()
+            assert "<h1>One</h1>" in text
+            assert text.index("postMessage") < text.index("<title>")  # the bridge is there before anything else
+            policy = answer.headers["Content-Security-Policy"]
+            said = {words[0]: " ".join(words[1:]) for words in (part.split() for part in policy.split(";"))}
+            assert said["sandbox"] == "allow-scripts"
+            assert said["default-src"] == said["frame-src"] == said["object-src"] == said["form-action"] == "'none'"
+            own = f"{server.url}{variant['preview']}"
+            assert said["connect-src"] == own
+            assert said["frame-ancestors"] == server.url
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+            assert "Set-Cookie" not in answer.headers
+        assert await _status(server, variant["preview"] + "nothing.css") == 404
+
+
+async def test_a_ticket_cannot_be_guessed_or_bent(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        _, variant = await _variant(server)
+        ticket = variant["preview"].split("/")[2]
+        raw = base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
+        assert TOKEN.encode() not in raw
+        bent = [
+            bytes([raw[0] ^ 1]) + raw[1:],
+            raw[:-2] + bytes([raw[-2] ^ 1]) + raw[-1:],
+            raw[:16] + raw[16:].replace(b",0]", b",1]"),
+            raw[16:],
+            raw[:16],
+            b"",
+            b"\0" * 64,
+        ]
+        tried = [base64.urlsafe_b64encode(each).decode().rstrip("=") for each in bent]
+        tried += ["%00", "..", "%2e%2e", "x" * 5000, "%C3%A4", ticket[:-4], ticket[::-1], "null"]
+        for each in tried:
+            assert await _status(server, f"/preview/{each}/") == 404, each
+        assert await _status(server, f"/preview/{ticket}/") == 200
+        for path in ("../../health", "..%2f..%2fhealth", "%2e%2e/x", "a%00b", "//health"):
+            assert await _status(server, f"/preview/{ticket}/{path}") == 404, path
+
+
+async def test_a_ticket_is_good_for_one_variant_and_as_long_as_its_token(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        state, variant = await _variant(server)
+        theirs = {"Authorization": f"Bearer {OTHER}"}
+        async with aiohttp.ClientSession(server.url, headers=theirs) as other:
+            for path in (f"/projects/{state['id']}", f"/projects/{state['id']}/events"):
+                async with other.get(path) as answer:
+                    assert answer.status == 404
+            async with other.post(
+                "/projects", json={"prompt": {"text": "x"}, "models": ["one"], "variants": 1}
+            ) as answer:
+                own = variants_of(await answer.json())[0]["preview"]
+        assert own != variant["preview"]
+        async with server.client.post("/tokens/rotate") as answer:
+            token = (await answer.json())["token"]
+        assert await _status(server, variant["preview"]) == 404
+        ours = {"Authorization": f"Bearer {token}"}
+        async with server.client.get(f"/projects/{state['id']}", headers=ours) as answer:
+            fresh = variants_of(await answer.json())[0]["preview"]
+        assert await _status(server, fresh) == 200
+
+
+async def test_a_preview_goes_with_its_project(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        state, variant = await _variant(server)
+        await server.ask("DELETE", f"/projects/{state['id']}", 204)
+        assert await _status(server, variant["preview"]) == 404
+
+
+async def test_a_preview_shows_the_files_as_they_are_now(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        state, _ = await _variant(server, stack="html_css")
+        base = {"version": state["versions"][0]["id"], "variant": 0}
+        files = {"style/a.css": "h1 { background: url(../dot.svg) }", "dot.svg": "<svg/>", "index.html": page("Mine")}
+        edited = await server.ask("POST", f"/projects/{state['id']}/versions", 201, kind="edit", base=base, files=files)
+        preview = edited["variants"][0]["preview"]
+        assert b"<h1>Mine</h1>" in await server.read(preview)
+        assert b"../dot.svg" in await server.read(f"{preview}style/a.css")
+        assert await server.read(f"{preview}dot.svg") == b"<svg/>"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+async def test_a_preview_takes_nothing(tmp_path: Path, method: str) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        _, variant = await _variant(server)
+        async with (
+            aiohttp.ClientSession(server.url) as stranger,
+            stranger.request(method, variant["preview"], headers={"Origin": "null"}) as answer,
+        ):
+            assert answer.status in (401, 403, 405)
