@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import aiohttp
 
@@ -28,6 +28,10 @@ TOKEN = "a-token-of-the-tests"
 OTHER = "a-token-of-somebody-else"
 
 Script = Callable[[], ModelLike]
+
+
+def _hello() -> ModelLike:
+    return S(["Hello."])
 
 
 class ScriptedModels:
@@ -133,8 +137,7 @@ async def served(
     folder: Path, scripts: Mapping[str, Script] | Script | None = None, token: str | None = TOKEN, **options: Any
 ) -> AsyncGenerator[Served]:
     """A server on a database in a folder."""
-    one = scripts is None or callable(scripts)
-    known: Mapping[str, Script] = {"scripted": scripts or (lambda: S(["Hello."]))} if one else scripts
+    known = cast("Mapping[str, Script]", scripts if isinstance(scripts, Mapping) else {"scripted": scripts or _hello})
     store = SqliteStore(folder / "sessions.db", durable=False)
     async with serving(context_on(store, known, **options), token) as running:
         yield running

@@ -17,9 +17,6 @@ _EXAMPLES = """examples:
 
 Any other model of a provider can be named as well; this is the price list, not a limit."""
 
-_OWN = {"gemini": ("gemini", "gemma")}
-"""How names begin where the price list has models of others beside a provider's own."""
-
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
     name: str
@@ -83,8 +80,7 @@ def _listed(provider: str | None) -> list[Listed]:
             *({name.partition("/")[0] for name in names} & {"local"}),
         ]
         _check_provider(provider, known)
-        priced = known_models(_priced_as(provider))
-        own = [f"{provider}/{model}" for model in priced if model.startswith(_OWN.get(provider, ""))]
+        own = [f"{provider}/{model}" for model in known_models(provider, _priced_as(provider))]
         names = [*(name for name in names if name.partition("/")[0] == provider), *own]
     names = list(dict.fromkeys(names))
     keyed = {view.name for view in offered.providers() if view.key_set}

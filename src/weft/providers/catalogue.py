@@ -26,6 +26,8 @@ _REASONING = re.compile(
     r"|qwen-?3|magistral|kimi-k2|glm-(?:4\.[5-9]|[5-9])|thinking|reason",
     re.I,
 )
+_OWN = {"gemini": ("gemini", "gemma")}
+"""How names begin where the price list has models of others beside a provider's own."""
 _NO_TOOLS = re.compile(r"embed|whisper|tts|image|dall|moderation|davinci|babbage|rerank|sora|veo|imagen", re.I)
 
 
@@ -127,12 +129,15 @@ def _calculate(prices: "ModelPrice", usage: Usage) -> float:
     return float(prices.calc_price(counted)["total_price"])
 
 
-def known_models(provider: str) -> list[str]:
-    """The names of a provider's models in the price list, as far as they can be asked for turns."""
+def known_models(provider: str, priced_as: str | None = None) -> list[str]:
+    """The names of a provider's models in the price list, as far as they can be asked for turns.
+
+    `priced_as` is what the price list calls it, where that is something else.
+    """
     from genai_prices.data import providers
 
-    names = [m.id for p in providers if p.id == provider for m in p.models]
-    return [name for name in names if can_take_turns(name)]
+    names = [m.id for p in providers if p.id == (priced_as or provider) for m in p.models]
+    return [name for name in names if can_take_turns(name) and name.startswith(_OWN.get(provider, ""))]
 
 
 def can_take_turns(name: str) -> bool:

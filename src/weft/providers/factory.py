@@ -26,6 +26,7 @@ _FAMILIES = {
     "deepseek": "deepseek",
     "mistral": "mistral",
 }
+_WITHOUT_WIRE = ("local", "claude-agent")
 
 
 class Scripted(Protocol):
@@ -46,12 +47,22 @@ def resolve(name: str) -> Model:
     return Model.at(endpoint_of(provider), model)
 
 
+def find(name: str) -> Model | Scripted:
+    """The model of that name, those included that speak no wire: the local converter, and Claude in the SDK's loop."""
+    provider, _, model = name.partition("/")
+    if provider not in _WITHOUT_WIRE or not model:
+        return resolve(name)
+    if provider == "local":
+        return local(model)
+    return claude_agent(model)
+
+
 def endpoint_of(provider: str) -> Endpoint:
     """The endpoint of a provider, from `weft.toml` or from those Weft knows."""
     configured = configured_providers()
     endpoint = configured.get(provider) or PRESETS.get(provider)
     if endpoint is None:
-        known = [*configured, *PRESETS, "claude-agent"]
+        known = [*configured, *PRESETS, *_WITHOUT_WIRE]
         near = get_close_matches(provider, known, 1, 0.7)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)};"
         raise UnknownProvider(
@@ -76,8 +87,7 @@ def open_session(
     Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
     """
     if isinstance(model, str):
-        provider, slash, name = model.partition("/")
-        model = claude_agent(name) if provider == "claude-agent" and slash and name else resolve(model)
+        model = find(model)
     if not isinstance(model, Model):
         return model.open_session(messages=messages or [], tools=tools or [], settings=settings or Settings())
     from weft.providers.recording import Player, current_tape
@@ -86,6 +96,13 @@ def open_session(
     if not isinstance(current_tape(), Player):
         model.require_key()
     return WireSession(model, messages=messages, tools=tools, settings=settings, **options)
+
+
+def local(name: str) -> Scripted:
+    """The converter that needs no key and no network."""
+    from weft.providers.local.model import LocalVision
+
+    return LocalVision.named(name)
 
 
 def claude_agent(name: str) -> Scripted:

@@ -103,7 +103,9 @@ class KnownModels:
         names: dict[str, None] = dict.fromkeys([*([self._default] if self._default else []), *self._named])
         for provider, endpoint in (PRESETS | _configured()).items():
             if _has_key(endpoint) and endpoint.key_envs:
-                names |= dict.fromkeys(f"{provider}/{model}" for model in known_models(provider))
+                names |= dict.fromkeys(
+                    f"{provider}/{model}" for model in known_models(provider, endpoint.price_provider)
+                )
         for server in self.servers.known():
             names |= dict.fromkeys(server.models)
         if available():

@@ -112,7 +112,9 @@ async def test_no_descriptor_of_the_server_is_inherited(place: Place):
     secret = in_memory(CANARY.encode())
     os.set_inheritable(secret, True)
     try:
-        result = await place.run("ls /proc/self/fd; cat /proc/self/fd/0; for f in /proc/[0-9]*/fd/*; do timeout 1 cat $f; done")
+        result = await place.run(
+            "ls /proc/self/fd; cat /proc/self/fd/0; for f in /proc/[0-9]*/fd/*; do timeout 1 cat $f; done"
+        )
     finally:
         os.close(secret)
     assert CANARY not in result.text
