@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from functools import lru_cache
 
 from weft.core.errors import WeftError
 from weft.studio.assignment import Files
@@ -10,11 +11,14 @@ from weft.studio.browser.rendering import Viewport
 from weft.studio.input.pictures import read_picture
 from weft.studio.projects.project import Marks
 from weft.studio.score.picture import Picture
+from weft.studio.score.reading import read_text
 from weft.studio.score.score import Score, score
 from weft.studio.stacks.preview import PAGE, Preview
 from weft.studio.stacks.stack import Stack
 
 _WIDEST = 1920
+_read_once = lru_cache(maxsize=8)(read_text)
+"""The target is the same at every look, and reading it takes longer than all the rest."""
 _log = logging.getLogger("weft.studio")
 
 
@@ -25,11 +29,12 @@ async def compare(stack: Stack, files: Files, target: bytes) -> Score:
 
 async def compared(stack: Stack, files: Files, target: bytes) -> tuple[Score, Picture, Picture]:
     """The same, with both pictures."""
-    width = (await asyncio.to_thread(read_picture, target)).width
-    viewport = Viewport(min(max(width, 320), _WIDEST), 800)
+    seen = await asyncio.to_thread(read_picture, target)
+    width = seen.width
+    viewport = Viewport(min(max(width, 320), _WIDEST), min(max(seen.height, 200), 800))
     rendering = await shared_browser().render(Preview(stack, files), PAGE, viewport, mobile=width < 600)
     pictures = Picture(target), Picture.of(rendering)
-    return await asyncio.to_thread(score, *pictures), *pictures
+    return await asyncio.to_thread(score, *pictures, read=_read_once), *pictures
 
 
 async def marks_of(stack: Stack, files: Files, target: bytes) -> tuple[Marks, Score] | None:
