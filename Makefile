@@ -38,6 +38,9 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.agents $(QUICK)
 	.venv-bench/bin/python -m benchmarks.partial_json
 	.venv-bench/bin/python -m benchmarks.sandbox
+	$(BIN)/python -m benchmarks.server $(QUICK)
+	$(BIN)/python -m benchmarks.render
+	$(BIN)/python -m benchmarks.page
 
 system:
 	@sh scripts/system_packages.sh
