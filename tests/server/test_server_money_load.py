@@ -5,7 +5,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from serving_parts import OTHER, S, served
+from serving_parts import OTHER, S, context_on, served, serving
 
 import weft
 from weft.core.events import ExchangeResponse
@@ -13,6 +13,8 @@ from weft.core.usage import Usage
 from weft.server.limits import DAY, Meters
 from weft.server.refusal import Refusal
 from weft.server.settings import Limits, ServerSettings
+from weft.server.studio.projects import studio_routes
+from weft.sessions.sqlite import SqliteStore
 
 
 def _settings(**limits: object) -> ServerSettings:
@@ -169,3 +171,17 @@ async def test_m07_leaving_right_after_asking_loses_nothing_and_leaks_nothing(tm
                 break
             await asyncio.sleep(0.05)
         assert not server.context._streams  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_m04_variants_count_one_by_one(tmp_path: Path):
+    """A project asks for as many exchanges as it has variants."""
+    settings = ServerSettings(port=0, limits=Limits(exchanges=3))
+    store = SqliteStore(tmp_path / "s.db", durable=False)
+    context = context_on(store, {"scripted": lambda: S(["Hello."], pause=0.2)}, settings=settings)
+    async with serving(context, extensions=[studio_routes]) as server:
+        body = {"prompt": {"text": "A page."}, "stack": "html_css", "models": ["scripted"], "variants": 4}
+        async with server.client.post("/projects", json=body) as answer:
+            assert answer.status == 429
+            assert "ask for fewer" in (await answer.json())["error"]["message"]
+        async with server.client.post("/projects", json=body | {"variants": 3}) as answer:
+            assert answer.status == 201

@@ -49,11 +49,15 @@ class Meters:
 
         return hear
 
-    def check_exchange(self, owner: str) -> None:
-        """Raises if the owner may start no exchange now."""
+    def check_exchange(self, owner: str, wanted: int = 1) -> None:
+        """Raises if the owner may start no exchange now, or not so many."""
         taken, limits = self._of(owner), self.limits
-        if len(taken.exchanges) >= limits.exchanges:
-            raise too_many(f"{limits.exchanges} exchanges run or wait already; wait until one ends, or cancel one.", 2)
+        if len(taken.exchanges) + wanted > limits.exchanges:
+            raise too_many(
+                f"{len(taken.exchanges)} exchanges run or wait, of {limits.exchanges} that may; "
+                "wait until one ends, cancel one, or ask for fewer.",
+                2,
+            )
         self._forget_old(taken)
         if limits.tokens_per_day is not None and sum(spent[1] for spent in taken.spent) >= limits.tokens_per_day:
             raise _used_up(f"The {limits.tokens_per_day} tokens of the day are used up", taken, self._clock())

@@ -24,8 +24,8 @@ class Host(Protocol):
         """Throw a session away, whether it is open or not."""
         ...
 
-    def check(self, owner: str) -> None:
-        """Raises if the owner may start no exchange now."""
+    def check(self, owner: str, wanted: int) -> None:
+        """Raises if the owner may not start so many exchanges now."""
         ...
 
     def begin(self, owner: str, exchange: Exchange) -> None:

@@ -51,7 +51,7 @@ class Studio:
         """Begin a project: its first version starts at once."""
         _check(brief)
         stack = find_stack(brief.stack, self._stacks)
-        self._host.check(owner)
+        self._host.check(owner, brief.count)
         title = brief.title or " ".join(brief.text.split())[:80] or f"A design in {stack.label}"
         design = brief.design_system.text if brief.design_system is not None else ""
         project = await self.shelf.add(owner, title=title, stack=stack.name, design_system=design)
@@ -67,7 +67,7 @@ class Studio:
     async def update(self, owner: str, name: str, base: Base, brief: Brief) -> Version:
         """Change a variant: several agents go on from it, each in its own way."""
         _check(brief)
-        self._host.check(owner)
+        self._host.check(owner, brief.count)
         project = await self.get(owner, name)
         variant_of(project, base)
         targets = await self._maker.keep(project.id, brief.views)
@@ -124,7 +124,7 @@ class Studio:
 
     async def retry(self, owner: str, name: str, base: Base) -> Version:
         """Ask again for a variant that is over: as a new version with that one, from the same base."""
-        self._host.check(owner)
+        self._host.check(owner, 1)
         project = await self.get(owner, name)
         variant = variant_of(project, base)
         if not variant.is_done:

@@ -33,8 +33,8 @@ class StudioHost:
         await self._context.sessions.delete(session)
         self._context.open.hub(session).skip()  # whoever reads it is told that it is gone
 
-    def check(self, owner: str) -> None:
-        self._context.meters.check_exchange(owner)
+    def check(self, owner: str, wanted: int) -> None:
+        self._context.meters.check_exchange(owner, wanted)
 
     def begin(self, owner: str, exchange: Exchange) -> None:
         self._context.meters.begin(owner, exchange)
