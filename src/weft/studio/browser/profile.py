@@ -26,9 +26,9 @@ class Profile:
         """Remove the folder. What is still being written when its browser was killed is tried once more."""
         for _ in range(2):
             shutil.rmtree(self.path, ignore_errors=True)
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        lock, self._lock = self._lock, -1
+        if lock >= 0:  # once, though several may end the same browser
+            os.close(lock)
 
 
 def _sweep() -> None:
