@@ -47,7 +47,8 @@ async def test_a_card_is_there_with_the_first_byte_and_shows_arguments_growing(v
     growing = card.locator(".tool-growing")
     await expect(growing).to_contain_text("doctype")
     first = len(await growing.inner_text())
-    await visit.page.wait_for_function(f"document.querySelector('.tool-growing')?.innerText.length > {first}")
+    grown = "seen => (document.querySelector('.tool-growing')?.innerText.length ?? 0) > seen"
+    await visit.page.wait_for_function(grown, arg=first)
     await visit.page.keyboard.press("Tab")
     await visit.page.get_by_role("button", name=re.compile("^Stop")).click()
     await visit.done()

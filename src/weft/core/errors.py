@@ -54,6 +54,12 @@ class ConfigurationError(WeftError):
     code = "configuration"
 
 
+class NotFound(WeftError):
+    """What was named is not there, or not for whoever asks."""
+
+    code = "invalid_request"
+
+
 class UnknownProvider(ConfigurationError):
     code = "unknown_provider"
 

@@ -16,13 +16,14 @@ import msgspec
 
 from weft.core.errors import ConfigurationError, ProviderError
 from weft.core.json import JsonObject, encode_text
-from weft.core.messages import Message, tool_results
+from weft.core.messages import Message
 from weft.core.payload import Payload
 from weft.core.settings import Settings
 from weft.core.stop import StopReason
-from weft.core.tools import ToolDefinition, ToolResult
-from weft.core.usage import Cost, Usage
+from weft.core.tools import ToolDefinition
+from weft.core.usage import Usage
 from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
+from weft.providers.kept import KeptConversation
 from weft.wires.decoder import Decoder
 
 
@@ -124,21 +125,18 @@ class ScriptedModel:
                 await asyncio.sleep(self._pause)
 
 
-class ScriptedSession:
+class ScriptedSession(KeptConversation):
     """A `ProviderSession` with a scripted model."""
 
     def __init__(
         self, model: ScriptedModel, messages: list[Message], tools: list[ToolDefinition], settings: Settings
     ) -> None:
         self.model = model
-        self.messages = list(messages)
-        self.tools = tools
-        self.settings = settings
+        super().__init__(messages, tools, settings)
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         script = self.model.next_script(Request(list(self.messages), self.tools, self.settings))
-        taken = {call.id for message in self.messages for call in message.tool_calls}
-        decoder = ScriptDecoder(provider="scripted", model=self.model.name, taken=taken)
+        decoder = ScriptDecoder(provider="scripted", model=self.model.name, taken=self.taken)
         for payload in decoder.open():
             on_event(payload)
         await self.model.play(decoder, script, on_event)
@@ -149,27 +147,6 @@ class ScriptedSession:
         assert decoder.message is not None
         assert decoder.stop_reason is not None
         return ProviderTurn(message=decoder.message, stop_reason=decoder.stop_reason, usage=decoder.usage)
-
-    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
-        self.messages.append(turn.message)
-        if results:
-            self.messages.append(tool_results(results))
-
-    def append(self, message: Message) -> None:
-        self.messages.append(message)
-
-    def cost(self, usage: Usage) -> Cost:
-        return Cost(usd=0.0, source="catalogue")
-
-    @property
-    def prices_ready(self) -> bool:
-        return True
-
-    async def load_prices(self) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
 
 
 class ScriptDecoder(Decoder):

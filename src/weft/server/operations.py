@@ -15,6 +15,7 @@ from starlette.routing import Route
 from weft.core.json import JsonObject, decode, encode
 from weft.server.guard import Caller
 from weft.server.refusal import Code, Refusal
+from weft.sessions.store import SessionInfo
 
 if TYPE_CHECKING:
     from weft.server.context import ServerContext
@@ -32,6 +33,10 @@ class Call:
     path: dict[str, str]
     body: Any = None
     query: Any = None
+
+    async def session(self) -> SessionInfo:
+        """The session that the path names, if it is the caller's."""
+        return await self.context.open.info(self.owner, self.path["session"])
 
 
 Handler = Callable[[Call], Awaitable[object]]

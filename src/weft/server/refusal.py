@@ -5,12 +5,10 @@ from typing import Literal
 
 import msgspec
 
-from weft.core.errors import WeftError
+from weft.core.errors import NotFound, WeftError
 from weft.core.json import JsonObject
 from weft.sessions.errors import (
     BadArchive,
-    NoSuchBlob,
-    NoSuchSession,
     SessionBusy,
     StoreError,
     StoreFull,
@@ -93,14 +91,14 @@ def refusal_of(error: Exception) -> Refusal | None:
     match error:
         case Refusal():
             return error
-        case NoSuchSession() | NoSuchBlob():
+        case NotFound():
             return Refusal("not_found", str(error))
         case NotPending() | SessionBusy():
             return Refusal("conflict", str(error))
         case BadArchive():
             return Refusal("invalid", str(error))
         case WeftError(code="invalid_request"):
-            return Refusal("not_found" if type(error).__name__.startswith("NoSuch") else "invalid", str(error))
+            return Refusal("invalid", str(error))
         case PathFault():
             return Refusal("not_found" if error.kind == "not_found" else "invalid", str(error))
         case StoreFull() | StoreLocked() | StoreError():

@@ -21,11 +21,11 @@ Name = Annotated[str, msgspec.Meta(max_length=200)]
 Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 
 
-class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
-class _Wishes(_Body, frozen=True, kw_only=True):
+class _Wishes(Body, frozen=True, kw_only=True):
     """What a client may set of a session. What it leaves out is as the server's defaults say."""
 
     model: Name | msgspec.UnsetType = msgspec.UNSET
@@ -106,12 +106,12 @@ class StreamQuery(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None = None
 
 
-class CancelBody(_Body, frozen=True, kw_only=True):
+class CancelBody(Body, frozen=True, kw_only=True):
     exchange: Name | None = None
     reason: Title = ""
 
 
-class DecisionBody(_Body, frozen=True, kw_only=True):
+class DecisionBody(Body, frozen=True, kw_only=True):
     decision: Literal["approve", "deny"]
     digest: Name | None = None
     """Of the call as it was shown; another call is then not approved."""
@@ -120,20 +120,20 @@ class DecisionBody(_Body, frozen=True, kw_only=True):
     reason: Title = ""
 
 
-class AnswerBody(_Body, frozen=True, kw_only=True):
+class AnswerBody(Body, frozen=True, kw_only=True):
     answer: Annotated[str, msgspec.Meta(max_length=100_000)]
 
 
-class ForkBody(_Body, frozen=True, kw_only=True):
+class ForkBody(Body, frozen=True, kw_only=True):
     at: Seq | None = None
     title: Title | None = None
 
 
-class RewindBody(_Body, frozen=True, kw_only=True):
+class RewindBody(Body, frozen=True, kw_only=True):
     seq: Seq
 
 
-class LoginBody(_Body, frozen=True, kw_only=True):
+class LoginBody(Body, frozen=True, kw_only=True):
     token: Name
 
 

@@ -1,6 +1,6 @@
 """What can go wrong with a store. Each error says what to do; none names a path of this machine."""
 
-from weft.core.errors import WeftError
+from weft.core.errors import NotFound, WeftError
 
 
 class StoreError(WeftError):
@@ -19,16 +19,12 @@ class StoreCorrupt(StoreError):
     """The file is no database of ours, or is damaged."""
 
 
-class NoSuchSession(StoreError):
-    code = "invalid_request"
-
+class NoSuchSession(NotFound, StoreError):
     def __init__(self, session: str) -> None:
         super().__init__(f"There is no session {session[:100]!r}; list the sessions to see which there are.")
 
 
-class NoSuchBlob(StoreError):
-    code = "invalid_request"
-
+class NoSuchBlob(NotFound, StoreError):
     def __init__(self, digest: str) -> None:
         super().__init__(f"The session has no blob {digest[:80]!r}.")
 

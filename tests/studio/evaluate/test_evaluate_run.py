@@ -63,9 +63,10 @@ async def test_the_original_is_perfect_and_a_damaged_copy_is_not(
     assert len(report.notes) == 2
     summaries = {(each.model, each.group): each for each in report.summaries()}
     assert set(summaries) == {(model, group) for model in ("original", "damaged") for group in ("all", "one", "two")}
-    judged = [each for each in summaries["original", "all"].verdicts if "seconds" not in each.column]
+    machine = {"seconds", "preview", "memory"}  # the machine's to say, and the test run's
+    judged = [each for each in summaries["original", "all"].verdicts if each.column not in machine]
     assert judged
-    assert all(each.met is not False for each in judged)  # how long it took is the machine's to say
+    assert all(each.met is not False for each in judged)
     assert any(each.met is False for each in summaries["damaged", "all"].verdicts)
     assert len(summaries["original", "all"].verdicts) == len(BARS)
     html = write_report(report, tmp_path / "report").read_text("utf-8")

@@ -10,7 +10,7 @@ from weft.core.content import File, Image, Text
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Block, Message
 from weft.core.tools import ToolCall, ToolResult
-from weft.wires.request import without_none
+from weft.wires.messages.request import content_part
 
 _BEFORE = "What was said before, as far as it can be told here:\n\n"
 _NOW = "\n\nThat was before. Now:\n\n"
@@ -23,7 +23,7 @@ def prompt_of(unseen: Sequence[Message]) -> list[JsonObject]:
     new = len(unseen)
     while new and unseen[new - 1].role == "user":
         new -= 1
-    now = [_part(block) for message in unseen[new:] for block in message.content]
+    now = [content_part(block) for message in unseen[new:] for block in message.content]
     if not new:
         return now
     before = [part for message in unseen[:new] for part in _told(message)]
@@ -41,31 +41,13 @@ def _said(block: Block) -> JsonObject | None:
         case Text(text=text):
             return _text(text)
         case Image() | File():
-            return _part(block)
+            return content_part(block)
         case ToolCall(name=name, input=arguments):
             return _text(f"[called {name} with {encode_text(arguments)[:_MAX_RESULT]}]")
         case ToolResult(name=name, status=status):
             return _text(f"[{name}: {status}: {block.text[:_MAX_RESULT]}]")
         case _:
             return None
-
-
-def _part(block: Block) -> JsonObject:
-    match block:
-        case Image(url=str(url)):
-            return {"type": "image", "source": {"type": "url", "url": url}}
-        case Image(media_type=media_type, data=data):
-            return {"type": "image", "source": _base64(media_type, data)}
-        case File(url=str(url)):
-            return {"type": "document", "source": {"type": "url", "url": url}}
-        case File(media_type=media_type, data=data, name=name):
-            return without_none(type="document", source=_base64(media_type, data), title=name)
-        case _:
-            return _text(getattr(block, "text", ""))
-
-
-def _base64(media_type: str, data: str | None) -> JsonObject:
-    return {"type": "base64", "media_type": media_type, "data": data or ""}
 
 
 def _text(text: str) -> JsonObject:

@@ -5,11 +5,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from weft.core.errors import InvalidRequest
-from weft.core.messages import Message, tool_results
+from weft.core.messages import Message
 from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition, ToolResult
-from weft.core.usage import Cost, Usage
+from weft.core.tools import ToolDefinition
+from weft.core.usage import Usage
 from weft.providers.base import OnEvent, ProviderTurn
+from weft.providers.kept import KeptConversation
 from weft.providers.local.asked import Asked, asked_of
 from weft.providers.local.building import Builder
 from weft.providers.local.changing import change
@@ -24,20 +25,18 @@ _LARGE = 16_000
 """Characters of a delta where nobody reads along: pictures as text."""
 
 
-class LocalSession:
+class LocalSession(KeptConversation):
     """A `ProviderSession`."""
 
     def __init__(
         self, model: LocalVision, messages: list[Message], tools: list[ToolDefinition], settings: Settings
     ) -> None:
-        self.messages = list(messages)
-        self.tools = tools
-        self.settings = settings
+        super().__init__(messages, tools, settings)
         self._model = model
         self._look: Look | None = None
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
-        writer = _Writer(provider=PROVIDER, model=self._model.name, taken=self._taken())
+        writer = _Writer(provider=PROVIDER, model=self._model.name, taken=self.taken)
         for payload in writer.open():
             on_event(payload)
         try:
@@ -85,27 +84,6 @@ class LocalSession:
         look, self._look = self._look, None
         if look is not None:
             look.leave()
-
-    def _taken(self) -> set[str]:
-        return {call.id for message in self.messages for call in message.tool_calls}
-
-    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
-        self.messages.append(turn.message)
-        if results:
-            self.messages.append(tool_results(results))
-
-    def append(self, message: Message) -> None:
-        self.messages.append(message)
-
-    def cost(self, usage: Usage) -> Cost:
-        return Cost(usd=0.0, source="catalogue")
-
-    @property
-    def prices_ready(self) -> bool:
-        return True
-
-    async def load_prices(self) -> None:
-        pass
 
     async def close(self) -> None:
         self._let_go()

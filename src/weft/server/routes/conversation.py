@@ -11,16 +11,16 @@ from weft.sessions.store import SessionInfo
 
 
 async def send(call: Call) -> Accepted:
-    return await submit(call.context, await _info(call), call.body)
+    return await submit(call.context, await call.session(), call.body)
 
 
 async def messages(call: Call) -> MessagesView:
-    state = await conversation(call, await _info(call))
+    state = await conversation(call, await call.session())
     return MessagesView(state.messages, state.seq)
 
 
 async def pending(call: Call) -> PendingView:
-    session = call.context.open.opened((await _info(call)).id)
+    session = call.context.open.opened((await call.session()).id)
     if session is None:
         return PendingView([], [])
     return PendingView(session.runtime.approvals.open_approvals, session.runtime.approvals.open_questions)
@@ -28,14 +28,14 @@ async def pending(call: Call) -> PendingView:
 
 async def stop(call: Call) -> Cancelled:
     body: CancelBody = call.body
-    return await cancel(call.context, await _info(call), body.exchange, body.reason)
+    return await cancel(call.context, await call.session(), body.exchange, body.reason)
 
 
 async def resolve(call: Call) -> Done:
     body: DecisionBody = call.body
     decide(
         call.context,
-        await _info(call),
+        await call.session(),
         call.path["approval"],
         body.decision == "approve",
         digest=body.digest,
@@ -47,7 +47,7 @@ async def resolve(call: Call) -> Done:
 
 
 async def reply(call: Call) -> Done:
-    answer(call.context, await _info(call), call.path["question"], call.body.answer)
+    answer(call.context, await call.session(), call.path["question"], call.body.answer)
     return Done()
 
 
@@ -55,10 +55,6 @@ async def conversation(call: Call, info: SessionInfo) -> ConversationState:
     """The session as its log tells it."""
     past = await read_past(call.context.sessions.store, info.id, SessionSettings.of(info.settings))
     return past.state
-
-
-async def _info(call: Call) -> SessionInfo:
-    return await call.context.open.info(call.owner, call.path["session"])
 
 
 OPERATIONS = (

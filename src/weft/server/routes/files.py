@@ -11,7 +11,6 @@ from weft.server.operations import Call, Operation
 from weft.server.refusal import Refusal
 from weft.server.views import BlobView, FileQuery, FilesView, FileView, RevisionsView, RevisionView
 from weft.sessions.session import Session
-from weft.sessions.store import SessionInfo
 from weft.tools.workspace.base import Workspace
 
 _HEADERS = {
@@ -24,25 +23,25 @@ _BLOB = 24 * 1024 * 1024
 
 
 async def listed(call: Call) -> FilesView:
-    async with call.context.open.use(await _info(call)) as session:
+    async with call.context.open.use(await call.session()) as session:
         return await asyncio.to_thread(_list, session.workspace)
 
 
 async def content(call: Call) -> Response:
     path, query = call.path["path"], call.query
-    async with call.context.open.use(await _info(call)) as session:
+    async with call.context.open.use(await call.session()) as session:
         data = await asyncio.to_thread(_content, session, path, query.revision)
     return served(data, path)
 
 
 async def revisions(call: Call) -> RevisionsView:
-    async with call.context.open.use(await _info(call)) as session:
+    async with call.context.open.use(await call.session()) as session:
         changes = session.workspace.revisions(session.workspace.normal(call.path["path"]))
     return RevisionsView([RevisionView(each.revision, each.hash, each.size, each.diff) for each in changes])
 
 
 async def put_blob(call: Call) -> BlobView:
-    info = await _info(call)
+    info = await call.session()
     if not call.body:
         raise Refusal("invalid", "The blob is empty.")
     if len(call.body) > _BLOB:
@@ -51,7 +50,7 @@ async def put_blob(call: Call) -> BlobView:
 
 
 async def blob(call: Call) -> Response:
-    info = await _info(call)
+    info = await call.session()
     digest = call.path["digest"]
     if not _DIGEST.match(digest):
         raise Refusal("not_found", "A blob is named by its SHA-256.")
@@ -81,10 +80,6 @@ def _content(session: Session, path: str, revision: int | None) -> bytes:
     if found is None:
         raise Refusal("not_found", f"There is no revision {revision} of that file.")
     return found
-
-
-async def _info(call: Call) -> SessionInfo:
-    return await call.context.open.info(call.owner, call.path["session"])
 
 
 OPERATIONS = (

@@ -45,11 +45,11 @@ async def listed(call: Call) -> SessionsView:
 
 
 async def show(call: Call) -> SessionView:
-    return _view(call, await _info(call))
+    return _view(call, await call.session())
 
 
 async def change(call: Call) -> SessionView:
-    info = await _info(call)
+    info = await call.session()
     body: SessionChange = call.body
     if wishes := body.settings():
         opened = call.context.open.opened(info.id)
@@ -61,18 +61,18 @@ async def change(call: Call) -> SessionView:
         await call.context.sessions.store.configure(info.id, settings.data())
     if isinstance(body.title, str):
         await call.context.sessions.rename(info.id, body.title)
-    return _view(call, await _info(call))
+    return _view(call, await call.session())
 
 
 async def delete(call: Call) -> None:
-    info = await _info(call)
+    info = await call.session()
     await call.context.open.close_one(info.id)
     await call.context.sessions.delete(info.id)
     call.context.open.hub(info.id).skip()  # whoever reads it is told that it is gone
 
 
 async def fork(call: Call) -> SessionView:
-    info = await _info(call)
+    info = await call.session()
     body: ForkBody = call.body
     call.context.meters.check_new_session(call.owner)
     await _stored(call, info)
@@ -88,7 +88,7 @@ async def reset(call: Call) -> SessionView:
 
 
 async def export(call: Call) -> StreamingResponse:
-    info = await _info(call)
+    info = await call.session()
     await _stored(call, info)
     return StreamingResponse(
         call.context.sessions.export(info.id),
@@ -107,19 +107,19 @@ async def take_in(call: Call) -> SessionView:
 
 
 async def log(call: Call) -> LogView:
-    info = await _info(call)
+    info = await call.session()
     query: LogQuery = call.query
     events = await call.context.sessions.store.read(info.id, after=query.after, limit=query.limit)
     return LogView([msgspec.Raw(encode(event)) for event in events], info.last_seq)
 
 
 async def _rewound(call: Call, seq: int) -> SessionView:
-    info = await _info(call)
+    info = await call.session()
     async with call.context.open.use(info) as session:
         if session.engine.current is not None:
             raise Refusal("busy", "An exchange runs; cancel it or wait for its end before you rewind.")
         await session.rewind(seq)
-    return _view(call, await _info(call))
+    return _view(call, await call.session())
 
 
 async def _stored(call: Call, info: SessionInfo) -> None:
@@ -127,10 +127,6 @@ async def _stored(call: Call, info: SessionInfo) -> None:
     session = call.context.open.opened(info.id)
     if session is not None:
         await session.flush()
-
-
-async def _info(call: Call) -> SessionInfo:
-    return await call.context.open.info(call.owner, call.path["session"])
 
 
 def _view(call: Call, info: SessionInfo) -> SessionView:

@@ -7,26 +7,21 @@ import msgspec
 from weft.core.errors import ErrorInfo
 from weft.core.usage import Usage
 from weft.server.studio.tickets import Tickets
+from weft.server.views import Body, Name, Title
 from weft.studio.projects.project import Base, Kind, Marks, Project, Status, Target, Version
 from weft.studio.stacks.stack import stack
 
-Name = Annotated[str, msgspec.Meta(max_length=200)]
-Title = Annotated[str, msgspec.Meta(max_length=500)]
 Words = Annotated[str, msgspec.Meta(max_length=200_000)]
 
 
-class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
-class Source(_Body, frozen=True, kw_only=True):
+class Source(Body, frozen=True, kw_only=True):
     """A file that a person gives: as a data: address, or at an address of the web."""
 
     data: str | None = None
     url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
 
 
-class Selected(_Body, frozen=True, kw_only=True):
+class Selected(Body, frozen=True, kw_only=True):
     """An element that a person chose in the preview."""
 
     html: Words
@@ -37,7 +32,7 @@ class Selected(_Body, frozen=True, kw_only=True):
     line: int = 0
 
 
-class PromptBody(_Body, frozen=True, kw_only=True):
+class PromptBody(Body, frozen=True, kw_only=True):
     text: Words = ""
     images: Annotated[list[Source], msgspec.Meta(max_length=20)] = []
     videos: Annotated[list[Source], msgspec.Meta(max_length=1)] = []
@@ -48,7 +43,7 @@ class PromptBody(_Body, frozen=True, kw_only=True):
     selected: Selected | None = None
 
 
-class NewProject(_Body, frozen=True, kw_only=True):
+class NewProject(Body, frozen=True, kw_only=True):
     prompt: PromptBody
     stack: Name = "html_tailwind"
     models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
@@ -57,7 +52,7 @@ class NewProject(_Body, frozen=True, kw_only=True):
     title: Title = ""
 
 
-class BaseBody(_Body, frozen=True, kw_only=True):
+class BaseBody(Body, frozen=True, kw_only=True):
     version: Name
     variant: Annotated[int, msgspec.Meta(ge=0, le=100)]
 
@@ -65,26 +60,26 @@ class BaseBody(_Body, frozen=True, kw_only=True):
         return Base(self.version, self.variant)
 
 
-class Update(_Body, frozen=True, kw_only=True, tag="update", tag_field="kind"):
+class Update(Body, frozen=True, kw_only=True, tag="update", tag_field="kind"):
     base: BaseBody
     prompt: PromptBody
     models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
     variants: Annotated[int, msgspec.Meta(ge=1, le=12)] | None = None
 
 
-class Edit(_Body, frozen=True, kw_only=True, tag="edit", tag_field="kind"):
+class Edit(Body, frozen=True, kw_only=True, tag="edit", tag_field="kind"):
     base: BaseBody
     files: Annotated[dict[str, str | None], msgspec.Meta(min_length=1, max_length=500)]
 
 
-class Restore(_Body, frozen=True, kw_only=True, tag="restore", tag_field="kind"):
+class Restore(Body, frozen=True, kw_only=True, tag="restore", tag_field="kind"):
     base: BaseBody
 
 
 NewVersion = Update | Edit | Restore
 
 
-class ProjectChange(_Body, frozen=True, kw_only=True):
+class ProjectChange(Body, frozen=True, kw_only=True):
     title: Title
 
 

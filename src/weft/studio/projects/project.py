@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from weft.core.errors import ErrorInfo, WeftError
+from weft.core.errors import ErrorInfo, NotFound
 from weft.core.usage import Usage
 
 Kind = Literal["create", "update", "edit", "restore"]
@@ -12,10 +12,8 @@ Status = Literal["queued", "running", "completed", "failed", "cancelled", "limit
 DONE: frozenset[Status] = frozenset({"completed", "failed", "cancelled", "limit"})
 
 
-class NoSuchVersion(WeftError):
+class NoSuchVersion(NotFound):
     """The project has none of that name, or the version no variant of that number."""
-
-    code = "invalid_request"
 
 
 class Base(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import cast
 
 import msgspec
 
-from weft.core.errors import WeftError
+from weft.core.errors import NotFound
 from weft.core.ids import new_id
 from weft.core.json import JsonObject
 from weft.sessions.errors import NoSuchSession
@@ -25,10 +25,8 @@ KIND = "project"
 _FIELD = "project"
 
 
-class NoSuchProject(WeftError):
+class NoSuchProject(NotFound):
     """There is none of that name, or it is somebody else's."""
-
-    code = "invalid_request"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"There is no project {name[:100]!r}; list the projects to see which there are.")

@@ -99,6 +99,13 @@ def _part(block: Block, history: History) -> JsonObject:
     match block:
         case ToolResult():
             return _tool_result(block, history)
+        case _:
+            return content_part(block)
+
+
+def content_part(block: Block) -> JsonObject:
+    """A text, a picture or a document, as this API takes it."""
+    match block:
         case Image(url=str(url)):
             return {"type": "image", "source": {"type": "url", "url": url}}
         case Image(media_type=media_type, data=data):
