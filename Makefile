@@ -30,6 +30,7 @@ demo: .venv/ready
 
 made: .venv/ready
 	@$(BIN)/python scripts/vendor_libraries.py
+	@$(BIN)/python packages/local/fetch_models.py
 	@$(BIN)/python scripts/build_page.py
 
 bench: .venv-bench/ready
@@ -48,11 +49,11 @@ system:
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py
 
-.venv/ready: pyproject.toml requirements-dev.txt
+.venv/ready: pyproject.toml packages/local/pyproject.toml requirements-dev.txt
 	$(PYTHON) -m venv .venv
 	@$(BIN)/python -c "import uv" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python -m uv pip install --quiet -r requirements-dev.txt
-	$(BIN)/python -m uv pip install --quiet --no-deps -e .
+	$(BIN)/python -m uv pip install --quiet --no-deps -e . -e packages/local
 	@touch $@
 
 .venv-bench/ready: .venv/ready benchmarks/requirements.txt benchmarks/setup.sh
@@ -61,8 +62,8 @@ docs: .venv/ready
 
 lock: .venv/ready
 	$(BIN)/python -m uv lock --quiet
-	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-project --no-header --no-annotate --no-dev -o requirements.txt
-	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-project --no-header --no-annotate -o requirements-dev.txt
+	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-workspace --no-header --no-annotate --no-dev -o requirements.txt
+	$(BIN)/python -m uv export --quiet --no-hashes --no-emit-workspace --no-header --no-annotate -o requirements-dev.txt
 
 clean:
 	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .hypothesis dist build

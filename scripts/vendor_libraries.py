@@ -1,8 +1,9 @@
 """Fetch the libraries of the previews into the package, or renew their lock.
 
-`vendor_libraries.py` puts the files that `lock.json` keeps into `src/weft/studio/libraries/vendor/`. Each archive must
-have the hash of the lock. What is there already is left alone. `vendor_libraries.py --lock` fetches the versions that
-the lock names and writes their hashes into it: run it after changing a version. Needs no node: only Python.
+`vendor_libraries.py` puts the files that `lock.json` keeps into `src/weft/studio/libraries/vendor/`, a zip for each
+package. Each archive must have the hash of the lock. What is there already is left alone. `vendor_libraries.py --lock`
+fetches the versions that the lock names and writes their hashes into it: run it after changing a version. Needs no
+node: only Python.
 
 The registry is npm's own setting (`NPM_CONFIG_REGISTRY`, else what `npm config` says, else the public one).
 """
@@ -17,10 +18,10 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 import urllib.error
 import urllib.request
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,10 @@ def _npm_registry() -> str:
     return address if address.startswith(("https://", "http://")) else ""
 
 
+def file_of(package: dict[str, Any]) -> str:
+    return f"{package['name'].replace('/', '__')}@{package['version']}.zip"
+
+
 def archive(source: str, package: dict[str, Any]) -> bytes:
     """The package as its registry has it."""
     name, version = package["name"], package["version"]
@@ -76,28 +81,42 @@ def integrity(data: bytes) -> str:
     return "sha512-" + base64.b64encode(hashlib.sha512(data).digest()).decode()
 
 
-def unpack(data: bytes, keep: list[str], target: Path) -> int:
-    """The kept files of an archive, all or none of them at the target. Links and odd names are never followed."""
+def repack(data: bytes, package: dict[str, Any], target: Path) -> int:
+    """The kept files of an archive in one file, all or none of them. Links and odd names are never followed."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=".fetching-", dir=target.parent))
+    fresh = target.with_name(f".fetching-{os.getpid()}")
     kept = 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as tar, zipfile.ZipFile(fresh, "w") as out:
             for member in tar:
                 path = member.name.partition("/")[2]
-                if not member.isreg() or ".." in path.split("/") or not any(_matches(path, each) for each in keep):
+                wanted = any(_matches(path, each) for each in package["keep"])
+                if not member.isreg() or ".." in path.split("/") or not wanted:
                     continue
                 if member.size > MAX_FILE:
                     sys.exit(f"{path} is larger than {MAX_FILE} bytes.")
-                member.name, member.mode = path, 0o644
-                tar.extract(member, fresh, filter="data")
+                source = tar.extractfile(member)
+                assert source is not None
+                out.writestr(zipfile.ZipInfo(path), source.read(), zipfile.ZIP_DEFLATED, 9)
                 kept += 1
-        fresh.chmod(0o755)
-        shutil.rmtree(target, ignore_errors=True)
-        fresh.rename(target)
+            out.comment = stamp(package)
+        fresh.replace(target)
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.unlink(missing_ok=True)
     return kept
+
+
+def stamp(package: dict[str, Any]) -> bytes:
+    """What a packed file was made of."""
+    return hashlib.sha256(repr((package["integrity"], package["keep"])).encode()).hexdigest().encode()
+
+
+def is_made_of(target: Path, package: dict[str, Any]) -> bool:
+    try:
+        with zipfile.ZipFile(target) as made:
+            return made.comment == stamp(package)
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def _matches(path: str, pattern: str) -> bool:
@@ -111,9 +130,8 @@ def main() -> None:
     source = ""
     for package in lock["packages"]:
         name, version = package["name"], package["version"]
-        target = VENDOR / f"{name.replace('/', '__')}@{version}"
-        stamp = target / ".integrity"
-        if not renew and stamp.is_file() and stamp.read_text("utf-8") == package["integrity"] + repr(package["keep"]):
+        target = VENDOR / file_of(package)
+        if not renew and is_made_of(target, package):
             continue
         source = source or registry()
         data = archive(source, package)
@@ -122,15 +140,15 @@ def main() -> None:
             package["integrity"] = found
         elif found != package["integrity"]:
             sys.exit(f"{name} {version} is not what the lock expects; nothing of it was kept.")
-        kept = unpack(data, package["keep"], target)
+        kept = repack(data, package, target)
         if not kept:
+            target.unlink()
             sys.exit(f"{name} {version} has none of the files that the lock keeps.")
-        stamp.write_text(package["integrity"] + repr(package["keep"]), "utf-8")
         print(f"{name} {version}: {kept} files")
-    wanted = {f"{each['name'].replace('/', '__')}@{each['version']}" for each in lock["packages"]}
-    for folder in VENDOR.iterdir() if VENDOR.is_dir() else ():
-        if folder.name not in wanted:
-            shutil.rmtree(folder, ignore_errors=True)
+    wanted = {file_of(each) for each in lock["packages"]}
+    for old in VENDOR.iterdir() if VENDOR.is_dir() else ():
+        if old.name not in wanted:
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
     if renew:
         lines = ",\n".join(f"    {json.dumps(each)}" for each in lock["packages"])
         LOCK.write_text(f'{{\n  "packages": [\n{lines}\n  ]\n}}\n', "utf-8")

@@ -99,7 +99,7 @@ def test_no_library_warns_of_being_a_library() -> None:
 @needs_libraries
 def test_every_package_brings_its_licence() -> None:
     for package in packages():
-        names = {file.name.lower().partition(".")[0] for file in package.folder.iterdir()}
+        names = {path.lower().partition(".")[0] for path in package.files}
         assert {"license", "readme"} & names, package.name
 
 

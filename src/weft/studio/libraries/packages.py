@@ -1,11 +1,12 @@
 """The vendored packages: what the lock names, and their files.
 
-The files are fetched by `scripts/vendor_libraries.py` and are part of a built wheel; a checkout without them says so
-once and serves nothing. A path that a package has only in another spelling (unminified, for development) is answered
-with the one that is there.
+The files are fetched by `scripts/vendor_libraries.py`, a zip for each package, and are part of a built wheel; a
+checkout without them says so once and serves nothing. A path that a package has only in another spelling (unminified,
+for development) is answered with the one that is there.
 """
 
 import re
+import zipfile
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from weft.core.errors import ConfigurationError
 
 _HERE = Path(__file__).parent
 VENDOR = _HERE / "vendor"
-MISSING = "The libraries of previews are not installed; run scripts/vendor_libraries.py (make libraries) once."
+MISSING = "The libraries of previews are not installed; run scripts/vendor_libraries.py (make made) once."
 
 _DEVELOPMENT = re.compile(r"[.-]development\b")
 
@@ -30,8 +31,13 @@ class Package(msgspec.Struct, frozen=True):
     """The file that its bare address means."""
 
     @property
-    def folder(self) -> Path:
-        return VENDOR / f"{self.name.replace('/', '__')}@{self.version}"
+    def archive(self) -> Path:
+        return VENDOR / f"{self.name.replace('/', '__')}@{self.version}.zip"
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths it has here."""
+        return _names(self.archive) if self.archive.is_file() else frozenset()
 
     @property
     def major(self) -> str:
@@ -50,7 +56,7 @@ def packages() -> tuple[Package, ...]:
 
 
 def installed() -> bool:
-    return all(package.folder.is_dir() for package in packages())
+    return all(package.archive.is_file() for package in packages())
 
 
 def require_installed() -> None:
@@ -65,16 +71,15 @@ def find(name: str, path: str, version: str = "") -> tuple[Package, str] | None:
     known.sort(key=lambda each: each.major != version.partition(".")[0].lstrip("^~v"))
     for package in known:
         for spelling in _spellings(path or package.main):
-            if _file(package, spelling) is not None:
+            if spelling in package.files:
                 return package, spelling
     return None
 
 
 def content(package: Package, path: str) -> bytes:
-    found = _file(package, path)
-    if found is None:
+    if path not in package.files:
         raise ConfigurationError(MISSING)
-    return _read(found)
+    return _read(package.archive, path)
 
 
 def _spellings(path: str) -> list[str]:
@@ -87,13 +92,13 @@ def _spellings(path: str) -> list[str]:
     return spellings
 
 
-def _file(package: Package, path: str) -> Path | None:
-    if not path or path.startswith("/") or any(part in ("", ".", "..") for part in path.split("/")) or "\0" in path:
-        return None
-    file = package.folder / path
-    return file if file.is_file() else None
+@cache
+def _names(archive: Path) -> frozenset[str]:
+    with zipfile.ZipFile(archive) as opened:
+        return frozenset(opened.namelist())
 
 
 @lru_cache(maxsize=64)
-def _read(file: Path) -> bytes:
-    return file.read_bytes()
+def _read(archive: Path, path: str) -> bytes:
+    with zipfile.ZipFile(archive) as opened:
+        return opened.read(path)

@@ -1,0 +1,19 @@
+"""Puts the text models into the wheel."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class Models(BuildHookInterface[Any]):
+    """Fetches them if they are missing. An editable install takes what `make made` fetched."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        if version == "editable":
+            return
+        root = Path(self.root)
+        subprocess.run([sys.executable, str(root / "fetch_models.py")], check=True, cwd=root)
+        build_data["force_include"][str(root / "src" / "weft_local" / "models")] = "weft_local/models"
