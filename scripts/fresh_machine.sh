@@ -1,0 +1,66 @@
+#!/bin/sh
+# Tries Weft as a stranger would: a copy of what is committed, an empty home, no settings of this user, nothing installed
+# but Python. Builds both wheels, installs them into an empty environment and builds a page from a picture without a key
+# and without a network. Prints what it did; the first thing that fails ends it.
+#
+#   scripts/fresh_machine.sh           the wheels only
+#   scripts/fresh_machine.sh --make    also `make made`, and `make run` until its page answers, in the copy
+set -eu
+
+cd "$(dirname "$0")/.."
+place=$(mktemp -d)
+server=""
+trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi; rm -rf "$place"' EXIT
+mkdir "$place/home" "$place/checkout"
+git archive HEAD | tar -x -C "$place/checkout"
+
+# What pip needs to find its packages is the machine's, not the user's; all else of the surroundings is left out.
+index=$(python3 -m pip config list 2>/dev/null | sed -n "s/^global\.\(extra-index-url\|index-url\|find-links\|cert\)='\(.*\)'$/\1 = \2/p")
+mkdir -p "$place/home/.config/pip"
+printf '[global]\n%s\n' "$index" >"$place/home/.config/pip/pip.conf"
+as_a_stranger() {
+    env -i HOME="$place/home" PATH="$PATH" LANG=C.UTF-8 UV_PYTHON_DOWNLOADS=never \
+        ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} ${NPM_CONFIG_REGISTRY:+NPM_CONFIG_REGISTRY="$NPM_CONFIG_REGISTRY"} \
+        ${NPM_CONFIG_USERCONFIG:+NPM_CONFIG_USERCONFIG="$NPM_CONFIG_USERCONFIG"} "$@"
+}
+step() { echo "== $*"; }
+
+cd "$place/checkout"
+step "both wheels"
+as_a_stranger python3 -m venv "$place/build"
+as_a_stranger "$place/build/bin/python" -m pip install --quiet --disable-pip-version-check build
+as_a_stranger "$place/build/bin/python" -m build --wheel --outdir "$place/dist" . >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+as_a_stranger "$place/build/bin/python" -m build --wheel --outdir "$place/dist" packages/local >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+ls -l "$place/dist" | awk 'NR > 1 { print $9, $5 }'
+
+step "weft alone, in an empty environment"
+as_a_stranger python3 -m venv --without-pip "$place/core"
+as_a_stranger "$place/build/bin/python" -m pip --python "$place/core/bin/python" install --quiet "$place"/dist/weft-[0-9]*.whl
+as_a_stranger "$place/core/bin/weft" --version
+du -sm "$place"/core/lib/python3*/site-packages | awk '{ print "installed:", $1, "MB" }'
+
+step "both, in an empty environment"
+as_a_stranger python3 -m venv --without-pip "$place/both"
+as_a_stranger "$place/build/bin/python" -m pip --python "$place/both/bin/python" install --quiet "$place"/dist/*.whl
+du -sm "$place"/both/lib/python3*/site-packages | awk '{ print "installed:", $1, "MB" }'
+cd "$place/home"
+as_a_stranger "$place/both/bin/weft" doctor || true
+as_a_stranger "$place/both/bin/weft" build "$place/checkout/examples/shot.png" -o page --stack html_css
+test -s page/index.html
+
+if [ "${1:-}" = "--make" ]; then
+    cd "$place/checkout"
+    step "make made"
+    as_a_stranger make made
+    step "make run"
+    as_a_stranger make run >"$place/served" 2>&1 &
+    server=$!
+    for _ in $(seq 120); do
+        grep -q "http://" "$place/served" && break
+        sleep 1
+    done
+    cat "$place/served"
+    address=$(grep -o "http://[^ ]*" "$place/served" | head -n 1)
+    python3 -c 'import sys, urllib.request as u; assert b"<!doctype html>" in u.urlopen(sys.argv[1]).read().lower()' "$address"
+fi
+step "all is well"
