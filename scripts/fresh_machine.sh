@@ -14,15 +14,20 @@ trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi; rm -rf "
 mkdir "$place/home" "$place/checkout"
 git archive HEAD | tar -x -C "$place/checkout"
 
-# What pip needs to find its packages is the machine's, not the user's; all else of the surroundings is left out.
-index=$(python3 -m pip config list 2>/dev/null | sed -n "s/^global\.\(extra-index-url\|index-url\|find-links\|cert\)='\(.*\)'$/\1 = \2/p")
+# How packages are reached (indexes, proxies, certificates) is the machine's; all else of the surroundings is left out.
+index=$(python3 -m pip config list 2>/dev/null | sed -n "s/^global\.\([a-z-]*\)='\(.*\)'$/\1 = \2/p")
 mkdir -p "$place/home/.config/pip"
 printf '[global]\n%s\n' "$index" >"$place/home/.config/pip/pip.conf"
-as_a_stranger() {
-    env -i HOME="$place/home" PATH="$PATH" LANG=C.UTF-8 UV_PYTHON_DOWNLOADS=never \
-        ${SSL_CERT_FILE:+SSL_CERT_FILE="$SSL_CERT_FILE"} ${NPM_CONFIG_REGISTRY:+NPM_CONFIG_REGISTRY="$NPM_CONFIG_REGISTRY"} \
-        ${NPM_CONFIG_USERCONFIG:+NPM_CONFIG_USERCONFIG="$NPM_CONFIG_USERCONFIG"} "$@"
-}
+as_a_stranger() (
+    for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
+        case "$name" in
+        PATH | PIP_* | UV_* | NPM_* | npm_config_* | NODE_EXTRA_CA_CERTS | SSL_* | REQUESTS_CA_BUNDLE | *_proxy | *_PROXY) ;;
+        *) unset "$name" ;;
+        esac
+    done
+    export HOME="$place/home" LANG=C.UTF-8 UV_PYTHON_DOWNLOADS=never
+    exec "$@"
+)
 step() { echo "== $*"; }
 
 cd "$place/checkout"

@@ -49,6 +49,7 @@ STATE = [
     "question_asked",
     "question_answered",
     "file_changed",
+    "file_accepted",
     "retry_scheduled",
     "cancel_requested",
     "error_occurred",

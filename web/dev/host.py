@@ -10,6 +10,7 @@ import asyncio
 import os
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from talkers import paint, talkers
 
 from weft.core.json import encode_text
+from weft.server import page
 from weft.server.app import create_app
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
@@ -36,6 +38,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--data", default="")
     parser.add_argument("--workspace", default="")
+    parser.add_argument("--page", default=os.environ.get("WEFT_PAGE", ""), help="a folder with another build of the page")
     options = parser.parse_args()
     options.data = Path(options.data or tempfile.mkdtemp(prefix="weft-page-"))
     options.data.mkdir(parents=True, exist_ok=True)
@@ -43,6 +46,8 @@ def read_options() -> argparse.Namespace:
 
 
 async def main(options: argparse.Namespace) -> None:
+    if options.page:
+        page._folder = partial(Path, options.page)  # pyright: ignore[reportPrivateUsage]
     settings = ServerSettings(port=options.port)
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])

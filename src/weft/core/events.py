@@ -269,8 +269,19 @@ class FileChanged(StatePayload, frozen=True):
     hash: str | None
     prev_hash: str | None
     cause: str
+    """The call that changed it, or `user`: a person did."""
     size: int = 0
     diff: str = ""
+    found: str | None = None
+    """At the first revision: the SHA-256 of what was there before; None if nothing was."""
+
+
+class FileAccepted(StatePayload, frozen=True):
+    """A person keeps what became of a file: from here on it is compared with the content of this hash."""
+
+    type = "file_accepted"
+    path: str
+    hash: str | None
 
 
 class RetryScheduled(StatePayload, frozen=True):

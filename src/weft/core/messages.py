@@ -30,6 +30,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     content: list[Block]
     id: str = ""
     native: Native | None = None
+    said: str | None = None
+    """A person's own words, where the texts of the content were made from them. Models never see it."""
 
     @property
     def text(self) -> str:

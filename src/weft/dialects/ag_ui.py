@@ -44,7 +44,7 @@ from weft.core.tools import ToolCall, ToolResult
 from weft.core.usage import Usage
 from weft.dialects.calls import Calls, OpenCall
 from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CANCELLED, CUT_SHORT, DROPPED, error_text, result_text
+from weft.dialects.sentences import CANCELLED, DROPPED, error_text, result_text
 
 VERSION = "1.0"
 
@@ -221,7 +221,7 @@ class AGUIDialect(ExchangeDialect):
     # --- the end -------------------------------------------------------------------------------------------------
 
     def _end(self, response: ExchangeResponse) -> None:
-        self._close_all(CUT_SHORT)
+        self._close_all(self._cut)
         self._end_step()
         if response.status == "failed":
             code = response.error.code if response.error is not None else "internal"
@@ -235,9 +235,9 @@ class AGUIDialect(ExchangeDialect):
         self._tell("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
 
     def _abandon(self) -> None:
-        self._close_all(CUT_SHORT)
+        self._close_all(self._cut)
         self._end_step()
-        self._tell("RUN_ERROR", message=CUT_SHORT, code="incomplete")
+        self._tell("RUN_ERROR", message=self._cut, code="incomplete")
 
 
 def _file(change: FileChanged) -> JsonObject:

@@ -50,7 +50,7 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolCall, ToolResult
 from weft.dialects.calls import Calls, OpenCall
 from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CANCELLED, CUT_SHORT, DROPPED, error_text, failure_text, result_value
+from weft.dialects.sentences import CANCELLED, DROPPED, error_text, failure_text, result_value
 
 _REASONS: dict[StopReason, str] = {
     "end_turn": "stop",
@@ -257,12 +257,12 @@ class AISDKDialect(ExchangeDialect):
         for block in list(self._parts):
             self._stop(block)
         for call in self._calls.drop():
-            self._refuse(call, CUT_SHORT)
+            self._refuse(call, self._cut)
         self._end_step()
 
     def _abandon(self) -> None:
         self._settle()
-        self._say({"type": "abort", "reason": CUT_SHORT})
+        self._say({"type": "abort", "reason": self._cut})
 
     def _part(self) -> None:
         self._say("[DONE]")

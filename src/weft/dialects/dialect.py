@@ -13,6 +13,7 @@ from weft.core.envelope import Event
 from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.core.json import JsonObject, encode_text
 from weft.dialects.frame import Frame, write_sse
+from weft.dialects.sentences import CUT_SHORT
 
 
 class Dialect(Protocol):
@@ -27,8 +28,8 @@ class Dialect(Protocol):
         """What the client is told of this event."""
         ...
 
-    def close(self) -> list[Frame]:
-        """The log ends here: what is still open is closed. Nothing is said afterwards."""
+    def close(self, why: str = CUT_SHORT) -> list[Frame]:
+        """The log ends here: what is still open is closed, for this reason. Nothing is said afterwards."""
         ...
 
     def sse(self, frame: Frame) -> bytes:
@@ -55,6 +56,7 @@ class ExchangeDialect:
         self._session = session  # without one, that of the first event
         self._answering = False
         self._closed = False
+        self._cut = CUT_SHORT  # why an exchange was not told to its end
         self._out: list[Frame] = []
 
     def feed(self, event: Event) -> list[Frame]:
@@ -77,10 +79,10 @@ class ExchangeDialect:
             out[-1] = msgspec.structs.replace(out[-1], id=event.seq)
         return out
 
-    def close(self) -> list[Frame]:
+    def close(self, why: str = CUT_SHORT) -> list[Frame]:
         if self._closed:
             return []
-        self._closed = True
+        self._closed, self._cut = True, why
         if self._answering:
             self._abandon()
         self._part()

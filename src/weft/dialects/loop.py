@@ -18,7 +18,7 @@ from weft.core.json import JsonObject
 from weft.core.tools import ToolCall, ToolResult
 from weft.dialects.calls import Calls
 from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CUT_SHORT, error_text, result_text
+from weft.dialects.sentences import error_text, result_text
 
 
 class LoopDialect(ExchangeDialect):
@@ -63,8 +63,8 @@ class LoopDialect(ExchangeDialect):
 
     def _abandon(self) -> None:
         for call in self._calls.drop():
-            self._say({"id": call.id, "result": CUT_SHORT, "is_error": True}, "tool_call_result")
-        self._say({"status": "interrupted", "error": CUT_SHORT}, "done")
+            self._say({"id": call.id, "result": self._cut, "is_error": True}, "tool_call_result")
+        self._say({"status": "interrupted", "error": self._cut}, "done")
 
 
 def _done(response: ExchangeResponse) -> JsonObject:

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from weft.core.envelope import Event
 from weft.dialects.frame import Frame, write_sse
+from weft.dialects.sentences import CUT_SHORT
 
 
 class NativeDialect:
@@ -28,7 +29,7 @@ class NativeDialect:
             self._session = event.session
         return [Frame(event, event.type, event.seq if event.session == self._session else None)]
 
-    def close(self) -> list[Frame]:
+    def close(self, why: str = CUT_SHORT) -> list[Frame]:
         self._closed = True
         return []
 

@@ -20,7 +20,7 @@ from weft.core.json import JsonObject, encode_text
 from weft.core.tools import ToolCall
 from weft.core.usage import Usage
 from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CANCELLED, CUT_SHORT, error_text
+from weft.dialects.sentences import CANCELLED, error_text
 
 
 class NormalizedDialect(ExchangeDialect):
@@ -71,7 +71,7 @@ class NormalizedDialect(ExchangeDialect):
         self._say({"type": "end"} if response.status == "completed" else {"type": "end", "status": response.status})
 
     def _abandon(self) -> None:
-        self._say({"type": "error", "error": "incomplete", "message": CUT_SHORT})
+        self._say({"type": "error", "error": "incomplete", "message": self._cut})
         self._say({"type": "end", "status": "interrupted"})
 
 

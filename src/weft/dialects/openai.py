@@ -25,7 +25,7 @@ from weft.core.stop import StopReason
 from weft.core.tools import ToolResult
 from weft.core.usage import Usage
 from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CUT_SHORT, error_text, shortened
+from weft.dialects.sentences import error_text, shortened
 
 _REASONS: dict[StopReason, str] = {
     "max_tokens": "length",
@@ -123,7 +123,7 @@ class OpenAIDialect(ExchangeDialect):
         self._say({"error": {"message": message, "type": "server_error", "param": None, "code": code}})
 
     def _abandon(self) -> None:
-        self._error(CUT_SHORT, "incomplete")
+        self._error(self._cut, "incomplete")
 
     def _part(self) -> None:
         self._say("[DONE]")

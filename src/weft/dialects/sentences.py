@@ -14,6 +14,7 @@ from weft.core.tools import ToolResult
 MAX_ERROR = 300
 MAX_TOOL_ERROR = 2000
 CUT_SHORT = "The stream ended before the answer was complete."
+NOT_STORED = "The session can be stored no more, so the answer was broken off; make room, or ask again in a moment."
 DROPPED = "This attempt failed and was dropped; what follows takes its place."
 CANCELLED = "The request was cancelled."
 

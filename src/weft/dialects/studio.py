@@ -41,7 +41,6 @@ from weft.dialects.draft import Draft
 from weft.dialects.frame import Frame
 from weft.dialects.sentences import (
     CANCELLED,
-    CUT_SHORT,
     DROPPED,
     MAX_TOOL_ERROR,
     error_text,
@@ -222,7 +221,7 @@ class StudioDialect(ExchangeDialect):
     # --- the end -------------------------------------------------------------------------------------------------
 
     def _end(self, response: ExchangeResponse) -> None:
-        self._drop(CUT_SHORT)
+        self._drop(self._cut)
         if response.note is not None:
             self._send("status", response.note)
         if response.status == "failed":
@@ -238,8 +237,8 @@ class StudioDialect(ExchangeDialect):
             self._send("error", why)
 
     def _abandon(self) -> None:
-        self._drop(CUT_SHORT)
-        self._fail(CUT_SHORT)
+        self._drop(self._cut)
+        self._fail(self._cut)
 
 
 def _preview_of(value: object) -> object:

@@ -18,6 +18,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
 class Subscribe(Command, frozen=True, kw_only=True, tag="subscribe"):
     resume: int | str | None = None
+    batch: bool = False
+    """Events that are told together come as one message, `{"type": "events", "events": […]}`."""
     project: Name | None = None
     """A project of the studio instead of a session: it is told whenever something about it has changed."""
 

@@ -10,6 +10,7 @@ from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
 from weft.server.guard import Caller
 from weft.server.limits import Meters
+from weft.server.mending import Mending
 from weft.server.models import Models
 from weft.server.open_sessions import OpenSessions
 from weft.server.settings import ServerSettings
@@ -62,6 +63,7 @@ class ServerContext:
         self.meters = Meters(settings.limits)
         self.open = OpenSessions(sessions, self._options)
         self.open.on_open(self._count)
+        self._mending = Mending(self.open, self._cannot_store)
         self.watch_project: WatchProject | None = None
         """How a project of the studio is followed, where there is a studio."""
         self._streams: set[Telling] = set()
@@ -88,6 +90,7 @@ class ServerContext:
             if task is not None:
                 task.cancel()
                 await asyncio.wait([task])
+        await self._mending.close()
         await self.open.close(self.settings.goodbye_seconds)
         for call in self._on_stop:
             await call()
@@ -102,6 +105,12 @@ class ServerContext:
         self.open.closing = True
         for telling in list(self._streams):
             telling.stop("shutdown")
+
+    def _cannot_store(self, session: str) -> None:
+        """Streams of a session end: what happens in it can be stored no more, so nobody would hear of it."""
+        for telling in list(self._streams):
+            if telling.session == session:
+                telling.stop("store")
 
     @contextmanager
     def streaming(self, caller: Caller, *tellings: Telling) -> Generator[None]:

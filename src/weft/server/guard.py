@@ -140,9 +140,12 @@ class Guard:
         return None
 
     def _is_same_page(self, scope: Scope, origin: str | None) -> bool:
-        """A cookie counts only where the browser vouches that it is our own page that asks."""
+        """A cookie counts only where the browser vouches that it is our own page that asks.
+
+        Behind a proxy that is the page of the name under which we are asked.
+        """
         if origin is not None:
-            return origin not in self._settings.origins
+            return origin not in self._settings.origins or only(scope, b"host") in hosts_of([origin])
         return scope["type"] == "http" and scope["method"] in _SAFE
 
     def _cookie(self, scope: Scope) -> bytes | None:

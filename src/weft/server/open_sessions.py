@@ -31,6 +31,8 @@ _log = logging.getLogger("weft.server.sessions")
 class _Open:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     session: Session | None = None
+    error: Exception | None = None
+    """What broke the session that was open here before."""
     used: float = field(default_factory=monotonic)
     users: int = 0
 
@@ -85,12 +87,13 @@ class OpenSessions:
             async with entry.lock:
                 if entry.session is None or entry.session.error is not None:
                     await self._close(info.id, entry)
-                    entry.session = await self._open_now(info)
+                    entry.session = await self._open_now(info, entry.error)
+                    entry.error = None
             yield entry.session
         finally:
             entry.users -= 1
             entry.used = monotonic()
-            if entry.session is None and not entry.users:
+            if entry.session is None and entry.error is None and not entry.users:
                 self._open.pop(info.id, None)
 
     async def close_one(self, session: str) -> None:
@@ -107,6 +110,8 @@ class OpenSessions:
         for name, entry in list(self._open.items()):
             session = entry.session
             is_idle = monotonic() - entry.used > seconds and not entry.users
+            if session is None and is_idle:
+                self._open.pop(name, None)
             if session is None or not is_idle or session.engine.current is not None or entry.lock.locked():
                 continue
             async with entry.lock:
@@ -130,10 +135,10 @@ class OpenSessions:
         """How many exchanges run."""
         return sum(_running(entry) is not None for entry in self._open.values())
 
-    async def _open_now(self, info: SessionInfo) -> Session:
+    async def _open_now(self, info: SessionInfo, broken_by: Exception | None) -> Session:
         info = await self.sessions.store.info(info.id)
         settings = SessionSettings.of(info.settings)
-        session = await self.sessions.open(info.id, **self._options(info, settings))
+        session = await self.sessions.open(info.id, broken_by=broken_by, **self._options(info, settings))
         hub = self.hub(info.id)
         session.subscribe(hub.take)
         for call in self._on_open:
@@ -146,6 +151,7 @@ class OpenSessions:
         session, entry.session = entry.session, None
         if session is None:
             return
+        entry.error = session.error
         try:
             await (session.suspend() if suspend else session.close())
         except WeftError as error:

@@ -7,6 +7,7 @@ import msgspec
 
 from weft.core.errors import NotFound, WeftError
 from weft.core.json import JsonObject
+from weft.sessions.changes import ChangeRefused
 from weft.sessions.errors import (
     BadArchive,
     SessionBusy,
@@ -93,7 +94,7 @@ def refusal_of(error: Exception) -> Refusal | None:
             return error
         case NotFound():
             return Refusal("not_found", str(error))
-        case NotPending() | SessionBusy():
+        case NotPending() | SessionBusy() | ChangeRefused() | PathFault(kind="stale_read"):
             return Refusal("conflict", str(error))
         case BadArchive():
             return Refusal("invalid", str(error))

@@ -12,7 +12,9 @@ from starlette.types import Receive, Scope, Send
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode
 from weft.dialects.dialect import Dialect
+from weft.dialects.frame import Frame
 from weft.dialects.registry import open_dialect
+from weft.dialects.sentences import NOT_STORED
 from weft.server.context import ServerContext
 from weft.server.cursor import read_cursor
 from weft.server.cut import cut
@@ -104,10 +106,11 @@ class EventStreamResponse(Response):
     async def _part(self, send: Send) -> None:
         """The last words: what is still open is closed, and where to go on is said."""
         body = b""
-        if self._telling.farewell is None or self._exchange is not None:
-            body = b"".join(self._voice.dialect.sse(frame) for frame in self._voice.dialect.close())
-        elif self._voice.dialect.name == "native":
-            body = _event("goodbye", goodbye(self._session, self._telling.farewell, self._telling.seq))
+        farewell, dialect = self._telling.farewell, self._voice.dialect
+        if farewell in (None, "store") or self._exchange is not None:
+            body = b"".join(dialect.sse(frame) for frame in last_words(dialect, farewell))
+        if farewell is not None and dialect.name == "native":
+            body += _event("goodbye", goodbye(self._session, farewell, self._telling.seq))
         with suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await send({"type": "http.response.body", "body": body, "more_body": False})
@@ -133,6 +136,11 @@ def dialect_of(name: str, session: str) -> Dialect:
         return open_dialect(name, session)
     except ConfigurationError as error:
         raise Refusal("invalid", str(error)) from None
+
+
+def last_words(dialect: Dialect, farewell: Farewell | None) -> list[Frame]:
+    """What is still open is closed, with the reason where there is more to say than that the stream ended."""
+    return dialect.close(NOT_STORED) if farewell == "store" else dialect.close()
 
 
 def goodbye(session: str, reason: Farewell, seq: int) -> JsonObject:

@@ -135,10 +135,11 @@ class Telling:
 
 
 class Voice:
-    """Says events in a dialect, as server-sent events or as WebSocket messages."""
+    """Says events in a dialect, as server-sent events or as WebSocket messages; with `batch`, many in one of those."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: Dialect, *, batch: bool = False) -> None:
         self.dialect = dialect
+        self._batch = batch
         self._is_native = isinstance(dialect, NativeDialect)
 
     def sse(self, entries: Sequence[Entry], session: str) -> bytes:
@@ -147,6 +148,8 @@ class Voice:
         return b"".join(self.dialect.sse(frame) for entry in entries for frame in self.dialect.feed(entry.event))
 
     def texts(self, entries: Sequence[Entry]) -> list[str]:
+        if self._is_native and self._batch and len(entries) > 1:
+            return ['{"type":"events","events":[%s]}' % b",".join([entry.json for entry in entries]).decode()]
         if self._is_native:
             return [entry.text for entry in entries]
         return [self.dialect.text(frame) for entry in entries for frame in self.dialect.feed(entry.event)]

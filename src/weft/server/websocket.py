@@ -37,7 +37,7 @@ from weft.server.open_sessions import is_text
 from weft.server.parts import Submission
 from weft.server.refusal import Refusal, refusal_of
 from weft.server.snapshot import reset_frame
-from weft.server.sse import dialect_of, goodbye
+from weft.server.sse import dialect_of, goodbye, last_words
 from weft.server.telling import Telling, Voice, brought_up_to
 from weft.sessions.store import SessionInfo
 
@@ -170,8 +170,8 @@ class Socket:
         info = await self._session(command.session)
         context = self._context
         match command:
-            case Subscribe(resume=cursor):
-                return await self._subscribe(info, cursor)
+            case Subscribe(resume=cursor, batch=batch):
+                return await self._subscribe(info, cursor, batch=batch)
             case Unsubscribe():
                 await self._forget(info.id)
                 return {}
@@ -199,7 +199,7 @@ class Socket:
 
     # --- what it is told ---------------------------------------------------------------------------------------------
 
-    async def _subscribe(self, info: SessionInfo, given: str | int | None) -> JsonObject:
+    async def _subscribe(self, info: SessionInfo, given: str | int | None, *, batch: bool = False) -> JsonObject:
         if info.id not in self._tellings and len(self._tellings) >= self._context.settings.limits.sessions_per_socket:
             raise _Ended(1008, "Too many sessions on one socket.")
         await self._forget(info.id)
@@ -216,7 +216,7 @@ class Socket:
             await self._say(frame)
         await brought_up_to(dialect, store, info.id, seq)
         telling = Telling(store, self._context.open.hub, info.id, seq)
-        self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, dialect))
+        self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, Voice(dialect, batch=batch)))
         return {"session": info.id, "seq": info.last_seq}
 
     async def _watch(self, project: str, wanted: bool) -> JsonObject:
@@ -245,8 +245,8 @@ class Socket:
                 async for state in states:
                     await self._say(state)
 
-    async def _tell(self, telling: Telling, dialect: Dialect) -> None:
-        voice = Voice(dialect)
+    async def _tell(self, telling: Telling, voice: Voice) -> None:
+        dialect = voice.dialect
         told = telling.seq
         try:
             with self._context.streaming(self._caller, telling):
@@ -270,6 +270,8 @@ class Socket:
         assert telling.farewell is not None
         if dialect.name == "native":
             await self._say(goodbye(telling.session, telling.farewell, telling.seq))
+        elif telling.farewell == "store":
+            await self._send(*(dialect.text(frame) for frame in last_words(dialect, "store")))
         if telling.farewell in ("shutdown", "token", "store") or self._only is not None:
             self._end(CLOSE[telling.farewell], f"Resume after {telling.seq}.")
 

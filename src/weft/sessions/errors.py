@@ -1,18 +1,27 @@
 """What can go wrong with a store. Each error says what to do; none names a path of this machine."""
 
+from typing import ClassVar
+
 from weft.core.errors import NotFound, WeftError
 
 
 class StoreError(WeftError):
     """Something could not be stored or read. What was acknowledged before is safe."""
 
+    happened: ClassVar[str] = "The session could not be stored"
+    """What is said of it afterwards, as the beginning of a sentence."""
+
 
 class StoreFull(StoreError):
     """No room is left."""
 
+    happened = "There was no room left to store the session"
+
 
 class StoreLocked(StoreError):
     """Another process kept the database to itself for too long."""
+
+    happened = "Another process kept the sessions locked"
 
 
 class StoreCorrupt(StoreError):

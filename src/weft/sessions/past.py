@@ -14,6 +14,7 @@ from weft.core.events import (
     ConversationQueued,
     ExchangeRequest,
     ExchangeResponse,
+    FileAccepted,
     FileChanged,
     SessionResumed,
 )
@@ -47,6 +48,7 @@ class Past:
     state: ConversationState = field(init=False)
     unfinished: Unfinished = field(default_factory=Unfinished)
     changes: list[FileChanged] = field(default_factory=list[FileChanged])
+    accepted: list[FileAccepted] = field(default_factory=list[FileAccepted])
     requests: dict[str, PastRequest] = field(default_factory=dict[str, PastRequest])
     """By `client_request_id`."""
     waiting: list[ConversationQueued] = field(default_factory=list[ConversationQueued])
@@ -64,6 +66,8 @@ class Past:
         match event.data:
             case FileChanged():
                 self.changes.append(event.data)
+            case FileAccepted():
+                self.accepted.append(event.data)
             case ConversationQueued():
                 self._queue(event.data)
             case ConversationDequeued(request=request):

@@ -37,17 +37,8 @@ from weft.core.payload import Payload
 from weft.core.tools import ToolCall, ToolResult, ToolStatus
 from weft.core.usage import Usage
 
-_REASON = "The process that ran the exchange ended."
-_LOST = ErrorInfo(
-    code="incomplete", message="The process ended while the exchange ran; what was done is kept. Ask again to go on."
-)
-_DISCARDED = ErrorInfo(code="incomplete", message="The process ended before the message was finished.")
+ENDED = "The process ended"
 _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
-_INTERRUPTED = (
-    "The process ended while this call ran, so it is not known whether it took effect. "
-    "Look at the outcome before you call it again."
-)
-_NEVER_RUN = "The process ended before this call was run."
 
 
 MAX_ATTEMPTS = 3
@@ -113,16 +104,19 @@ class Unfinished:
         if not self._owed:
             self.whole_upto = event.seq
 
-    def closing(self) -> Iterator[Payload]:
-        """The events of the exchange that is open, which close it. Without one there are none."""
+    def closing(self, why: str = ENDED) -> Iterator[Payload]:
+        """The events of the exchange that is open, which close it. Without one there are none.
+
+        `why` is what happened to the writer, as the beginning of a sentence.
+        """
         if self.exchange is None:
             return
-        yield from self._close_message()
+        yield from self._close_message(why)
         for approval, call in self._approvals.items():
-            yield ApprovalResolved(approval, call, "denied", _REASON)
+            yield ApprovalResolved(approval, call, "denied", f"{why} before it was decided.")
         for call in self.calls.values():
-            yield from self._close_call(call)
-        yield from self._close_exchange()
+            yield from self._close_call(call, why)
+        yield from self._close_exchange(why)
 
     # --- what is open ------------------------------------------------------------------------------------------------
 
@@ -180,12 +174,14 @@ class Unfinished:
 
     # --- how it is closed --------------------------------------------------------------------------------------------
 
-    def _close_message(self) -> Iterator[Payload]:
+    def _close_message(self, why: str) -> Iterator[Payload]:
         message = self._assembler.message
         if not message:
             return
         usage = Usage() if self._message_billed else Usage(output=-(-self._assembler.length // 4))
-        error = _DISCARDED if self._cancelled is None else _STOPPED
+        error = _STOPPED
+        if self._cancelled is None:
+            error = ErrorInfo(code="incomplete", message=f"{why} before the message was finished.")
         discarded = MessageDiscarded(message, error, usage, estimated=not self._message_billed)
         self._tracker.feed(discarded)
         yield discarded
@@ -193,10 +189,15 @@ class Unfinished:
             if call not in self.calls:
                 yield FilePreviewReset(call, path)
 
-    def _close_call(self, open_call: OpenCall) -> Iterator[Payload]:
+    def _close_call(self, open_call: OpenCall, why: str) -> Iterator[Payload]:
         call = open_call.call
         status: ToolStatus = "interrupted" if open_call.started else "cancelled"
-        said = _INTERRUPTED if open_call.started else _NEVER_RUN
+        said = f"{why} before this call was run."
+        if open_call.started:
+            said = (
+                f"{why} while this call ran, so it is not known whether it took effect. "
+                "Look at the outcome before you call it again."
+            )
         if call.invalid is not None:
             status, said = "invalid_input", call.invalid.message
         if call.id in self._previews:
@@ -204,7 +205,7 @@ class Unfinished:
         yield ToolFailed(call.id, call.name, status, 0.0, said)
         yield ToolResult(id=call.id, name=call.name, status=status, content=said)
 
-    def _close_exchange(self) -> Iterator[Payload]:
+    def _close_exchange(self, why: str) -> Iterator[Payload]:
         took = round(max(self._last - self._began, 0.0) * 1000, 3)
         if self._tracker.usage != Usage():
             self._tracker.spend(None)  # the prices are not known here
@@ -212,9 +213,12 @@ class Unfinished:
             yield ConversationInterrupted(self._cancelled)
             yield self._tracker.response("cancelled", took)
             return
+        lost = ErrorInfo(
+            code="incomplete", message=f"{why} while the exchange ran; what was done is kept. Ask again to go on."
+        )
         if not self._errors:
-            yield ErrorOccurred(_LOST)
+            yield ErrorOccurred(lost)
         if not self._error_messages:
-            yield ErrorMessage(_LOST)
-        yield ConversationInterrupted(_REASON)
-        yield self._tracker.response("failed", took, error=_LOST)
+            yield ErrorMessage(lost)
+        yield ConversationInterrupted(f"{why} while the exchange ran.")
+        yield self._tracker.response("failed", took, error=lost)

@@ -1,7 +1,7 @@
 """A session: an agent whose every event is stored before anybody sees it, and which goes on after a restart."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any, cast
 
@@ -13,15 +13,18 @@ from weft.agent.models import ModelLike
 from weft.agent.result import AgentResult
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
-from weft.core.events import FileChanged, SessionResumed, SessionRewound
+from weft.core.events import FileChanged, SessionResumed, SessionRewound, UserMessage
+from weft.core.messages import Message
 from weft.sessions.again import run_again
 from weft.sessions.allowed import Allowed, with_allowed
+from weft.sessions.changes import MAX_COMPARED, Changes
 from weft.sessions.delegates import Delegates, close_delegates, delegates_of
 from weft.sessions.errors import Fenced, StoreError
 from weft.sessions.faults import reach
 from weft.sessions.lease import SECONDS, Lease, let_go, this_holder
 from weft.sessions.past import Past, PastExchange, contents_of, read_past
 from weft.sessions.recorder import Recorder
+from weft.sessions.recovery import ENDED
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, Store
 from weft.tools.permissions import Permissions
@@ -72,6 +75,7 @@ class Session(Agent):
         self._resumed: list[Exchange] = []
         self._ending: asyncio.Task[None] | None = None
         self._left: list[Exchange] = []
+        self._on_failure: list[Callable[[Exception], object]] = []
         self._recorder = Recorder(
             store,
             lease,
@@ -82,16 +86,21 @@ class Session(Agent):
             delegates=Delegates(store, info),
         )
         self.bus.go_through(self._recorder, seq=past.seq, epoch=lease.epoch, now=past.time)
+        self.changes = Changes(self, store, past)
+        """What became of the files, for a person to accept or to take back."""
         self.subscribe(Allowed(self.session, self.runtime, self._keep_allowed))
         self._renewing = asyncio.get_running_loop().create_task(self._renew(), name=f"weft-lease-{lease.session}")
 
     @classmethod
-    async def open(cls, store: Store, session: str, *, force: bool = False, **options: Any) -> "Session":
+    async def open(
+        cls, store: Store, session: str, *, force: bool = False, broken_by: Exception | None = None, **options: Any
+    ) -> "Session":
         """Open a session to go on with it. What an earlier process left open is closed first, and the log says so;
         requests that waited then are taken up.
 
         Options are those of `weft.Agent`; what is not given is as the session's settings say. `force` takes the
-        session from a writer that is alive; that one can write no more.
+        session from a writer that is alive; that one can write no more. `broken_by` is the error that ended the last
+        writer, where whoever opens knows it: what that one left open is closed with it as the reason.
         """
         lease = await store.acquire(session, this_holder(), force=force)
         reach("lease.taken")
@@ -114,17 +123,17 @@ class Session(Agent):
             raise
         try:
             _restore_files(opened.workspace, past, contents)
-            await opened._take_up(past)
+            await opened._take_up(past, broken_by.happened if isinstance(broken_by, StoreError) else ENDED)
         except BaseException:
             with suppress(StoreError):
                 await opened.close()
             raise
         return opened
 
-    async def _take_up(self, past: Past) -> None:
+    async def _take_up(self, past: Past, why: str) -> None:
         """Go on from where the last writer was, dead or not."""
         if past.unfinished.exchange is not None or past.waiting:
-            await self._close_what_is_open(past)
+            await self._close_what_is_open(past, why)
         for request, earlier in past.requests.items():
             if earlier.response is not None:
                 self.engine.remember(request, PastExchange(self.engine, earlier, earlier.response))
@@ -139,7 +148,7 @@ class Session(Agent):
                 )
                 self._resumed.append(exchange)
 
-    async def _close_what_is_open(self, past: Past) -> None:
+    async def _close_what_is_open(self, past: Past, why: str) -> None:
         reach("recovery.before")
         following = self.subscribe(lambda event: past.feed(event) if event.session == self.session else None)
         self.bus.publish_apart(SessionResumed(past.seq, [queued.request for queued in past.waiting]))
@@ -149,7 +158,7 @@ class Session(Agent):
                 self.bus.publish_all(list(past.unfinished.before_repeating()))
                 await run_again(self.runtime, past.unfinished.repeatable, self.bus.publish)
                 await self.flush()
-            self.bus.publish_all(list(past.unfinished.closing()))
+            self.bus.publish_all(list(past.unfinished.closing(why)))
             self.bus.exchange = None
         await self.flush()
         following.close()
@@ -204,6 +213,10 @@ class Session(Agent):
         """Why nothing can be stored any more; opening the session again may mend it."""
         return self._recorder.error
 
+    def on_failure(self, then: Callable[[Exception], object]) -> None:
+        """Call back when nothing can be stored any more: from then on nobody hears anything of this session."""
+        self._on_failure.append(then)
+
     @property
     def epoch(self) -> int:
         return self._lease.epoch
@@ -232,6 +245,13 @@ class Session(Agent):
         """Keep other settings. They are in force when the session is next opened."""
         self._kept = SessionSettings.of(msgspec.structs.replace(self._kept, **changes).data())
         await self._store.configure(self.session, self._kept.data())
+
+    def tell(self, message: Message) -> None:
+        """Let the model know something at its next turn. Nothing is asked of it."""
+        current = self.engine.current
+        if current is None or not current.steer(message):
+            self.bus.publish_apart(UserMessage(message))
+            self.engine.messages.append(message)
 
     async def reset(self) -> None:
         """Begin the conversation anew. Log and files stay."""
@@ -266,15 +286,22 @@ class Session(Agent):
         return value
 
     def _contents(self, event: Event) -> Mapping[str, bytes]:
-        """The content of a project's file goes with the event that tells of it: it is nowhere else."""
+        """What is nowhere else goes with the event that tells of it: what a file was before the session touched it,
+        and whatever a project's file holds."""
         change = event.data
-        if not self.workspace.is_project or not isinstance(change, FileChanged) or change.hash is None:
+        if not isinstance(change, FileChanged):
             return {}
+        kept = {change.found: self._content(change.path, 0, MAX_COMPARED)} if change.found is not None else {}
+        if self.workspace.is_project and change.hash is not None:
+            kept[change.hash] = self._content(change.path, change.revision)
+        return {digest: content for digest, content in kept.items() if content is not None}
+
+    def _content(self, path: str, revision: int, limit: int | None = None) -> bytes | None:
         try:
-            content = self.workspace.content_at(change.path, change.revision)
+            content = self.workspace.content_at(path, revision)
         except PathFault:
-            return {}
-        return {change.hash: content} if content is not None else {}
+            return None
+        return content if content is None or limit is None or len(content) <= limit else None
 
     async def _keep_allowed(self, digest: str) -> None:
         if digest not in self._kept.always:
@@ -283,6 +310,8 @@ class Session(Agent):
     def _failed(self, error: Exception) -> None:
         self.engine.give_up(error)
         self._ending = asyncio.get_running_loop().create_task(self.engine.close())
+        for then in self._on_failure:
+            then(error)
 
     async def _renew(self) -> None:
         while True:

@@ -8,8 +8,9 @@ import msgspec
 
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
-from weft.core.events import FileChanged
+from weft.core.events import FileAccepted, FileChanged
 from weft.core.ids import new_id
+from weft.core.payload import Payload
 from weft.core.tools import ToolCall
 from weft.sessions.archive import Head, archive, unarchive
 from weft.sessions.delegates import close_delegates
@@ -150,9 +151,9 @@ class Sessions:
             with suppress(NoSuchBlob):
                 yield await self.store.blob(session, digest)
         async for event in events_of(self.store, session, upto=upto):
-            if isinstance(event.data, FileChanged) and event.data.hash is not None:
+            for digest in _contents_named(event.data):
                 with suppress(NoSuchBlob):  # a file of a folder: it is there and not here
-                    yield await self.store.blob(session, event.data.hash)
+                    yield await self.store.blob(session, digest)
             yield event
 
     async def _fill(
@@ -222,3 +223,13 @@ class Sessions:
 
 def _renamed(event: Event, session: str) -> Event:
     return msgspec.structs.replace(event, session=session, id=f"{session}-{event.epoch}-{event.seq}")
+
+
+def _contents_named(payload: Payload) -> list[str]:
+    """The digests of contents that an event tells of."""
+    named: list[str | None] = []
+    if isinstance(payload, FileChanged):
+        named = [payload.found, payload.hash]
+    elif isinstance(payload, FileAccepted):
+        named = [payload.hash]
+    return [digest for digest in named if digest is not None]

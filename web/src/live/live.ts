@@ -30,7 +30,7 @@ export class Live {
   private delegates = new Map<string, string>();
 
   constructor(readonly socket: Socket) {
-    socket.onStray = (event) => this.stray(event);
+    socket.onStray = (session, events) => this.stray(session, events);
   }
 
   /** Follow a session until the returned function is called. What was heard of it is kept. */
@@ -94,11 +94,11 @@ export class Live {
     let last = -1;
     return {
       cursor: () => this.all(session).seq,
-      event: (event) => {
-        const followed = this.stand(session);
-        const all = fold(this.all(session), event);
-        if (!followed.complete && last >= 0 && all.seq >= last) this.caughtUp(session);
-        this.tell(session, followed.complete);
+      events: (events) => {
+        const all = events.reduce(fold, this.all(session));
+        if (!this.stand(session).complete && last >= 0 && all.seq >= last) this.caughtUp(session);
+        const { conversation, complete } = this.stand(session);
+        if (conversation === all) this.tell(session, complete);
       },
       reset: (snapshot: Snapshot, seq: number) => {
         this.whole.set(session, restored(session, snapshot, seq));
@@ -117,10 +117,12 @@ export class Live {
     this.tell(session);
   }
 
-  private stray(event: LogEvent): void {
-    fold(this.all(event.session), event);
-    if (event.type === "exchange_request" && event.data.cause) this.delegates.set(event.data.cause, event.session);
-    this.tell(event.session);
+  private stray(session: string, events: readonly LogEvent[]): void {
+    events.reduce(fold, this.all(session));
+    for (const event of events) {
+      if (event.type === "exchange_request" && event.data.cause) this.delegates.set(event.data.cause, session);
+    }
+    this.tell(session);
   }
 
   private tell(session: string, soon = true): void {

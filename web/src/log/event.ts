@@ -122,7 +122,15 @@ interface Envelope<T extends EventType> {
 
 export type LogEvent = { [T in EventType]: Envelope<T> }[EventType];
 
-/** Whether a frame is an event of a log; everything else on a socket is the server speaking for itself. */
+/** The events that a frame brings, one or many; null if it is the server speaking for itself. */
+export function eventsOf(frame: unknown): readonly LogEvent[] | null {
+  if (isEvent(frame)) return [frame];
+  if (typeof frame !== "object" || frame === null) return null;
+  const { type, events } = frame as Record<string, unknown>;
+  return type === "events" && Array.isArray(events) ? events.filter(isEvent) : null;
+}
+
+/** Whether a value is an event of a log. */
 export function isEvent(frame: unknown): frame is LogEvent {
   if (typeof frame !== "object" || frame === null) return false;
   const { seq, session, type, data } = frame as Record<string, unknown>;

@@ -3,7 +3,7 @@
  * taken, so a dropped connection loses and doubles nothing.
  */
 
-import { isEvent, type LogEvent } from "../log/event";
+import { eventsOf, type LogEvent } from "../log/event";
 import type { Snapshot } from "../log/snapshot";
 import type { ProjectView } from "./api";
 import { delayBefore } from "./backoff";
@@ -14,7 +14,8 @@ export type Connection = "connecting" | "open" | "lost" | "refused";
 /** Who follows a session: where it stands, and what to do with what comes. */
 export interface Follower {
   cursor(): number;
-  event(event: LogEvent): void;
+  /** The next events of it, all that came together. */
+  events(events: readonly LogEvent[]): void;
   reset(snapshot: Snapshot, seq: number): void;
   caughtUp?(seq: number): void;
   failed?(error: ApiError): void;
@@ -45,7 +46,7 @@ export class Socket {
   /** When the next attempt is made, if there is no connection. */
   retryAt = 0;
   /** Events of sessions that nobody asked for: agents that work for one that somebody follows. */
-  onStray: (event: LogEvent) => void = () => undefined;
+  onStray: (session: string, events: readonly LogEvent[]) => void = () => undefined;
   onProject: (project: ProjectView) => void = () => undefined;
 
   private socket: WebSocket | null = null;
@@ -77,7 +78,7 @@ export class Socket {
 
   follow(session: string, follower: Follower): void {
     this.followers.set(session, follower);
-    this.say({ type: "subscribe", session, resume: follower.cursor() });
+    this.subscribe(session, follower);
   }
 
   leave(session: string): void {
@@ -119,6 +120,10 @@ export class Socket {
     return true;
   }
 
+  private subscribe(session: string, follower: Follower): void {
+    this.say({ type: "subscribe", session, resume: follower.cursor(), batch: true });
+  }
+
   private connect(): void {
     if (this.socket !== null && this.socket.readyState <= WebSocket.OPEN) return;
     const socket = new WebSocket(this.address);
@@ -137,7 +142,7 @@ export class Socket {
     this.attempt = 0;
     this.heard = Date.now();
     this.turn("open");
-    for (const [session, follower] of this.followers) this.say({ type: "subscribe", session, resume: follower.cursor() });
+    for (const [session, follower] of this.followers) this.subscribe(session, follower);
     for (const project of this.projects) this.say({ type: "subscribe", project });
   }
 
@@ -172,13 +177,22 @@ export class Socket {
   private take(text: string): void {
     this.heard = Date.now();
     const frame: unknown = JSON.parse(text);
-    if (!isEvent(frame)) {
+    const events = eventsOf(frame);
+    if (events === null) {
       this.hear(frame as ServerFrame);
       return;
     }
-    const follower = this.followers.get(frame.session);
-    if (follower === undefined) this.onStray(frame);
-    else follower.event(frame);
+    for (let start = 0, end = 0; start < events.length; start = end) {
+      const session = events[start]?.session ?? "";
+      while (events[end]?.session === session) end += 1;
+      this.give(session, start === 0 && end === events.length ? events : events.slice(start, end));
+    }
+  }
+
+  private give(session: string, events: readonly LogEvent[]): void {
+    const follower = this.followers.get(session);
+    if (follower === undefined) this.onStray(session, events);
+    else follower.events(events);
   }
 
   private hear(frame: ServerFrame): void {

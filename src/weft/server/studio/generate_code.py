@@ -15,10 +15,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from weft.core.errors import ErrorInfo, WeftError
 from weft.core.events import ExchangeResponse
 from weft.core.json import JsonObject, decode, encode_text
+from weft.dialects.sentences import NOT_STORED
 from weft.dialects.studio import StudioDialect
 from weft.server.context import ServerContext
 from weft.server.guard import Caller
 from weft.server.refusal import Refusal, refusal_of
+from weft.server.sse import last_words
 from weft.server.studio.briefs import VIDEO_BYTES, read_brief
 from weft.server.studio.views import PromptBody, Selected, Source
 from weft.server.telling import Telling
@@ -151,6 +153,12 @@ class GenerateCode:
                     if isinstance(entry.event.data, ExchangeResponse):
                         page.ended(index, entry.event.data.error)
                         return
+        if telling.farewell == "store":
+            frames = last_words(dialect, "store")
+            for frame in frames:
+                await page.send(dialect.text(frame))
+            if not frames:  # it had not begun
+                page.failed[index] = NOT_STORED
         if index in page.failed:
             await page.say({"type": "variantError", "value": page.failed[index], "variantIndex": index})
 

@@ -10,16 +10,20 @@ from weft.core.events import (
     ConversationDequeued,
     ConversationQueued,
     ExchangeRequest,
+    FileAccepted,
+    FileChanged,
     SessionResumed,
     SessionRewound,
     Unknown,
+    UserMessage,
 )
 from weft.core.json import encode
+from weft.core.payload import Payload
 from weft.testing.checker.group import Group, Report
 
 MAX_EVENT_BYTES = 1024 * 1024
 
-_SESSION_LEVEL = (ConversationQueued, ConversationDequeued, SessionResumed, SessionRewound, Unknown)
+_SESSION_LEVEL = (ConversationQueued, ConversationDequeued, SessionResumed, SessionRewound, FileAccepted, Unknown)
 
 
 class EventIds:
@@ -70,13 +74,24 @@ class Place(Group):
             self.broke("I04", event, f"{event.type!r} of layer {event.layer!r} holds the payload {data.type!r}")
         exchange = event.exchange
         if exchange is None:
-            if not isinstance(data, _SESSION_LEVEL):
+            if not isinstance(data, _SESSION_LEVEL) and not _is_a_persons(data):
                 self.broke("I04", event, f"{event.type} belongs to no exchange")
         elif isinstance(data, ExchangeRequest):
             self._opened.add(exchange)
         elif exchange not in self._opened:
             self._opened.add(exchange)
             self.broke("I04", event, f"{event.type} belongs to {exchange!r}, which no exchange_request opened")
+
+
+def _is_a_persons(data: Payload) -> bool:
+    """What a person did beside any exchange, and what the model is told of it."""
+    match data:
+        case FileChanged(cause="user"):
+            return True
+        case UserMessage(message=message):
+            return message.said is not None
+        case _:
+            return False
 
 
 class StrictJson(Group):

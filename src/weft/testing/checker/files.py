@@ -59,7 +59,10 @@ class Files(Group):
                 pass
 
     def _i41_caused(self, event: Event, data: FileChanged) -> None:
-        if data.cause not in self._running:
+        if data.cause == "user":
+            if event.exchange is not None:
+                self.broke("I41", event, f"{data.path!r} is changed by a person inside an exchange")
+        elif data.cause not in self._running:
             self.broke("I41", event, f"{data.path!r} changes because of {data.cause!r}, which is not running")
 
     def _i43_hash(self, event: Event, data: FileChanged) -> None:

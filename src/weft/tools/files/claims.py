@@ -73,6 +73,7 @@ def announce(ctx: ToolContext) -> OnChange:
                 cause=ctx.call.id,
                 size=change.size,
                 diff=change.diff,
+                found=change.found,
             )
         )
 

@@ -44,6 +44,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     size: int
     diff: str
     """Unified, capped."""
+    found: str | None = None
+    """At the first revision: the hash of what was there before; None if nothing was."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):

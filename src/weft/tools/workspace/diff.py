@@ -38,7 +38,7 @@ def _capped(header: str, runs: Iterator[Run]) -> str:
     room, left_lines, left_bytes = MAX_DIFF_BYTES - len(header.encode()), 0, 0
     for mark, lines in runs:
         taken = 0
-        while taken < len(lines) and not left_lines and room >= len(marked := _marked(mark, lines[taken])):
+        while taken < len(lines) and not left_lines and room >= len(marked := marked_line(mark, lines[taken])):
             kept.append(marked)
             room -= len(marked)
             taken += 1
@@ -52,16 +52,16 @@ def _capped(header: str, runs: Iterator[Run]) -> str:
 def _hunks(before: bytes, after: bytes) -> Iterator[Run]:
     head, tail = _shared(before, after)
     start = before.count(b"\n", 0, head)
-    old, new = _lines(before[head : len(before) - tail]), _lines(after[head : len(after) - tail])
+    old, new = lines_of(before[head : len(before) - tail]), lines_of(after[head : len(after) - tail])
     above, below = _last_lines(before, head), _first_lines(before, len(before) - tail)
     shift = len(above)
-    blocks = [(a1 + shift, a2 + shift, b1 + shift, b2 + shift) for a1, a2, b1, b2 in _blocks(old, new)]
+    blocks = [(a1 + shift, a2 + shift, b1 + shift, b2 + shift) for a1, a2, b1, b2 in blocks_of(old, new)]
     old, new = above + old + below, above + new + below
-    for group in _groups(blocks):
-        yield from _hunk(old, new, group, start - shift)
+    for group in groups_of(blocks):
+        yield from hunk_runs(old, new, group, start - shift)
 
 
-def _hunk(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[Block], start: int) -> Iterator[Run]:
+def hunk_runs(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[Block], start: int) -> Iterator[Run]:
     a1, b1 = max(group[0][0] - _CONTEXT, 0), max(group[0][2] - _CONTEXT, 0)
     a2, b2 = min(group[-1][1] + _CONTEXT, len(old)), min(group[-1][3] + _CONTEXT, len(new))
     yield b"", [f"@@ -{_range(start + a1, a2 - a1)} +{_range(start + b1, b2 - b1)} @@\n".encode()]
@@ -74,7 +74,7 @@ def _hunk(old: Sequence[bytes], new: Sequence[bytes], group: Sequence[Block], st
     yield b" ", old[at:a2]
 
 
-def _marked(mark: bytes, line: bytes) -> bytes:
+def marked_line(mark: bytes, line: bytes) -> bytes:
     return mark + line if line.endswith(b"\n") else mark + line + b"\n\\ No newline at end of file\n"
 
 
@@ -85,7 +85,7 @@ def _range(start: int, length: int) -> str:
     return f"{start + 1 if length else start},{length}"
 
 
-def _groups(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
+def groups_of(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
     group: list[Block] = []
     for block in blocks:
         if group and block[0] - group[-1][1] > 2 * _CONTEXT:
@@ -96,7 +96,7 @@ def _groups(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:
         yield group
 
 
-def _blocks(old: Sequence[bytes], new: Sequence[bytes]) -> Sequence[Block]:
+def blocks_of(old: Sequence[bytes], new: Sequence[bytes]) -> Sequence[Block]:
     ids: dict[bytes, int] = {}
     if len(old) + len(new) <= _MAX_LINES:
         a = [ids.setdefault(line, len(ids)) for line in old]
@@ -187,17 +187,17 @@ def _last_lines(text: bytes, end: int) -> list[bytes]:
     start = end
     for _ in range(_CONTEXT):
         start = text.rfind(b"\n", 0, max(start - 1, 0)) + 1
-    return _lines(text[start:end])
+    return lines_of(text[start:end])
 
 
 def _first_lines(text: bytes, start: int) -> list[bytes]:
     end = start
     for _ in range(_CONTEXT):
         end = text.find(b"\n", end) + 1 or len(text)
-    return _lines(text[start:end])
+    return lines_of(text[start:end])
 
 
-def _lines(text: bytes) -> list[bytes]:
+def lines_of(text: bytes) -> list[bytes]:
     lines = text.split(b"\n")
     last = lines.pop()
     lines = [line + b"\n" for line in lines]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from weft.tools.workspace.base import Change, Edit, OnChange, PathFault
 from weft.tools.workspace.paths import normal, protected, shown
-from weft.tools.workspace.revisions import Revisions
+from weft.tools.workspace.revisions import Revisions, digest
 from weft.tools.workspace.text import bytes_of, decoded, text_of
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
@@ -75,6 +75,24 @@ class RevisedFiles(ABC):
     def delete(self, path: str, *, on_change: OnChange) -> Change:
         """Delete a file. Its folder stays, even if it is empty now."""
         return self._apply([Edit(path=path, content=None)], on_change)[0]
+
+    def put_back(self, path: str, content: bytes | None, *, instead_of: str | None, on_change: OnChange) -> Change:
+        """A person gives a file another content, or none, in place of the one with that hash.
+
+        Refused as `stale_read` if the file holds something else by now. The session has not seen the new content: it
+        must read the file before it writes it again.
+        """
+        path = _file(path)
+        with self._lock:
+            check_writable(path, path)
+            before = self._current(path)
+            if digest(before) != instead_of or before == content:
+                raise PathFault(f"{shown(path)} has changed since you looked at it; look again.", "stale_read")
+            self._commit([Step(path, before, content)])
+            changes = self._revisions.add(path, before, content, unseen=True)
+            for change in changes:
+                on_change(change)
+            return changes[-1]
 
     def undo(self, path: str, revision: int | None = None, *, on_change: OnChange) -> Change:
         """Give a file the content it had before its last revision, or before the given one: as a new revision.

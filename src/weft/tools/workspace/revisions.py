@@ -63,21 +63,29 @@ class Revisions:
         diff = unified(path, self._contents[key], current) if key in self._contents else _DIFF_LOST
         return self._append(path, current, diff)
 
-    def add(self, path: str, before: bytes | None, after: bytes | None) -> Sequence[Change]:
-        """The session turned one content into another: the new revisions, the last of them its own."""
+    def add(self, path: str, before: bytes | None, after: bytes | None, *, unseen: bool = False) -> Sequence[Change]:
+        """One content was turned into another: the new revisions, the last of them this one.
+
+        `unseen` is a change that the session has not made itself: it has yet to read it.
+        """
         changes: list[Change] = []
+        found: str | None = None
         if path not in self._changes:
             self._changes[path] = []
             self._keep(path, 0, before)
+            found = digest(before)
         elif foreign := self.adopt(path, before):
             changes.append(foreign)
-        changes.append(self._append(path, after, unified(path, before, after)))
-        self.saw(path, after)
+        changes.append(self._append(path, after, unified(path, before, after), found))
+        if not unseen:
+            self.saw(path, after)
         return changes
 
     def restore(self, change: Change, contents: Mapping[str, bytes]) -> None:
         """The next revision of a file, as it was made before."""
         self._changes.setdefault(change.path, []).append(change)
+        if change.revision == 1 and change.found in contents:
+            self._keep(change.path, 0, contents[change.found])
         if change.hash is None or change.hash in contents:
             self._keep(change.path, change.revision, contents[change.hash] if change.hash is not None else None)
 
@@ -93,7 +101,7 @@ class Revisions:
             )
         return self._contents[path, revision]
 
-    def _append(self, path: str, content: bytes | None, diff: str) -> Change:
+    def _append(self, path: str, content: bytes | None, diff: str, found: str | None = None) -> Change:
         changes = self._changes[path]
         change = Change(
             path=path,
@@ -102,6 +110,7 @@ class Revisions:
             prev_hash=changes[-1].hash if changes else None,
             size=len(content or b""),
             diff=diff,
+            found=found,
         )
         changes.append(change)
         self._keep(path, change.revision, content)
