@@ -16,4 +16,4 @@ class Models(BuildHookInterface[Any]):
             return
         root = Path(self.root)
         subprocess.run([sys.executable, str(root / "fetch_models.py")], check=True, cwd=root)
-        build_data["force_include"][str(root / "src" / "weft_local" / "models")] = "weft_local/models"
+        build_data["artifacts"].append("src/weft_local/models/*")
