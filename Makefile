@@ -1,8 +1,11 @@
 # make test    set up what is missing, then check and test everything
+# make test-fast  without what needs a browser, a server or much reading: under a minute
 # make check   format, lint, types and the layering test only
 # make run     the server with its page; needs neither a key nor a network
 # make demo    an agent at work over every wire, in the terminal
 # make made    what is made and not written: the built page, and the libraries of previews
+# make dist    both wheels, in dist/
+# make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
 # make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
 # make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
@@ -11,10 +14,16 @@ export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: test check run demo made bench docs lock clean system
+# One process for each core, each file of tests in one of them.
+PARALLEL ?= -n auto --dist loadfile
+
+.PHONY: test test-fast check run demo made dist fresh bench docs lock clean system
 
 test: system made check
-	$(BIN)/pytest
+	$(BIN)/pytest $(PARALLEL)
+
+test-fast: .venv/ready
+	$(BIN)/pytest $(PARALLEL) -m "not slow" --hypothesis-profile=fast
 
 check: .venv/ready
 	$(BIN)/ruff format --check .
@@ -32,6 +41,12 @@ made: .venv/ready
 	@$(BIN)/python scripts/vendor_libraries.py
 	@$(BIN)/python packages/local/fetch_models.py
 	@$(BIN)/python scripts/build_page.py
+
+dist: .venv/ready
+	$(BIN)/python -m uv build --quiet --wheel --all-packages --out-dir dist
+
+fresh:
+	sh scripts/fresh_machine.sh --make
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import pytest
 from files_bench import Bench
-from hypothesis import settings
 
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
-
-settings.register_profile("weft", deadline=None)
-settings.load_profile("weft")
 
 
 @pytest.fixture(params=["memory", "disk"])

@@ -1,0 +1,58 @@
+"""What holds for all tests: which of them are slow, and the score of the recorded streams at the end of a run.
+
+Tests may run in several processes: a score travels with the report of its test.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("weft", deadline=None)
+settings.register_profile("fast", deadline=None, max_examples=10)
+settings.load_profile("weft")
+
+SLOW = (
+    "recordings",  # thousands of streams, each cut in every way
+    "server",
+    "sessions/test_crash",
+    "studio",
+    "vision",
+    "web",
+    "test_docs",
+    "test_examples",
+)
+"""What `make test-fast` leaves out: whatever needs a browser, a server process, a killed process or much reading."""
+RECORDED = "recorded"
+
+_right: Counter[tuple[str, str]] = Counter()
+_all: Counter[tuple[str, str]] = Counter()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).as_posix().startswith(SLOW):
+            item.add_marker("slow")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when != "call":
+        return
+    for name, value in report.user_properties:
+        if name == RECORDED and isinstance(value, str):
+            wire, provider, right = value.split()
+            _all[wire, provider] += 1
+            _right[wire, provider] += right == "right"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not _all:
+        return
+    terminalreporter.section("recorded traffic, right / all")
+    for wire in sorted({wire for wire, _ in _all}):
+        rows = [(provider, _right[wire, provider], count) for (w, provider), count in _all.items() if w == wire]
+        right, count = sum(row[1] for row in rows), sum(row[2] for row in rows)
+        each = ", ".join(f"{provider} {good}/{total}" for provider, good, total in sorted(rows))
+        terminalreporter.write_line(f"{wire}: {right}/{count} = {right / count:.1%} ({each})")
