@@ -63,6 +63,8 @@ system:
 
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py
+	$(BIN)/python scripts/make_config_docs.py
+	$(BIN)/python scripts/draw_house.py
 
 .venv/ready: pyproject.toml packages/local/pyproject.toml requirements-dev.txt
 	$(PYTHON) -m venv .venv

@@ -1,12 +1,16 @@
 """How quick the page is: its first load, a long log, and four variants that write at once.
 
-    python -m benchmarks.page
+    python -m benchmarks.page [--page folder]
 
-It needs the built page (`npm ci && npm run build` in web/) and Chromium.
+It needs the built page (`npm ci && npm run build` in web/, or another build of it in a folder) and Chromium. Frames a
+second depend on what else the machine does, so two pages that do next to nothing are measured in the same run: one is
+empty, one appends as many pieces of text a second to four boxes. The time that the page's own thread took does not.
 """
 
+import argparse
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +21,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple, cast
 
-from playwright.async_api import CDPSession, Page, async_playwright
+from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
 from weft.providers.scripted import ScriptedModel
 from weft.sessions.sessions import Sessions
@@ -28,6 +32,7 @@ BUILT = ROOT / "src" / "weft" / "server" / "built"
 CHROMIUM = "/usr/bin/chromium"
 EVENTS = 50_000
 SECONDS = 8
+CONTROL_SECONDS = 3
 FRAMES = """seconds => new Promise(done => {
     const times = [];
     const start = performance.now();
@@ -38,12 +43,20 @@ FRAMES = """seconds => new Promise(done => {
     };
     requestAnimationFrame(tick);
 })"""
+BARE = """<style>pre { height: 160px; overflow: hidden; white-space: pre-wrap }</style>
+<pre></pre><pre></pre><pre></pre><pre></pre>
+<script>setInterval(() => {
+    for (const box of document.querySelectorAll("pre")) {
+        box.append("words ");
+        box.scrollTop = 1e6;
+    }
+}, 10)</script>"""
 
 
-def first_load() -> int:
+def first_load(built: Path) -> int:
     """Bytes of what the page's document names, gzipped."""
-    html = (BUILT / "index.html").read_text()
-    named = [BUILT / part.split('"')[0] for part in html.split('="/')[1:] if part.startswith("assets/")]
+    html = (built / "index.html").read_text()
+    named = [built / part.split('"')[0] for part in html.split('="/')[1:] if part.startswith("assets/")]
     return len(compress(html.encode())) + sum(len(compress(path.read_bytes())) for path in named)
 
 
@@ -67,37 +80,58 @@ async def write_log(folder: Path) -> str:
 
 
 @asynccontextmanager
-async def visiting(folder: Path) -> AsyncGenerator[Page]:
-    host = [sys.executable, str(ROOT / "web" / "dev" / "host.py"), "--data", str(folder)]
+async def serving(folder: Path, built: Path) -> AsyncGenerator[str]:
+    """The server, at its address."""
+    host = [sys.executable, str(ROOT / "web" / "dev" / "host.py"), "--data", str(folder), "--page", str(built)]
     server = subprocess.Popen(host, stdout=subprocess.PIPE)  # noqa: ASYNC220
     try:
         assert server.stdout is not None
         ready = json.loads(await asyncio.to_thread(server.stdout.readline))
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            page = await browser.new_page(viewport={"width": 1280, "height": 800})
-            await page.goto(f"{ready['url']}/#token={ready['token']}")
-            await page.get_by_test_id("connection").get_by_text("Connected").wait_for()
-            yield page
-            await browser.close()
+        yield f"{ready['url']}/#token={ready['token']}"
     finally:
         server.terminate()
         server.wait()
 
 
-async def open_log(page: Page, session: str) -> tuple[float, float]:
-    """Seconds until the end of a long log is seen, and until all of it is there."""
-    start = perf_counter()
-    await page.evaluate(f"location.hash = '#/session/{session}'")
-    await _until(page, f"Number(document.querySelector('.virtual')?.dataset.seq ?? 0) >= {EVENTS}")
-    seen = perf_counter() - start
-    await _until(page, "document.querySelector('.virtual').getAttribute('aria-busy') === 'false'")
-    return seen, perf_counter() - start
+class Work(NamedTuple):
+    """Seconds that the page's own thread was at work."""
+
+    all: float
+    script: float
+    layout: float
+    """Finding out what everything looks like, and where it goes."""
+
+    def since(self, before: "Work") -> "Work":
+        return Work(*(now - then for now, then in zip(self, before, strict=True)))
 
 
-async def _until(page: Page, condition: str) -> None:
-    while not await page.evaluate(condition):  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
+class Visit:
+    """A page, and how much work it was."""
+
+    def __init__(self, page: Page, inner: CDPSession) -> None:
+        self.page = page
+        self._inner = inner
+
+    @classmethod
+    async def to(cls, browser: Browser) -> "Visit":
+        page = await browser.new_page(viewport={"width": 1280, "height": 800})
+        inner = await page.context.new_cdp_session(page)
+        await inner.send("Performance.enable", {"timeDomain": "threadTicks"})
+        return cls(page, inner)
+
+    async def work(self) -> Work:
+        answer = cast("dict[str, list[dict[str, Any]]]", await self._inner.send("Performance.getMetrics"))
+        took = {metric["name"]: float(metric["value"]) for metric in answer["metrics"]}
+        return Work(took["TaskDuration"], took["ScriptDuration"], took["LayoutDuration"] + took["RecalcStyleDuration"])
+
+    async def frames(self, seconds: int) -> "Pace":
+        before = await self.work()
+        rate, longest = await self.page.evaluate(FRAMES, seconds)
+        return Pace(rate, longest, seconds, (await self.work()).since(before))
+
+    async def until(self, condition: str) -> None:
+        while not await self.page.evaluate(condition):  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
 
 
 class Pace(NamedTuple):
@@ -107,13 +141,55 @@ class Pace(NamedTuple):
     """Frames a second."""
     longest: float
     """The longest wait for one, in milliseconds."""
-    busy: float
-    """The part of a processor that its own thread took: on a machine with other work the one fair figure."""
+    seconds: int
+    work: Work
+
+    def __str__(self) -> str:
+        share = Work(*(100 * part / self.seconds for part in self.work))
+        return (
+            f"{self.rate:8.1f} frames/s  (the longest {self.longest:.0f} ms; its thread worked {share.all:.0f} % of "
+            f"the time: script {share.script:.0f}, layout {share.layout:.0f})"
+        )
 
 
-async def frames(page: Page) -> Pace:
+class Opening(NamedTuple):
+    """Seconds until the end of a long log is seen, until all of it is there, and what that took."""
+
+    seen: float
+    whole: float
+    work: Work
+
+
+async def open_log(browser: Browser, address: str, session: str) -> Opening:
+    visit = await Visit.to(browser)
+    await visit.page.goto(address)
+    await visit.page.get_by_test_id("connection").get_by_text("Connected").wait_for()
+    before = await visit.work()
+    start = perf_counter()
+    await visit.page.evaluate(f"location.hash = '#/session/{session}'")
+    await visit.until(f"Number(document.querySelector('.virtual')?.dataset.seq ?? 0) >= {EVENTS}")
+    seen = perf_counter() - start
+    await visit.until("document.querySelector('.virtual').getAttribute('aria-busy') === 'false'")
+    whole = perf_counter() - start
+    work = (await visit.work()).since(before)
+    await visit.page.close()
+    return Opening(seen, whole, work)
+
+
+async def control(browser: Browser, html: str) -> Pace:
+    """A page that does next to nothing."""
+    visit = await Visit.to(browser)
+    await visit.page.set_content(html)
+    pace = await visit.frames(CONTROL_SECONDS)
+    await visit.page.close()
+    return pace
+
+
+async def variants(browser: Browser, address: str) -> Pace:
     """While four variants write at once."""
-    await page.evaluate("location.hash = '#/'")
+    visit = await Visit.to(browser)
+    page = visit.page
+    await page.goto(address)
     await page.get_by_label("What to build").fill("long page")
     await page.get_by_role("button", name="Models").click()
     await page.get_by_role("menuitemcheckbox", name="scripted/steady").click()
@@ -121,35 +197,34 @@ async def frames(page: Page) -> Pace:
     await page.get_by_label("Variants").select_option("4")
     await page.get_by_role("button", name="Build", exact=True).click()
     await page.locator(".stage iframe.shown").wait_for()
-    inner = await page.context.new_cdp_session(page)
-    await inner.send("Performance.enable", {"timeDomain": "threadTicks"})
-    before = await _busy(inner)
-    rate, longest = await page.evaluate(FRAMES, SECONDS)
-    return Pace(rate, longest, (await _busy(inner) - before) / SECONDS)
+    return await visit.frames(SECONDS)
 
 
-async def _busy(inner: CDPSession) -> float:
-    answer = cast("dict[str, list[dict[str, Any]]]", await inner.send("Performance.getMetrics"))
-    return next(metric["value"] for metric in answer["metrics"] if metric["name"] == "TaskDuration")
+def load() -> str:
+    return f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors"
 
 
-async def main() -> None:
-    print(f"first load           {first_load() / 1000:8.1f} kB gzip   (at most 150)")
+async def main(built: Path) -> None:
+    print(f"first load           {first_load(built) / 1000:8.1f} kB gzip   (at most 150)")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         session = await write_log(folder)
         print(f"                     a log of {EVENTS} events is written", file=sys.stderr)
-        async with visiting(folder) as page:
-            seen, whole = await open_log(page, session)
+        async with serving(folder, built) as address, async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+            opened = await open_log(browser, address, session)
             print(
-                f"{EVENTS} events open in {seen:8.2f} s         (at most 2; all of them are there after {whole:.1f} s)"
+                f"{EVENTS} events open in {opened.seen:8.2f} s         (at most 2; all of them are there after "
+                f"{opened.whole:.1f} s; its thread worked {opened.work.all:.2f} s; {load()})"
             )
-            pace = await frames(page)
-            print(
-                f"four variants        {pace.rate:8.1f} frames/s  (at least 50; the longest {pace.longest:.0f} ms; "
-                f"the page took {100 * pace.busy:.0f} % of a processor)"
-            )
+            print(f"an empty page        {await control(browser, '<p>')}")
+            print(f"a bare page          {await control(browser, BARE)}")
+            print(f"four variants        {await variants(browser, address)}")
+            print(f"                     at least 50 frames/s are wanted; {load()}")
+            await browser.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(description="How quick the page is.")
+    parser.add_argument("--page", type=Path, default=BUILT, help="the folder of the built page")
+    asyncio.run(main(parser.parse_args().page))

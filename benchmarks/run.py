@@ -1,6 +1,6 @@
 """Runs the benchmarks: all rows against one mock server, interleaved, and prints the tables.
 
-python -m benchmarks.run                                   everything
+python -m benchmarks.run                                   everything; renews figures.json and the README's chart
 python -m benchmarks.run --rows bare,weft --wires chat     a part of it
 python -m benchmarks.run --rounds 20 --json results.json   longer, and kept
 python -m benchmarks.run --quick                           two short rounds, imports timed once
@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks import chart, figures
 from benchmarks.processes import Worker, first_turn_seconds, import_seconds, mock_server
 from benchmarks.report import machine, tables
 from benchmarks.results import Cell, Footprint, Results
@@ -36,6 +37,8 @@ class Options:
     fresh: int
     """Fresh interpreters for each import and each first turn."""
     json_path: Path | None
+    keep: bool
+    """Whether it is the run that the README tells of: all of everything, for as long as it takes."""
     verbose: bool
 
 
@@ -153,6 +156,7 @@ def parse(arguments: list[str]) -> Options:
         limit=given.limit,
         fresh=1 if given.quick else FRESH,
         json_path=given.json,
+        keep=not given.quick and (rows, wires, scenarios) == (tuple(ROWS), WIRES, DEFAULT),
         verbose=given.verbose,
     )
 
@@ -164,6 +168,15 @@ def main() -> None:
     print("\n" + machine())
     if options.json_path is not None:
         options.json_path.write_text(json.dumps(results.as_json(), indent=1) + "\n")
+    if options.keep:
+        _keep(results)
+
+
+def _keep(results: Results) -> None:
+    found = figures.figures_of(results)
+    figures.write(found)
+    chart.renew(found)
+    print("\nbenchmarks/figures.json, and with it the chart and the table of the README, are those of this run.")
 
 
 if __name__ == "__main__":

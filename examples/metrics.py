@@ -1,7 +1,8 @@
-"""A reactor: an object with handlers for the events it wants. It is never felt by the exchange."""
+"""A reactor that writes metrics: an object with handlers for the events it wants. It is never felt by the exchange."""
 
 import asyncio
 from collections import Counter
+from pathlib import Path
 
 import weft
 from weft.core.envelope import Event
@@ -9,24 +10,26 @@ from weft.core.events import ExchangeResponse, ToolCompleted, ToolFailed
 
 
 class Metrics:
-    def __init__(self) -> None:
+    """Counts, and writes them as text that Prometheus reads, after each exchange."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
         self.counts: Counter[str] = Counter()
-        self.slowest: tuple[float, str] = (0.0, "")
 
     def on_tool_completed(self, event: Event) -> None:
         assert isinstance(event.data, ToolCompleted)
-        self.counts["tools.ok"] += 1
-        self.slowest = max(self.slowest, (event.data.duration_ms, event.data.name))
+        self.counts[f'weft_calls_total{{tool="{event.data.name}",status="ok"}}'] += 1
 
     def on_tool_failed(self, event: Event) -> None:
         assert isinstance(event.data, ToolFailed)
-        self.counts[f"tools.{event.data.status}"] += 1
+        self.counts[f'weft_calls_total{{tool="{event.data.name}",status="{event.data.status}"}}'] += 1
 
     def on_exchange_response(self, event: Event) -> None:
         assert isinstance(event.data, ExchangeResponse)
-        self.counts[f"exchanges.{event.data.status}"] += 1
-        self.counts["turns"] += event.data.turns
-        self.counts["tokens.output"] += event.data.usage.total_output or 0
+        self.counts[f'weft_exchanges_total{{status="{event.data.status}"}}'] += 1
+        self.counts["weft_turns_total"] += event.data.turns
+        self.counts["weft_output_tokens_total"] += event.data.usage.total_output or 0
+        self.file.write_text("".join(f"{name} {count}\n" for name, count in sorted(self.counts.items())))
 
 
 @weft.tool
@@ -40,13 +43,11 @@ async def divide(a: float, b: float) -> float:
 async def main() -> None:
     script = weft.ScriptedModel
     calls = [script.call("divide", a=1, b=2), script.call("divide", a=1, b=0)]
-    metrics = Metrics()
+    metrics = Metrics(Path("metrics.prom"))
     async with weft.Agent(script([calls, "A half, and nothing."]), tools=[divide]) as agent:
         agent.subscribe(metrics)
         await agent.run("Divide 1 by 2 and by 0.")
-    for name, count in sorted(metrics.counts.items()):
-        print(name, count)
-    print("slowest:", metrics.slowest[1])
+    print(metrics.file.read_text(), end="")
 
 
 asyncio.run(main())

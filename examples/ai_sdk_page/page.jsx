@@ -11,7 +11,7 @@ const transport = new DefaultChatTransport({
 });
 
 function Part({ part }) {
-  if (part.type === "text") return <p>{part.text}</p>;
+  if (part.type === "text") return <p style={{ whiteSpace: "pre-wrap" }}>{part.text}</p>;
   if (part.type === "reasoning") return <p style={{ opacity: 0.6 }}>{part.text}</p>;
   if (part.type.startsWith("tool-") || part.type === "dynamic-tool") {
     return <pre>{`${part.toolName ?? part.type.slice(5)}: ${part.state}`}</pre>;
@@ -20,10 +20,12 @@ function Part({ part }) {
 }
 
 function Page() {
-  const { messages, sendMessage, status, stop } = useChat({ transport });
+  const { messages, sendMessage, status, stop, error } = useChat({ transport });
   const [text, setText] = useState("");
+  const isBusy = status === "submitted" || status === "streaming";
   const send = (event) => {
     event.preventDefault();
+    if (!text.trim()) return;
     sendMessage({ text });
     setText("");
   };
@@ -37,9 +39,10 @@ function Page() {
           ))}
         </section>
       ))}
+      {error && <p role="alert">{error.message}</p>}
       <form onSubmit={send}>
-        <input value={text} onChange={(event) => setText(event.target.value)} placeholder="Ask" />
-        {status === "ready" ? <button>Send</button> : <button type="button" onClick={stop}>Stop</button>}
+        <input aria-label="Question" placeholder="Ask" value={text} onChange={(event) => setText(event.target.value)} />
+        {isBusy ? <button type="button" onClick={stop}>Stop</button> : <button>Send</button>}
       </form>
     </main>
   );

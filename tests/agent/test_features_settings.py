@@ -10,6 +10,7 @@ from log_support import Log, call, played, results_of, scripted, stop, think
 import weft
 from weft.agent.agent import Agent
 from weft.agent.instructions import DEFAULT
+from weft.config.trust import remember
 from weft.core.errors import ConfigurationError
 from weft.core.events import ConversationInterrupted, ToolExecuting
 from weft.core.settings import Settings
@@ -42,6 +43,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 # --- instructions ----------------------------------------------------------------------------------------------------
+
+
+def trust(home: Path) -> None:
+    file = home / "work" / "weft.toml"
+    remember(file, file.read_bytes(), trusted=True)
 
 
 async def system_of(**options: object) -> str:
@@ -83,12 +89,14 @@ async def test_what_cannot_be_read_is_said(home: Path) -> None:
 async def test_weft_toml(home: Path) -> None:
     (home / "work" / "weft.toml").write_text('[agent]\ninstructions = "In short."\ninstructions_file = "more.md"\n')
     (home / "work" / "more.md").write_text("And politely.")
+    trust(home)
     (home / "config" / "weft" / "weft.toml").write_text('[agent]\ninstructions = "In English."\n')
-    assert await system_of(instructions="Mine.") == "In English.\n\nIn short.\n\nAnd politely.\n\nMine."
+    assert await system_of(instructions="Mine.") == "In short.\n\nAnd politely.\n\nIn English.\n\nMine."
 
 
 async def test_the_same_twice_is_said_once(home: Path) -> None:
     (home / "work" / "weft.toml").write_text('[agent]\ninstructions = "Be brief."\n')
+    trust(home)
     assert await system_of(instructions=["Be brief.", " Be brief.\n"]) == "Be brief."
     assert await system_of(tools=[look], instructions=DEFAULT) == f"{DEFAULT}\n\nBe brief."
 
@@ -103,13 +111,14 @@ async def test_the_system_of_settings_joins() -> None:
     [
         ('[agent]\ninstruction = "x"\n', "did you mean 'instructions'"),
         ("[agent]\ninstructions = 3\n", r"\[agent\]"),
-        ("agent = 3\n", "must be tables"),
+        ("agent = 3\n", "must be a table"),
         ('[agent]\ninstructions_file = "none.md"\n', "cannot be read as text"),
         ("[agent\n", "cannot be read"),
     ],
 )
 async def test_a_wrong_weft_toml_says_so(home: Path, text: str, said: str) -> None:
     (home / "work" / "weft.toml").write_text(text)
+    trust(home)
     with pytest.raises(ConfigurationError, match=said):
         Agent(scripted("x"))
 

@@ -226,7 +226,6 @@ async def test_pages_pictures_and_failures() -> None:
     assert [found.status for found in results_of(result.messages)] == ["ok", "ok", "error", "error"]
 
 
-@pytest.mark.xfail(strict=True, reason="I05: a picture stands whole in the tool_result event, up to 3.5 MB of it")
 async def test_a_picture_of_some_megabytes_fits_into_the_log() -> None:
     """I05: no event is larger than a mebibyte, whatever a tool brings home."""
     body = PNG + b"\0" * 1_500_000

@@ -175,10 +175,6 @@ async def test_a_rule_holds_for_every_spelling_of_a_path(stage: Stage, path: str
     assert not (stage.inside / "no").exists()
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Rules see a path as it is written: a link inside the workspace is another name for what it bars.",
-)
 @pytest.mark.parametrize("made", ["alias/key.txt", "other.txt"])
 async def test_a_rule_holds_through_a_link(stage: Stage, made: str) -> None:
     (stage.inside / "private").mkdir()

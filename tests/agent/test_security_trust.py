@@ -10,6 +10,7 @@ from log_support import Log, call, scripted
 from security_support import CANARY, KEY, Stage, needs_sandbox, sink
 
 from weft.agent.agent import Agent
+from weft.config.trust import remember
 from weft.core.events import UserMessage
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
@@ -131,8 +132,6 @@ async def test_i05a_commands_obey_no_startup_files_of_the_workspace(stage: Stage
 
 # --- weft.toml of the working folder ---------------------------------------------------------------------------------
 
-_TRUSTED = "The weft.toml of the working folder is obeyed without asking whether its owner is trusted."
-
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"])
 async def test_i05a_a_folder_takes_no_key(stage: Stage, variable: str) -> None:
@@ -146,7 +145,6 @@ async def test_i05a_a_folder_takes_no_key(stage: Stage, variable: str) -> None:
         assert KEY.encode() not in taken.heard
 
 
-@pytest.mark.xfail(strict=True, reason=f"{_TRUSTED} It may stand above every conversation as an instruction.")
 async def test_i05a_a_folder_instructs_nobody(stage: Stage) -> None:
     configure(stage, INSTRUCTIONS)
     server = await started(stage, stage.inside)
@@ -159,6 +157,7 @@ async def test_i05a_a_folder_names_no_file_outside(stage: Stage, named: str) -> 
     configure(stage, f'[agent]\ninstructions_file = "{path}"\n')
     async with sink() as taken:
         words = ["--model", "m", "--base-url", f"{taken.url}v1", "--max-seconds", "5"]
+        remember(stage.inside / "weft.toml", (stage.inside / "weft.toml").read_bytes(), trusted=True)
         ran = await stage.run(*words, cwd=stage.inside)
         assert CANARY.encode() not in taken.heard
     assert ran.code == 2

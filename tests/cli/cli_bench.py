@@ -63,7 +63,7 @@ async def run_process(*words: str, said: bytes | None = None, **env: str) -> Ran
         return await finish(process, said)
 
 
-async def finish(process: asyncio.subprocess.Process, said: bytes | None = None, seconds: float = 10) -> Ran:
+async def finish(process: asyncio.subprocess.Process, said: bytes | None = None, seconds: float = 60) -> Ran:
     async with asyncio.timeout(seconds):
         out, err = await process.communicate(said)
     assert process.returncode is not None

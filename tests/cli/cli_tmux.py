@@ -58,6 +58,11 @@ class Tmux:
     def press(self, *keys: str) -> None:
         self._tmux("send-keys", *keys)
 
+    def paste(self, text: str) -> None:
+        """As a terminal does it, told apart from what is typed."""
+        self._tmux("set-buffer", "--", text)
+        self._tmux("paste-buffer", "-p")
+
     async def enter(self, text: str) -> None:
         """Type a line and send it, as a person would: not in one burst."""
         self.type(text)

@@ -10,6 +10,7 @@ from cli_bench import KEY, Ran, is_told_in_one_line, run, run_with
 
 import weft
 from weft.cli.main import main
+from weft.config.trust import remember
 from weft.testing.replies import Reply
 from weft.testing.server import ScriptedServer
 
@@ -23,7 +24,9 @@ def folder() -> None:
 
 @pytest.fixture
 def bad_file() -> None:
-    Path("weft.toml").write_text('[providers.mine]\nwire = "chat"\nbase_ulr = "x"\n')
+    file = Path("weft.toml")
+    file.write_text('[providers.mine]\nwire = "chat"\nbase_ulr = "x"\n')
+    remember(file, file.read_bytes(), trusted=True)
 
 
 def check(ran: Ran, code: int, words: str) -> None:
@@ -68,7 +71,7 @@ async def test_a_password_in_a_base_url_is_not_shown(capsys: pytest.CaptureFixtu
 @pytest.mark.usefixtures("bad_file")
 async def test_a_bad_weft_toml(capsys: pytest.CaptureFixture[str]) -> None:
     ran = await run(capsys, "run", "--model", "mine/m", "Hi")
-    check(ran, 2, "weft.toml: [providers.mine] has an unknown key 'base_ulr'; did you mean 'base_url'?")
+    check(ran, 2, "weft.toml:3: [providers.mine] has an unknown key 'base_ulr'; did you mean 'base_url'?")
 
 
 async def test_an_empty_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +148,6 @@ async def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
         [],
         ["fly"],
         ["run"],
-        ["run", "Hi"],
         ["run", "--model", "m", *BASE, "Hi", "--wire", "telegraph"],
         ["run", "--model", "m", *BASE, "Hi", "--effort", "extreme"],
         ["run", "--model", "m", *BASE, "Hi", "--max-output", "many"],

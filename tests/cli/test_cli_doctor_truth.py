@@ -1,5 +1,7 @@
 """`weft doctor` on machines that lack something: it says what, and how to get it."""
 
+import asyncio
+import importlib.util
 import json
 import os
 import shutil
@@ -8,9 +10,22 @@ from pathlib import Path
 
 import pytest
 from cli_bench import KEY, Ran, finish, run, run_process, started
+from cli_pages import here
 
 from weft.testing.replies import Reply
 from weft.testing.server import ScriptedServer
+
+HIDING = """
+import sys
+from importlib.machinery import PathFinder
+HIDDEN = NAMES
+class Hiding(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition('.')[0] in HIDDEN else PathFinder.find_spec(name, path, target)
+sys.meta_path[:] = [Hiding if each is PathFinder else each for each in sys.meta_path]
+"""
+"""A `sitecustomize.py` for a machine on which some packages are not installed."""
 
 Capture = pytest.CaptureFixture[str]
 
@@ -113,7 +128,22 @@ async def test_a_weft_toml_that_cannot_be_read(tmp_path: Path) -> None:
     config.mkdir(parents=True)
     (config / "weft.toml").write_text("[providers.mine]\nwires = 3\n")
     ran = await bare(tmp_path, "--json")
-    assert (ran.code, found(ran)["weft.toml"]["state"]) == (1, "wrong")
+    said = found(ran)["settings"]
+    assert (ran.code, said["state"]) == (1, "wrong")
+    assert "weft.toml:2: [providers.mine] has an unknown key 'wires'; did you mean 'wire'?" in said["said"]
+
+
+async def test_a_variable_that_is_nearly_ours(tmp_path: Path) -> None:
+    ran = await bare(tmp_path, "--json", WEFT_MODLE="x")
+    assert (ran.code, found(ran)["settings"]["state"]) == (1, "wrong")
+    assert "did you mean WEFT_MODEL?" in found(ran)["settings"]["said"]
+
+
+async def test_the_file_of_a_project_that_nobody_trusts(tmp_path: Path) -> None:
+    here("weft.toml").write_text("this is no TOML")
+    ran = await bare(tmp_path, "--json")
+    assert (ran.code, found(ran)["settings"]["state"]) == (0, "missing")
+    assert "weft trust" in found(ran)["settings"]["fix"]
 
 
 async def test_a_local_server_is_found(tmp_path: Path) -> None:
@@ -134,20 +164,52 @@ async def test_the_network_is_tried_when_asked_and_no_key_is_sent(tmp_path: Path
     assert "cannot be reached" in said["said"]
 
 
+async def test_a_machine_without_a_network(tmp_path: Path) -> None:
+    """Really without: in a network namespace of its own, with nothing in it."""
+    alone = ["unshare", "--user", "--map-root-user", "--net"]
+    try:
+        tried = await asyncio.create_subprocess_exec(*alone, "true", stderr=asyncio.subprocess.DEVNULL)
+        allowed = await tried.wait() == 0
+    except FileNotFoundError:
+        allowed = False
+    if not allowed:
+        pytest.skip("unshare cannot make a network namespace here")
+    words = [*alone, sys.executable, "-m", "weft.cli.main", "doctor", "--network", "--json"]
+    process = await asyncio.create_subprocess_exec(
+        *words,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ | {"WEFT_DATA": str(tmp_path / "data")},
+    )
+    said = found(await finish(process, seconds=120))
+    for provider in ("anthropic", "openai", "gemini"):
+        assert said[f"network {provider}"]["state"] == "missing"
+        assert "cannot be reached" in said[f"network {provider}"]["said"]
+    assert said["local servers"]["state"] == "missing"
+    assert said["python"]["state"] == "ok"
+
+
+async def test_a_machine_without_the_models_that_read(tmp_path: Path) -> None:
+    """Their runtime is installed, their files are not: the advice is the same."""
+    hidden = tmp_path / "hidden"
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text(HIDING.replace("NAMES", "('rapidocr', 'weft_local')"))
+    ran = await bare(tmp_path, "--json", PYTHONPATH=os.pathsep.join([str(hidden), os.environ.get("PYTHONPATH", "")]))
+    said = found(ran)["weft[local]"]
+    if importlib.util.find_spec("onnxruntime") is None:
+        assert "without onnxruntime" in said["said"]
+    elif said["state"] == "ok":
+        pytest.skip("the models lie beside the code that uses them")
+    assert (said["state"], said["fix"]) == ("missing", "pip install 'weft[local]'")
+
+
 async def test_without_the_parts_of_the_studio(tmp_path: Path) -> None:
     """As after a plain `pip install weft`: what is missing is named, and nothing breaks."""
     hidden = tmp_path / "hidden"
     hidden.mkdir()
-    (hidden / "sitecustomize.py").write_text(
-        "import sys\n"
-        "from importlib.machinery import PathFinder\n"
-        "HIDDEN = ('PIL', 'numpy', 'pillow_heif', 'cv2', 'onnxruntime', 'rapidocr', 'mcp')\n"
-        "class Hiding(PathFinder):\n"
-        "    @classmethod\n"
-        "    def find_spec(cls, name, path=None, target=None):\n"
-        "        return None if name.partition('.')[0] in HIDDEN else PathFinder.find_spec(name, path, target)\n"
-        "sys.meta_path[:] = [Hiding if each is PathFinder else each for each in sys.meta_path]\n"
-    )
+    names = "('PIL', 'numpy', 'pillow_heif', 'cv2', 'onnxruntime', 'rapidocr', 'weft_local', 'mcp')"
+    (hidden / "sitecustomize.py").write_text(HIDING.replace("NAMES", names))
     path = os.pathsep.join([str(hidden), *([os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else [])])
     ran = await bare(tmp_path, "--json", PYTHONPATH=path)
     said = found(ran)

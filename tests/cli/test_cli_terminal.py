@@ -13,8 +13,9 @@ import pytest
 from cli_bench import START, run_with
 from test_cli_tools import calls
 
+from weft.testing.replies import Pause, Reply
 from weft.testing.server import ScriptedServer
-from weft.testing.streams import wire_reply
+from weft.testing.streams import wire_reply, wire_stream
 
 
 class Terminal:
@@ -103,3 +104,13 @@ async def test_an_interrupt_at_the_prompt(tmp_path: Path) -> None:
         assert await at.end() == 130
     assert "Traceback" not in at.seen
     assert not (tmp_path / "a.txt").exists()
+
+
+async def test_what_is_waited_for_is_said() -> None:
+    """Once it takes longer than a second; and it is gone when the answer is there."""
+    reply = Reply([Pause(4), *wire_stream("chat", text="Here it is.")])
+    async with ScriptedServer([reply]) as server, terminal(*run_with(server, "Go")) as program:
+        await program.until("… asks the model, ")
+        await program.until("Here it is.")
+        assert await program.end() == 0
+    assert "\r\x1b[KHere it is." in program.seen

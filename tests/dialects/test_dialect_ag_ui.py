@@ -80,7 +80,7 @@ def test_the_documented_sequence() -> None:
             "type": "RUN_FINISHED",
             **RUN,
             "outcome": {"type": "success"},
-            "result": {"status": "completed", "stopReason": "end_turn"},
+            "result": {"status": "completed", "stopReason": "end_turn", "costUsd": 0.001},
             "usage": [{"inputTokens": 10, "outputTokens": 7, "totalTokens": 17, "reasoningTokens": 2}],
         },
     ]

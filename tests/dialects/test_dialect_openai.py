@@ -35,6 +35,7 @@ def test_the_documented_sequence() -> None:
         ]
     )
     usage = {
+        "cost": 0.001,
         "prompt_tokens": 10,
         "completion_tokens": 7,
         "total_tokens": 17,

@@ -179,7 +179,7 @@ async def test_what_may_not_be_written_is_said() -> None:
         result = await bench.ask(shown(page()))
         assert result.status == "completed"
         assert "index.html was not written:" in result.text
-        assert len(bench.calls()) == 1
+        assert set(bench.calls()) == {"create_file"}
 
 
 async def test_words_that_it_cannot_follow_are_named() -> None:
@@ -212,6 +212,19 @@ async def test_it_looks_compares_and_stops_when_nothing_can_be_mended() -> None:
         result = await bench.ask(shown(page()))
         assert bench.calls()[-2:] == ["screenshot_preview", "compare_with_target"]
         assert "it scores 0.950 of 1." in result.text
+
+
+async def test_a_page_that_is_good_at_once_is_compared_once() -> None:
+    @weft.tool(name="compare_with_target")
+    def compare() -> str:
+        """Compare."""
+        return f"Score 0.990 of 1: x.\n- “{TEXTS[0]}” is #000000 instead of #ff0000. [1, 2, 3, 4]"
+
+    async with Bench(tools=[*FILE_TOOLS, compare]) as bench:
+        result = await bench.ask(shown(page()))
+        assert bench.calls().count("compare_with_target") == 1
+        assert "edit_file" not in bench.calls()
+        assert "it scores 0.990 of 1." in result.text
 
 
 async def test_it_mends_until_the_score_no_longer_grows_and_takes_back_what_did_not_help() -> None:

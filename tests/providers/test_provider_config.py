@@ -7,10 +7,12 @@ import pytest
 from provider_bench import KEY, NOW, is_one_sentence, turn_of
 
 import weft
+from weft.config.places import user_file
+from weft.config.trust import remember
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey, UnknownProvider
 from weft.core.messages import user
 from weft.core.settings import Settings
-from weft.providers.config import config_files, configured_providers
+from weft.providers.config import configured_providers
 from weft.providers.factory import resolve
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
@@ -19,9 +21,11 @@ MINE = '[providers.mine]\nwire = "chat"\nbase_url = "https://models.test/v1"\n'
 
 
 def write(text: str, *, for_user: bool = False) -> Path:
-    path = config_files()[0 if for_user else 1]
+    path = user_file() if for_user else Path("weft.toml")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
+    if not for_user:
+        remember(path, path.read_bytes(), trusted=True)
     return path
 
 
@@ -61,10 +65,11 @@ async def test_habits_of_an_endpoint() -> None:
     assert "stream_options" not in request.body
 
 
-def test_the_project_wins_over_the_user() -> None:
+def test_the_user_wins_over_the_project() -> None:
     write(MINE + '[providers.other]\nwire = "chat"\nbase_url = "https://other.test"\n', for_user=True)
-    write(MINE.replace("models.test", "project.test"))
-    assert resolve("mine/m").base_url == "https://project.test/v1"
+    write(MINE.replace("mine", "third"))
+    assert resolve("mine/m").base_url == "https://models.test/v1"
+    assert resolve("third/m").base_url == "https://models.test/v1"
     assert resolve("other/m").base_url == "https://other.test"
 
 
@@ -97,7 +102,7 @@ def test_a_folder_moves_no_known_provider_and_takes_no_known_key() -> None:
 def test_no_file_is_no_provider() -> None:
     assert configured_providers() == {}
     write("")
-    write('[other]\nkey = "value"\n', for_user=True)
+    write('model = "mine/m"\n[serve]\nport = 80\n', for_user=True)
     assert configured_providers() == {}
 
 
@@ -113,6 +118,30 @@ def test_a_near_name_is_found_in_the_file() -> None:
         resolve("workshp/m")
 
 
+@pytest.mark.parametrize("line", ['api_key = "sk-secret"', 'headers = {x-api-key = "sk-secret"}'])
+def test_a_key_in_the_file(line: str) -> None:
+    write(f"{MINE}{line}\n")
+    told = complaint()
+    assert told.startswith("weft.toml:4: [providers.mine")
+    assert "looks like a secret" in told
+    assert "sk-secret" not in told
+
+
+def test_a_file_that_is_not_trusted_does_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    Path("weft.toml").write_text(MINE)
+    with pytest.raises(UnknownProvider, match="not trusted and does nothing; `weft trust` asks"):
+        resolve("mine/m")
+    assert configured_providers() == {}
+    assert caplog.text.count("weft.toml is not trusted") == 1
+
+
+def test_trust_is_in_the_content() -> None:
+    write(MINE)
+    assert resolve("mine/m").base_url == "https://models.test/v1"
+    Path("weft.toml").write_text(MINE.replace("models.test", "evil.test"))
+    assert configured_providers() == {}
+
+
 # --- what can be wrong ------------------------------------------------------------------------------------------
 
 
@@ -120,7 +149,6 @@ def test_a_near_name_is_found_in_the_file() -> None:
     ("line", "words"),
     [
         ('base_ur = "x"', "unknown key 'base_ur'; did you mean 'base_url'?"),
-        ('api_key = "sk-secret"', "unknown key 'api_key'; did you mean 'api_key_env'?"),
         ('header = "x"', "unknown key 'header'; did you mean 'headers'?"),
         ("zzz = 1", "unknown key 'zzz'; known are wire, base_url, api_key_env, auth, headers, quirks."),
     ],
@@ -128,8 +156,7 @@ def test_a_near_name_is_found_in_the_file() -> None:
 def test_an_unknown_key(line: str, words: str) -> None:
     path = write(f"{MINE}{line}\n")
     told = complaint()
-    assert told == f"{path}: [providers.mine] has an {words}"
-    assert "sk-secret" not in told
+    assert told == f"{path}:4: [providers.mine] has an {words}"
 
 
 @pytest.mark.parametrize(
@@ -139,8 +166,8 @@ def test_an_unknown_key(line: str, words: str) -> None:
         (MINE.replace('"chat"', "1"), "wire"),
         (MINE.replace('wire = "chat"\n', ""), "wire"),
         (MINE.replace('base_url = "https://models.test/v1"\n', ""), "base_url"),
-        (MINE.replace('"chat"', '"telegraph"'), "there is no wire 'telegraph'; choose one of chat,"),
-        (MINE + 'auth = "basic"\n', "basic"),
+        (MINE.replace('"chat"', '"telegraph"'), "wire must be one of chat, gemini,"),
+        (MINE + 'auth = "basic"\n', "not 'basic'"),
         (MINE + "headers = {x = 1}\n", "headers"),
         (MINE + 'quirks = {usage_option = "no"}\n', "usage_option"),
         ("[providers]\nmine = 3\n", "[providers.mine]"),
@@ -150,7 +177,7 @@ def test_an_unknown_key(line: str, words: str) -> None:
 def test_wrong_types(text: str, words: str) -> None:
     path = write(text)
     told = complaint()
-    assert told.startswith(f"{path}: ")
+    assert told.startswith(f"{path}:")
     assert words in told
     assert is_one_sentence(told)
 
@@ -169,11 +196,12 @@ def test_no_toml() -> None:
 def test_no_text() -> None:
     path = write("")
     path.write_bytes(b"\xff\xfe\x00")
+    remember(path, path.read_bytes(), trusted=True)
     assert complaint().startswith(f"{path} cannot be read: ")
 
 
 def test_a_folder_in_its_place() -> None:
-    path = config_files()[1]
+    path = Path("weft.toml")
     path.mkdir()
     assert complaint().startswith(f"{path} cannot be read: ")
 

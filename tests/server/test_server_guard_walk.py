@@ -307,6 +307,7 @@ BODIES: dict[tuple[str, str], bytes] = {
     ("POST", "/sessions/{session}/reset"): b"",
     ("POST", "/sessions/{session}/fork"): b"{}",
     ("POST", "/sessions/{session}/cancel"): b"{}",
+    ("POST", "/sessions/{session}/changes/{path}"): b'{"decision": "revert", "base": null, "hash": null}',
     ("POST", "/sessions/{session}/messages"): b'{"text": "x"}',
     ("POST", "/sessions/{session}/blobs"): b"abc",
     ("POST", "/sessions/{session}/approvals/{approval}"): b'{"decision": "approve"}',

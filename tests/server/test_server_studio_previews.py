@@ -126,3 +126,48 @@ async def test_a_preview_takes_nothing(tmp_path: Path, method: str) -> None:
             stranger.request(method, variant["preview"], headers={"Origin": "null"}) as answer,
         ):
             assert answer.status in (401, 403, 405)
+
+
+async def test_a_draft_is_shown_by_the_same_rules(tmp_path: Path) -> None:
+    """The page that it is given to is empty, is of no variant, and needs a ticket all the same."""
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        _, variant = await _variant(server, stack="html_css")
+        async with aiohttp.ClientSession(server.url) as stranger:
+            async with stranger.get(variant["preview"]) as answer:
+                whole = answer.headers["Content-Security-Policy"]
+            async with stranger.get(variant["preview"] + "_draft") as answer:
+                assert answer.status == 200
+                assert answer.headers["Content-Security-Policy"] == whole
+                text = await answer.text()
+                assert "One" not in text
+                assert text.count("</script") == 1
+        ticket = variant["preview"].split("/")[2]
+        assert await _status(server, f"/preview/{ticket[::-1]}/_draft") == 404
+
+
+async def test_in_a_tab_of_its_own_a_page_stands_in_a_frame(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        state, variant = await _variant(server, stack="html_css")
+        base = {"version": state["versions"][0]["id"], "variant": 0}
+        files = {"dot.svg": "<svg/>", "a.css": "h1 {}", "about.html": page("About")}
+        edited = await server.ask("POST", f"/projects/{state['id']}/versions", 201, kind="edit", base=base, files=files)
+        preview = edited["variants"][0]["preview"]
+        alone = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Site": "none"}
+        async with aiohttp.ClientSession(server.url, headers=alone) as stranger:
+            for path in ("", "about.html", "dot.svg", "?a='\"><script>1</script>"):
+                async with stranger.get(preview + path) as answer:
+                    assert answer.status == 200
+                    text = await answer.text()
+                    assert 'sandbox="allow-scripts"' in text, path
+                    assert "<script" not in text, path
+                    assert "One" not in text, path
+                    policy = answer.headers["Content-Security-Policy"]
+                    assert f"frame-src {server.url}{preview};" in policy
+                    assert "default-src 'none'" in policy
+                    assert "script-src" not in policy
+                    assert "frame-ancestors 'none'" in policy
+            async with stranger.get(preview + "a.css") as answer:
+                assert await answer.text() == "h1 {}"
+            async with stranger.get(preview + "nothing.html") as answer:
+                assert answer.status == 404
+        assert variant["preview"] != preview

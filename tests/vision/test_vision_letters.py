@@ -5,7 +5,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from vision_drawing import Paper
 
-from weft.vision.alphabets import ARABIC, CYRILLIC, HEBREW, Alphabet
+from weft.vision import letters
+from weft.vision.alphabets import ARABIC, CYRILLIC, HEBREW, Alphabet, logical
 from weft.vision.fonts import Face, faces
 from weft.vision.geometry import Rect
 from weft.vision.ink import Ink, soak
@@ -46,6 +47,36 @@ def test_a_line_is_spelt(alphabet: Alphabet, family: Family, text: str) -> None:
     assert spelling is not None
     assert spelling.text == text
     assert spelling.likeness > 0.85
+
+
+def test_a_spaced_heading_is_spelt_with_its_spacing() -> None:
+    face = _face("sans")
+    fine = Image.new("L", (700 * 8, 90 * 8), 255)
+    font, pen, text = ImageFont.truetype(face.path, 40 * 8), 20 * 8.0, "Простые вещи"
+    for letter in text:
+        ImageDraw.Draw(fine).text((round(pen), 60 * 8), letter, fill=20, font=font, anchor="ls")
+        pen += face.advance(letter) * 40 * 8 - 0.8 * 8
+    pixels = np.asarray(fine.reduce(8).convert("RGB"))
+    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
+    assert ink is not None
+    spelling = explain(ink, CYRILLIC, face, 40.0)
+    assert spelling is not None
+    assert spelling.text == text
+    assert spelling.likeness > 0.85
+    assert spelling.spacing == pytest.approx(-0.8, abs=0.3)
+
+
+def test_a_final_letter_stands_at_the_end_only() -> None:
+    assert logical("החןדש גן"[::-1], HEBREW) == "החודש גן"
+
+
+def test_a_page_in_no_known_script_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+    monkeypatch.setattr(letters, "_misfit", lambda *fact: asked.append(fact[-1]) or 1.0)
+    ink = _ink(_face("sans"), "Нечто", 20)
+    speller = Speller((CYRILLIC,))
+    assert [speller.spell(ink) for _ in range(50)] == [None] * 50
+    assert 0 < len(asked) < 400
 
 
 def test_face_and_size_are_found_and_remembered() -> None:

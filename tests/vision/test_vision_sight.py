@@ -60,6 +60,21 @@ def test_loss_costs_no_words() -> None:
     assert {"Northwind", "Continue"} <= {text.text for text in seen.texts}
 
 
+@fonts_needed
+def test_a_card_with_a_photograph_keeps_its_words() -> None:
+    """The card's border runs along the photograph and on along the words: it makes them no part of the picture."""
+    paper = Paper(640, 420, "#ffffff")
+    paper.box(60, 40, 330, 257, "#ffffff", 8, outline="#cbd5e1")
+    random = np.random.default_rng(3)
+    coarse = Image.fromarray(random.integers(0, 255, (14, 24, 3), np.uint8))
+    paper.image.paste(coarse.resize((328, 170), Image.Resampling.BICUBIC), (61, 41))
+    paper.text(84, 244, "Letters from the coast", 18, bold=True)
+    paper.text(84, 272, "Short stories about people by the sea.", 14, "#4b5563")
+    seen = see(paper.png())
+    assert {"Letters from the coast", "Short stories about people by the sea."} <= {text.text for text in seen.texts}
+    assert max(picture.rect.bottom for picture in seen.pictures) < 230
+
+
 def test_an_empty_page_stays_empty() -> None:
     seen = see(Paper(400, 300, "#e5e7eb").png())
     assert (seen.boxes, seen.texts, seen.pictures) == ((), (), ())

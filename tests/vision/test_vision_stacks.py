@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -119,7 +120,49 @@ def test_equal_styles_share_a_class_and_colours_are_variables() -> None:
     assert isinstance(html, str)
     assert html.count('class="card"') == 3
     assert html.count("\n.card {") == 1
-    assert re.search(r"--c1: #[0-9a-f]{6};", str(write(_page())["index.html"]))
+    assert re.search(r"--text-1: #[0-9a-f]{6};", str(write(_page())["index.html"]))
+
+
+def test_spacings_sizes_radii_and_families_are_variables_where_they_come_back() -> None:
+    rows = [
+        part
+        for y in (100, 300, 500)
+        for part in (
+            box(80, y, 300, 160, "#e0e7ff", radius=8),
+            text(104, y + 20, f"Name {y}", 18, 700),
+            text(104, y + 60, f"Words that say more {y}", 14),
+        )
+    ]
+    html = str(write(arrange(seen(*rows)))["index.html"])
+    for kind in ("space", "size", "fill", "text"):
+        names = re.findall(rf"--{kind}-\d+", html.partition("}")[0])
+        assert names, kind
+        assert all(html.count(f"var({name})") for name in names), kind
+    sizes = [float(size) for size in re.findall(r"--space-\d+: ([\d.]+)px", html)]
+    assert sizes == sorted(sizes)
+
+
+def test_every_class_that_is_used_is_declared_and_none_is_in_vain() -> None:
+    html = str(write(_page())["index.html"])
+    used = {name for names in re.findall(r'class="([^"]+)"', html) for name in names.split()}
+    declared = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", html.partition("<style>")[2].partition("</style>")[0]))
+    assert used == declared
+
+
+def test_bootstrap_never_gets_a_class_of_the_pages_own_that_it_knows() -> None:
+    html = str(write(_page(), "bootstrap")["index.html"])
+    declared = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", html.partition("<style>")[2].partition("</style>")[0]))
+    assert declared
+    assert all(name.startswith("own-") for name in declared)
+
+
+def test_jsx_attributes_have_no_escapes() -> None:
+    words = text(80, 40, "In letters of another family", 20)
+    other = replace(words, style=replace(words.style, family="serif"))
+    page = arrange(seen(other, *(text(80, 100 + 40 * number, f"Plain words {number}") for number in range(3))))
+    html = str(write(page, "react_tailwind")["index.html"])
+    assert "Liberation_Serif" in html
+    assert not re.search(r'className="[^"]*\\', html)
 
 
 def test_a_narrow_screen_has_rules_of_its_own() -> None:

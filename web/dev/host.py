@@ -17,7 +17,7 @@ import msgspec
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from talkers import paint, talkers
+from talkers import helper, paint, talkers
 
 from weft.core.json import encode_text
 from weft.server import page
@@ -38,7 +38,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--data", default="")
     parser.add_argument("--workspace", default="")
-    parser.add_argument("--page", default=os.environ.get("WEFT_PAGE", ""), help="a folder with another build of the page")
+    parser.add_argument(
+        "--page", default=os.environ.get("WEFT_PAGE", ""), help="a folder with another build of the page"
+    )
     options = parser.parse_args()
     options.data = Path(options.data or tempfile.mkdtemp(prefix="weft-page-"))
     options.data.mkdir(parents=True, exist_ok=True)
@@ -59,7 +61,7 @@ async def main(options: argparse.Namespace) -> None:
         tokens=Tokens({token: ""}),
         defaults=SessionSettings(model="scripted/quick", tools=["files", "todo", "ask"], permissions="ask"),
         workspaces={"demo": options.workspace} if options.workspace else {},
-        tools={"paint": paint},
+        tools={"paint": paint, "helper": helper},
     )
     ready = encode_text({"ready": True, "url": settings.address, "token": token, "pid": os.getpid()})
     await serve(create_app(context, [studio_routes]), context, bound, lambda: print(ready, flush=True))

@@ -75,6 +75,16 @@ parent.postMessage({{weft: "error", text: "<img src=x onerror='window.__pwn=1'>"
 </script></body></html>
 """
 
+SCRIPTED = (
+    """<!doctype html>
+<html lang="en"><head><title>Scripted</title></head><body><h1>Scripted</h1><p id="written"></p>
+<script>document.getElementById("written").textContent = "by its own script";</script>
+"""
+    + "<p>Words that go on, one after the other.</p>\n" * 12
+    + """<p id="end">The end.</p></body></html>
+"""
+)
+
 BUSY = "<!doctype html>\n<html><head><title>Busy</title></head><body><h1>Busy</h1><script>for(;;){}</script></body>\n"
 
 PAGE = """<!doctype html>
@@ -163,6 +173,7 @@ class Talker:
             ],
             "hostile page": [[S.call("create_file", path="index.html", content=ESCAPE.format(sink=sink))], "Done."],
             "long page": [[S.call("create_file", path="index.html", content=_long(page))], "Done."],
+            "scripted page": [[S.call("create_file", path="index.html", content=SCRIPTED)], "Done."],
             "busy page": [[S.call("create_file", path="index.html", content=BUSY)], "Done."],
             "markdown": [[S.think("The person asks about clothes. Oslo is cold."), HELLO]],
             "fail": [["Half of an ans", S.fail(InvalidRequest("The provider refuses this request: it is too long."))]],
@@ -176,6 +187,18 @@ class Talker:
                 ],
                 [S.call("read_file", path="notes/today.md"), S.call("read_file", path="missing.md")],
                 "It is in `notes/today.md`.",
+            ],
+            "ask the helper slowly": [[S.call("helper", prompt="a few words")], "The helper has said it."],
+            "a few words": ["word " * 400],
+            "ask the helper": [
+                ["I will ask a helper.", S.call("helper", prompt="write notes please")],
+                "The helper has written it down.",
+            ],
+            "number the lines": [[S.call("write_file", path="review.txt", content=_numbered())], "It is numbered."],
+            "change the lines": [
+                [S.call("read_file", path="review.txt")],
+                [S.call("edit_file", **_REVISION)],
+                "It is revised.",
             ],
             "command": [[S.call("run_command", command="for i in 1 2 3; do echo step $i; sleep 0.2; done")], "It ran."],
             "headline": [[S.call("edit_file", **edit)], "The headline is changed."],
@@ -193,6 +216,16 @@ class Talker:
                 "Done: a header, a headline and three cards.",
             ],
         }
+
+
+_REVISION: dict[str, Any] = {
+    "path": "review.txt",
+    "edits": [{"old_text": f"line {number}\n", "new_text": f"changed {number}\n"} for number in (3, 15, 27)],
+}
+
+
+def _numbered() -> str:
+    return "".join(f"line {number}\n" for number in range(30))
 
 
 def _long(page: str) -> str:
@@ -218,6 +251,9 @@ def talkers() -> dict[str, Any]:
         "scripted/slow": slow,
         "scripted/steady": steady,
     }
+
+
+helper = weft.Agent(Talker("scripted/helper"), tools=["files"]).as_tool("helper", "Lets another agent do something.")
 
 
 @weft.tool

@@ -7,6 +7,7 @@ Each `NAME.jsonl` beside this file in `logs/` is a session's log; `NAME.json` ha
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,22 @@ import msgspec
 import weft
 from weft.agent.agent import Agent
 from weft.agent.state import ConversationState
+from weft.core.content import Text
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import InvalidRequest, Overloaded
-from weft.core.events import ApprovalRequested, QuestionAsked, SessionResumed, SessionRewound, TextDelta, ToolExecuting
+from weft.core.events import (
+    ApprovalRequested,
+    FileAccepted,
+    FileChanged,
+    QuestionAsked,
+    SessionResumed,
+    SessionRewound,
+    TextDelta,
+    ToolExecuting,
+    UserMessage,
+)
 from weft.core.json import JsonObject, encode
-from weft.core.messages import user
+from weft.core.messages import Message, user
 from weft.core.payload import Payload
 
 S = weft.ScriptedModel
@@ -233,6 +245,23 @@ async def rewound() -> Recording:
     return it
 
 
+async def reverted() -> Recording:
+    """What a person does to files beside any exchange."""
+    it = Recording([S.call("create_file", path="a.txt", content="one\n")], "Done.", "I see.", tools=["files"])
+    await it.ask("Write it.")
+    one = sha256(b"one\n").hexdigest()
+    bus = it.agent.bus
+    bus.publish_apart(
+        FileChanged("a.txt", 2, None, one, "user", diff="--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n")
+    )
+    told = Message(role="user", content=[Text("The user reverted all changes in a.txt.")], said="Reverted a.txt.")
+    bus.publish_apart(UserMessage(told))
+    it.agent.engine.messages.append(told)
+    bus.publish_apart(FileAccepted("b.txt", one))
+    await it.ask("Go on.")
+    return it
+
+
 RECORDED: tuple[Callable[[], Awaitable[Recording]], ...] = (
     hello,
     thinking,
@@ -250,6 +279,7 @@ RECORDED: tuple[Callable[[], Awaitable[Recording]], ...] = (
     pictures,
     limited,
     rewound,
+    reverted,
 )
 
 

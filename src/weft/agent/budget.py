@@ -1,9 +1,13 @@
 """How much an exchange may take."""
 
+from typing import TypeVar
+
 import msgspec
 
 from weft.agent.tracker import ExchangeTracker
 from weft.core.errors import ConfigurationError
+
+_Amount = TypeVar("_Amount", int, float)
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +24,16 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
             if value is not None and value <= 0:
                 raise ConfigurationError(f"A budget of {value} {name} lets nothing happen; give more than 0.")
 
+    def within(self, left: "Budget") -> "Budget":
+        """As it is for work on behalf of an exchange that has so much left."""
+        return msgspec.structs.replace(self, tokens=_least(self.tokens, left.tokens), usd=_least(self.usd, left.usd))
+
+    def left(self, tracker: ExchangeTracker) -> "Budget":
+        """What an exchange may still take: a little at least, so that whoever is given it finds out by itself."""
+        tokens = None if self.tokens is None else max(self.tokens - tracker.tokens, 1)
+        usd = None if self.usd is None else max(self.usd - (tracker.cost or 0.0), 1e-9)
+        return msgspec.structs.replace(self, tokens=tokens, usd=usd)
+
     def reached(self, tracker: ExchangeTracker) -> str | None:
         """The limit that stands in the way of spending more."""
         if self.tokens is not None and tracker.tokens >= self.tokens:
@@ -28,8 +42,10 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
             return "usd"
         return None
 
-    def explain(self, limit: str) -> str:
+    def explain(self, limit: str, tracker: ExchangeTracker) -> str:
         value = getattr(self, limit)
+        if limit == "usd" and tracker.cost is None:
+            return f"Something was used whose price is not known, so the budget of ${value:g} cannot be kept."
         shown = (
             f"${value:g}"
             if limit == "usd"
@@ -38,3 +54,9 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
             else f"{value:g} {limit}"
         )
         return f"The exchange reached its budget of {shown}."
+
+
+def _least(one: _Amount | None, other: _Amount | None) -> _Amount | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return min(one, other)

@@ -71,4 +71,7 @@ def _engine_for(agent: "Agent", context: ToolContext) -> AgentEngine:
         approvals=host.approvals if host is not None else None,
     )
     runtime.shared = shared
-    return AgentEngine(agent.engine.models.fresh(), runtime, bus, settings=agent.settings, budget=agent.engine.budget)
+    budget = agent.engine.budget
+    if host is not None and host.left is not None:
+        budget = budget.within(host.left())
+    return AgentEngine(agent.engine.models.fresh(), runtime, bus, settings=agent.settings, budget=budget)

@@ -48,6 +48,7 @@ class AgentEngine:
         self._waiting: deque[Exchange] = deque()
         self._requests: dict[str, Exchange] = {}
         runtime.relay = self._relay
+        runtime.left = self._left
 
     @property
     def session(self) -> ProviderSession:
@@ -166,6 +167,10 @@ class AgentEngine:
         if self.current is not None and not self.current.is_over:  # ended from outside, before its first step
             self.current.close_unrun()
         self._start_next()
+
+    def _left(self) -> Budget:
+        """What the exchange that runs may still take, for agents that work for it."""
+        return self.budget.left(self.current.tracker) if self.current is not None else self.budget
 
     def _relay(self, event: Event, direct: bool) -> None:
         if self.current is not None and direct and isinstance(event.data, ExchangeResponse):

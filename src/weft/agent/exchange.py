@@ -168,8 +168,7 @@ class Exchange:
             self.close_unrun()
             return
         self._open()
-        self._publish(UserMessage(self.message))
-        self._publish(ConversationStart())
+        self._engine.bus.publish_all([UserMessage(self.message), ConversationStart()])
         timer = self._start_timer()
         status = await self._work()
         if timer is not None:
@@ -206,8 +205,7 @@ class Exchange:
             await self._write_page()
             return "completed"
         except (_Limit, LimitReached) as reached:
-            self._limit = reached.limit
-            self._explained = str(reached)
+            self._limit, self._explained = reached.limit, str(reached)
             return "limit"
         except asyncio.CancelledError:
             self._abandon_message()
@@ -231,9 +229,8 @@ class Exchange:
         corrections = 0
         while True:
             self._take_steering()
-            self._go_on()
-            self._check_budget()
-            turn = await self._turns.take(self._go_on)
+            self._may_ask()
+            turn = await self._turns.take(self._may_ask)
             self._text = turn.text
             self._engine.bus.publish_all(settled(turn.message))
             calls = turn.tool_calls
@@ -259,7 +256,7 @@ class Exchange:
         limit = engine.budget.reached(self.tracker)
         try:
             if limit is not None:
-                batch.refuse(f"{engine.budget.explain(limit)} The call was not run.", "cancelled")
+                batch.refuse(f"{engine.budget.explain(limit, self.tracker)} The call was not run.", "cancelled")
                 raise _Limit(limit)
             await self._run_batch(batch)
         finally:
@@ -281,7 +278,9 @@ class Exchange:
         if self._cancelled is not None or self._limit is not None:
             raise asyncio.CancelledError
 
-    def _check_budget(self) -> None:
+    def _may_ask(self) -> None:
+        """Before each request to a model, those that are tried again included."""
+        self._go_on()
         budget = self._engine.budget
         limit = "turns" if self.tracker.turns >= budget.turns else budget.reached(self.tracker)
         if limit is not None:
@@ -332,6 +331,8 @@ class Exchange:
                 self._engine.host.settle(payload)
         elif type(payload) is FileChanged:
             self._previews.changed(payload)
+        elif payload.layer == "state":
+            self.tracker.feed(payload)  # what a call cost
         self._publish(payload)
 
     # --- how it ends -------------------------------------------------------------------------------------------------
@@ -363,7 +364,7 @@ class Exchange:
                 status,
                 self.tracker.stop_reason,
                 self._text,
-                limit and (self._explained or self._engine.budget.explain(limit)),
+                limit and (self._explained or self._engine.budget.explain(limit, self.tracker)),
             ),
         )
         self._publish(response)

@@ -48,6 +48,8 @@ class Listener:
         """Which try at the turn it was."""
         self.attempts_before = 0
         """Tries at the same turn by models that gave up."""
+        self.before_retry: Callable[[], None] | None = None
+        """Raises where there shall be no other try."""
         self._publish = publish
         self._previews = previews
         self._tracker = tracker
@@ -70,7 +72,9 @@ class Listener:
         kind = type(payload)
         if kind is ToolUseContentBlockStop:
             self._previews.end(payload.block)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
-        elif self.attempts_before and isinstance(payload, MessageStart | RetryScheduled):
+        elif kind is RetryScheduled and self.before_retry is not None:
+            self.before_retry()
+        if self.attempts_before and isinstance(payload, MessageStart | RetryScheduled):
             payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
         self._publish(payload)
         follow = self._followers.get(kind)

@@ -1,7 +1,15 @@
 """What an exchange has taken so far, and how it ended. A pure fold: no clock, no I/O."""
 
 from weft.core.errors import ErrorInfo
-from weft.core.events import ExchangeResponse, ExchangeStatus, MessageDelta, MessageDiscarded, MessageStop
+from weft.core.events import (
+    ExchangeResponse,
+    ExchangeStatus,
+    MessageDelta,
+    MessageDiscarded,
+    MessageStop,
+    ToolCompleted,
+    ToolFailed,
+)
 from weft.core.payload import Payload
 from weft.core.stop import StopReason
 from weft.core.usage import Usage
@@ -27,6 +35,8 @@ class ExchangeTracker:
                 self.turns += 1
             case MessageDiscarded(usage=usage):
                 self.usage += usage
+            case ToolCompleted(cost_usd=usd) | ToolFailed(cost_usd=usd):
+                self.spend(usd)
             case _:
                 pass
 

@@ -35,15 +35,16 @@ class Turns:
         await self._check_price()
 
     async def take(self, go_on: Callable[[], None]) -> ProviderTurn:
-        """The next one. `go_on` raises once the end of the exchange was asked for."""
+        """The next one. `go_on` raises once the end of the exchange was asked for, or its budget is used up."""
         engine, listener = self._engine, self._listener
-        listener.attempts_before = 0
+        listener.attempts_before, listener.before_retry = 0, go_on
         while True:
             try:
                 turn = await engine.session.stream_turn(listener.hear)
             except ProviderError as error:
                 if not self._fits_now(error) and not await engine.models.next(error):
                     raise
+                go_on()
                 engine.prepare(self._shape)
                 listener.attempts_before = listener.attempt
                 engine.bus.publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from weft.cli.board import Board
 from weft.cli.paint import dollars, rows_of, seconds
 from weft.cli.studio_here import OWNER, add_model_options, chosen_models, missing_studio, models_of, studio_here
+from weft.cli.switch import Switch
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.providers.model import Model
@@ -53,7 +54,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     how = parser.add_argument_group("how")
     how.add_argument("--stack", default="html_tailwind", help="(%(default)s); any other word lists them")
     how.add_argument("--variants", type=int, metavar="N", help="agents at work side by side (one for each model)")
-    how.add_argument("--no-score", action="store_true", help="do not render and compare what was built")
+    how.add_argument("--score", action=Switch, default=True, help="whether what was built is rendered and compared")
     add_model_options(parser)
     where = parser.add_argument_group("where")
     where.add_argument("-o", "--output", default="out", metavar="DIR", help="(%(default)s)")
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _build(options: argparse.Namespace, models: KnownModels, out: Path) -> int:
-    async with studio_here(models, data=options.data, scores=not options.no_score) as (studio, context):
+    async with studio_here(models, data=options.data, scores=options.score) as (studio, context):
         from weft.cli.variant_lines import VariantLines
 
         brief = await _brief(options, studio)
@@ -86,7 +87,7 @@ async def _build(options: argparse.Namespace, models: KnownModels, out: Path) ->
             _check(models, name)
         project = await studio.create(OWNER, brief)
         version = await _watched(studio, project, lines, quiet=options.json)
-        if options.no_score is False and brief.views and not any(each.score for each in version.variants):
+        if options.score and brief.views and not any(each.score for each in version.variants):
             _say("No score was taken; `weft doctor` says what is missing for it.", options.json)
         built = await _written(studio, project.id, version, out, options.force)
     _tell(options, project, version, built)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.cli.data import DATA_HELP, data_folder, kept_sessions
 from weft.cli.paint import BOLD, Paint
-from weft.cli.run import named_model
+from weft.cli.run import default_model, named_model
 from weft.core.errors import ConfigurationError
 from weft.core.settings import Reason
 from weft.server.models import KnownModels
@@ -24,8 +24,8 @@ _EXAMPLES = """examples:
   weft chat --resume                               go on with the last conversation of this folder
   weft chat --permissions auto --rule 'deny run_command(git push *)'
 
-While it runs: Enter sends, Esc interrupts, @path sends a file along, /help says the rest. Calls that do more than read
-wait for a key: y yes, n no, a always this."""
+While it runs: Enter sends, Esc interrupts, @path sends a file along, Ctrl-V a picture, /help says the rest. Calls
+that do more than read wait for a key: y yes, n no, a always this."""
 _LAST = "last"
 
 
@@ -62,11 +62,9 @@ def run(options: argparse.Namespace) -> int:
     folder = Path(options.folder)
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r} to work in; make it first.")
-    if options.base_url and not options.model:
-        raise ConfigurationError("--base-url goes with --model, the name that the endpoint knows.")
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
     settings = SessionSettings(
-        model=options.model or _talker(models),
+        model=options.model or default_model(models),
         tools=[name.strip() for name in options.tools.split(",") if name.strip()],
         instructions=options.system,
         permissions=options.permissions,
@@ -81,14 +79,6 @@ def run(options: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
     asyncio.run(_chat(options, models, settings, sandbox))
     return 0
-
-
-def _talker(models: KnownModels) -> str:
-    """The model to talk to where none is named: by a key, else the first of a server on this machine, else none."""
-    name = models.default
-    if not name.startswith("local/"):
-        return name
-    return next((model for server in models.servers.find() for model in server.models), "")
 
 
 async def _chat(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:

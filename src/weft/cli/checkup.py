@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,8 +18,13 @@ from typing import Literal
 import msgspec
 
 from weft import __version__
+from weft.cli.settled import check_variables, settled
+from weft.config.places import shown
+from weft.config.schema import COMMANDS
+from weft.config.sources import sources
 from weft.core.errors import WeftError
 from weft.providers.config import configured_providers
+from weft.providers.keys import has_key, key_of, locked, origin_of
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import PRESETS
 from weft.tools.shell.sandbox import Sandbox
@@ -83,11 +89,21 @@ def data_folder(place: Path) -> list[Finding]:
 
 
 def configuration() -> list[Finding]:
+    """Every file that would be obeyed, checked whole; one that is not, named."""
     try:
+        check_variables(os.environ)
+        now = sources()
         own = configured_providers()
+        for command in COMMANDS:
+            settled(command, {}, {}, now.documents)
     except WeftError as error:
-        return [Finding("weft.toml", "wrong", str(error), "Correct the file.")]
-    return [Finding("weft.toml", "ok", f"providers of your own: {', '.join(own)}")] if own else []
+        return [Finding("settings", "wrong", str(error), "Correct it; `weft config` shows what is set.")]
+    found = [Finding("settings", "ok", f"{shown(each.path)} is obeyed") for each in now.documents]
+    found += [Finding("settings", "ok", f"providers of your own: {', '.join(own)}")] if own else []
+    if now.ignored is not None:
+        said, _, fix = str(now.ignored).partition("; ")
+        found.append(Finding("settings", "missing", said, fix))
+    return found
 
 
 def sandbox() -> list[Finding]:
@@ -127,7 +143,7 @@ def programs() -> list[Finding]:
     elif find_spec("cv2") is not None:
         found.append(Finding("ffmpeg", "ok", "not found; recordings are read by OpenCV instead"))
     else:
-        fix = "Debian, Ubuntu: apt install ffmpeg, or pip install 'weft[local]'."
+        fix = "Debian, Ubuntu: apt install ffmpeg."
         found.append(Finding("ffmpeg", "missing", "not found, so of recordings only animated pictures are read", fix))
     return found
 
@@ -174,15 +190,17 @@ async def chromium() -> list[Finding]:
 
 _PARTS: dict[str, dict[str, str]] = {
     "studio": {"numpy": "numpy", "PIL": "pillow", "pillow_heif": "pillow-heif"},
-    "local": {"onnxruntime": "onnxruntime", "cv2": "opencv-python-headless", "rapidocr": "rapidocr"},
+    "local": {"numpy": "numpy", "PIL": "pillow", "onnxruntime": "onnxruntime"},
     "mcp": {"mcp": "mcp"},
     "claude": {"claude_agent_sdk": "claude-agent-sdk"},
+    "keyring": {"keyring": "keyring"},
 }
 _FOR = {
     "studio": "pages are built from pictures",
     "local": "pages are built without any model, and text is read in pictures",
     "mcp": "tools of MCP servers are used",
     "claude": "the Claude Agent SDK is used as a model",
+    "keyring": "keys are kept in the keyring of the system",
 }
 
 
@@ -194,16 +212,17 @@ def parts() -> list[Finding]:
         if lacking:
             said = f"without {', '.join(lacking)}; with it {_FOR[extra]}"
             found.append(Finding(name, "missing", said, f"pip install 'weft[{extra}]'"))
-        elif extra == "local" and not _can_convert():
-            said = "its packages are here, but the files that read text are not"
-            found.append(Finding(name, "missing", said, "pip install --force-reinstall rapidocr"))
+        elif extra == "local" and not _can_read():
+            said = "onnxruntime is here, but the models that read text are not"
+            found.append(Finding(name, "missing", said, "pip install 'weft[local]'"))
         else:
             found.append(Finding(name, "ok", _FOR[extra]))
     return found
 
 
-def _can_convert() -> bool:
-    from weft.providers.local.model import available
+def _can_read() -> bool:
+    """Whether the models that read text are here."""
+    from weft.vision.models import available
 
     return available()
 
@@ -212,12 +231,12 @@ def page() -> list[Finding]:
     from weft.studio.libraries.packages import installed, packages
 
     built = resources.files("weft.server").joinpath("built", "index.html").is_file()
-    fix = "From a checkout: make page; a wheel has it."
+    fix = "From a checkout: make made; a wheel has it."
     found = [Finding("page", "ok", "is built")] if built else [Finding("page", "missing", "is not built", fix)]
     if installed():
         return [*found, Finding("libraries", "ok", f"{len(packages())} packages for previews without a network")]
     said = "of previews are not here, so pages that use them look bare"
-    return [*found, Finding("libraries", "missing", said, "From a checkout: make libraries; a wheel has them.")]
+    return [*found, Finding("libraries", "missing", said, "From a checkout: make made; a wheel has them.")]
 
 
 # --- models ---------------------------------------------------------------------------------------------------------
@@ -231,23 +250,30 @@ def endpoints() -> dict[str, Endpoint]:
 
 
 def keys() -> list[Finding]:
-    """Which variables are set. What is in them is never looked at further than that it could be a key."""
+    """Which keys there are, and where. What they are is never looked at further than that it could be a key."""
     found: list[Finding] = []
     unset: list[str] = []
     for provider, endpoint in endpoints().items():
-        held = [name for name in endpoint.key_envs if os.environ.get(name, "").strip()]
-        if not held:
+        held = origin_of(endpoint.key_envs)
+        if held is None:
             unset += list(endpoint.key_envs[:1]) if endpoint.key_required else []
             continue
+        name, origin = held
         try:
-            Model.at(endpoint, "any")
-            found.append(Finding(f"key {provider}", "ok", f"{held[0]} is set"))
+            if key_of(endpoint.key_envs) is None:
+                said = locked(endpoint.key_envs).strip()
+                found.append(Finding(f"key {provider}", "wrong", said, f"weft key remove {name} forgets it."))
+                continue
+            Model.at(replace(endpoint, base_url=endpoint.base_url or "https://its-own.example"), "any")
+            where = "is set" if origin == "environment" else "is in the keyring of the system"
+            found.append(Finding(f"key {provider}", "ok", f"{name} {where}"))
         except WeftError as error:
             found.append(Finding(f"key {provider}", "wrong", str(error), "Set it anew."))
     if found:
         return found
-    said = f"none of {', '.join(dict.fromkeys(unset))} is set"
-    return [Finding("keys", "missing", said, "Set one, as in: export ANTHROPIC_API_KEY=…; or use a local model.")]
+    said = f"none of {', '.join(dict.fromkeys(unset))} is set, and none is in the keyring"
+    fix = "export ANTHROPIC_API_KEY=…, or `weft key set anthropic`, or use a local model."
+    return [Finding("keys", "missing", said, fix)]
 
 
 def local_servers() -> list[Finding]:
@@ -274,7 +300,7 @@ def not_reached() -> list[Finding]:
 async def reach() -> list[Finding]:
     """Whether the providers' addresses answer at all. No key is sent."""
     known = {name: each for name, each in endpoints().items() if each.base_url.startswith("https://")}
-    keyed = {name: each for name, each in known.items() if any(os.environ.get(key) for key in each.key_envs)}
+    keyed = {name: each for name, each in known.items() if has_key(each.key_envs)}
     wanted = keyed or {name: known[name] for name in ("anthropic", "openai", "gemini") if name in known}
     return list(await asyncio.gather(*(_reached(name, each.base_url) for name, each in wanted.items())))
 

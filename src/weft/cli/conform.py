@@ -20,6 +20,12 @@ from weft.testing.conform.checks import checks_of, run_checks
 from weft.testing.conform.verdict import Outcome, Verdict
 from weft.wires.registry import WIRES
 
+_EXAMPLES = """examples:
+  weft conform --base-url http://127.0.0.1:8080/v1 --model qwen3
+  weft conform --base-url http://127.0.0.1:11434 --wire ollama --model qwen3 --only text tool-call
+  weft conform --base-url https://models.example.com/v1 --model m --api-key-env MINE_API_KEY --json
+
+exit status: 0 all right, 1 something wrong, 2 the server could not be tested"""
 _OUTCOMES: tuple[Outcome, ...] = ("ok", "wrong", "skipped")
 
 
@@ -28,7 +34,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "conform",
         help="find out what a model server gets wrong",
         description="Send real requests to a model server and print what it gets wrong. The requests cost tokens.",
-        epilog="Exit status: 0 all right, 1 something wrong, 2 the server could not be tested.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--base-url", required=True, metavar="URL", help="such as http://127.0.0.1:8080/v1")
     parser.add_argument("--wire", default="chat", choices=list(WIRES), help="the API it speaks (chat)")
@@ -57,9 +64,13 @@ async def _conform(args: argparse.Namespace) -> int:
     _check_names(args.wire, args.only)
     model = _model(args)
     counts: Counter[Outcome] = Counter()
+    _wait("the first check")
     async for verdict in run_checks(Bench(model, Patience(silence=args.timeout)), args.only):
+        _wait("")
         counts[verdict.outcome] += 1
         _print(_as_json(verdict) if args.json else _as_line(verdict))
+        _wait("the next check")
+    _wait("")
     told = {outcome: counts[outcome] for outcome in _OUTCOMES}
     _print(encode_text({"summary": told}) if args.json else ", ".join(f"{n} {name}" for name, n in told.items()))
     return 1 if counts["wrong"] else 0
@@ -83,6 +94,12 @@ def _model(args: argparse.Namespace) -> Model:
     model = Model.at(replace(endpoint, key_envs=keys, key_required=bool(keys)), args.model)
     model.require_key()
     return model
+
+
+def _wait(what: str) -> None:
+    """On a terminal, what is waited for."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{f'  trying {what} …' if what else ''}", end="", file=sys.stderr, flush=True)
 
 
 def _seconds(text: str) -> float:

@@ -27,6 +27,9 @@ from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_stream
 from weft.wires.registry import WIRES
 
+_EXAMPLES = """examples:
+  weft demo
+  weft demo --pause 0       as fast as it goes"""
 _BASES = {"gemini": "/v1beta", "ollama": ""}
 _PAGE = "<!doctype html>\n<title>Oslo</title>\n<h1>Oslo</h1>\n<p>It is cold here.</p>\n"
 _WRITE = ToolCall(id="call_1", name="create_file", input={"path": "index.html", "content": _PAGE})
@@ -46,7 +49,12 @@ async def weather(city: str) -> str:
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser("demo", help="an agent at work over every wire; needs no key and no network")
+    parser = commands.add_parser(
+        "demo",
+        help="an agent at work over every wire; needs no key and no network",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--pause", type=float, default=0.02, help="seconds between two pieces (0.02)")
     parser.set_defaults(run=run)
 

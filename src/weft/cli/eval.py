@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from weft.tools.printable import printable
 
 if TYPE_CHECKING:
     from weft.studio.evaluate import Conversion, Report, Row
+    from weft.studio.evaluate.report import Summary
     from weft.studio.stacks.stack import Stack
     from weft.studio.studio import Studio
 
@@ -67,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         print(report.as_json().decode())
     else:
         for summary in report.summaries():
-            print(f"{summary.title}: {_overall(report, summary.model, summary.stack)}")
+            print("\n".join(_told(summary)))
         print(page)
     return 1 if all(row.error for row in report.rows) else 0
 
@@ -162,10 +164,13 @@ class _Progress:
         return [f"{pad('█' * full, 24)} {self._rows}/{self._count}  {took}  {self._last}"]
 
 
-def _overall(report: "Report", model: str, stack: str) -> str:
-    found = [
-        row.score.overall if row.score is not None else 0.0
-        for row in report.rows
-        if (row.model, row.stack) == (model, stack)
-    ]
-    return f"score {sum(found) / len(found):.3f}" if found else "no score"
+def _told(summary: "Summary") -> Iterator[str]:
+    """What was measured, and whether it is enough."""
+    from weft.studio.evaluate.columns import BY_KEY
+    from weft.studio.evaluate.markdown import MET
+
+    overall = next(figures.mean for figures in summary.figures if figures.column == "overall")
+    yield f"{summary.title}: {f'score {overall:.3f}' if overall is not None else 'no score'}"
+    for verdict in summary.verdicts:
+        value = BY_KEY[verdict.column].written(verdict.value)
+        yield f"  {pad(verdict.bar, 42)} {value:>10}  {MET[verdict.met]}"

@@ -19,6 +19,9 @@ COMMANDS = {
     "models": "models that can be named here, and what they cost",
     "replay": "a session once more, on the terminal or in the words of a client",
     "eval": "measure how well models rebuild pictures",
+    "config": "what is set, and where each of it comes from",
+    "trust": "let the weft.toml of a project count, or not",
+    "key": "keep keys in the keyring of the system",
     "doctor": "what works on this machine, and how to get the rest",
     "conform": "find out what a model server gets wrong",
     "demo": "an agent at work over every wire; needs no key and no network",
@@ -32,7 +35,8 @@ _EXAMPLES = """examples:
   weft chat                        work on this folder with a model
   weft serve                       the page, and the server behind it
 
-weft COMMAND --help says more, with examples."""
+weft COMMAND --help says more, with examples. What options say can be set for good: weft config --help.
+exit status: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 130 interrupted"""
 
 
 def parser(command: str | None = None, *, whole: bool = False) -> argparse.ArgumentParser:
@@ -54,13 +58,17 @@ def parser(command: str | None = None, *, whole: bool = False) -> argparse.Argum
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command. 0 is success, 1 failure, 2 wrong usage, 130 interrupted."""
+    """Run a command. 0 is success, 1 failure, 2 wrong usage, 3 a limit that was reached, 130 interrupted."""
     words = sys.argv[1:] if arguments is None else arguments
-    options = parser(words[0] if words else None).parse_args(words)
+    if not words:
+        parser().print_help(sys.stderr)
+        raise SystemExit(2)
+    options = parser(words[0]).parse_args(words)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal with few letters still gets all the text
     try:
+        _settle(options, words)
         status = options.run(options)
         sys.stdout.flush()
         return status
@@ -72,6 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read us has seen enough; nothing is left to be flushed into the void at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _settle(options: argparse.Namespace, words: Sequence[str]) -> None:
+    """What no flag says may be set elsewhere."""
+    from weft.cli.settling import settle
+
+    settle(options, words, lambda: parser(options.command))
 
 
 def _shown(error: WeftError) -> str:

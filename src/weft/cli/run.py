@@ -5,8 +5,10 @@ import asyncio
 import base64
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from weft.agent.agent import Agent
 from weft.agent.budget import Budget
@@ -23,7 +25,15 @@ from weft.tools.permissions import MODES, Permissions
 from weft.tools.shell.sandbox import Sandbox
 from weft.wires.registry import WIRES
 
+if TYPE_CHECKING:
+    from weft.server.models import KnownModels
+
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
+NO_MODEL = (
+    "There is no model to talk to; set a key such as ANTHROPIC_API_KEY, start a server such as Ollama, "
+    "or name one with --model."
+)
+_TICK = 0.25
 _STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
 _EXAMPLES = """examples:
@@ -44,7 +54,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     parser.add_argument("prompt", help="what to ask; - reads it from standard input")
     model = parser.add_argument_group("model")
-    model.add_argument("--model", required=True, help="provider/model, or the bare name with --base-url")
+    model.add_argument("--model", help="provider/model, or the bare name with --base-url (the best that keys allow)")
     model.add_argument("--base-url", help="an endpoint of your own; the model's name is sent as it stands")
     model.add_argument("--wire", choices=list(WIRES), help="what that endpoint speaks (chat)")
     model.add_argument("--api-key-env", metavar="NAME", help="the environment variable with that endpoint's key")
@@ -75,22 +85,40 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def run(options: argparse.Namespace) -> int:
     question = _question(options)
+    if options.model is None and options.base_url is None:
+        options.model = _default_model()
     agent = _agent(options)
     show = JsonLines() if options.json else Terminal()
     reader = Reader(show, agent.cancel)
     agent.subscribe(reader)
-    result = asyncio.run(_ask(agent, question))
+    result = asyncio.run(_ask(agent, question, show))
     reader.check()
     if not options.json and agent.workspace.is_project and result.files:
         print(f"weft: {_names(result)} is kept nowhere; give --workspace DIR to keep it.", file=sys.stderr)
     return _STATUS[result.status]
 
 
-async def _ask(agent: Agent, question: Message) -> AgentResult:
-    async with agent:
+async def _ask(agent: Agent, question: Message, show: JsonLines | Terminal) -> AgentResult:
+    async with agent, _ticking(show):
         with suppress(NotImplementedError, RuntimeError):  # not every system, and not every thread, takes signals
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
         return await agent.run(question)
+
+
+@asynccontextmanager
+async def _ticking(show: JsonLines | Terminal) -> AsyncGenerator[None]:
+    """Whoever waits at a terminal sees what for."""
+
+    async def tick() -> None:
+        while isinstance(show, Terminal):
+            await asyncio.sleep(_TICK)
+            show.tick()
+
+    ticking = asyncio.create_task(tick(), name="weft-run-tick")
+    try:
+        yield
+    finally:
+        ticking.cancel()
 
 
 def _agent(options: argparse.Namespace) -> Agent:
@@ -114,14 +142,33 @@ def _agent(options: argparse.Namespace) -> Agent:
     )
 
 
+def _default_model() -> str:
+    from weft.server.models import KnownModels
+
+    found = default_model(KnownModels())
+    if not found:
+        raise ConfigurationError(NO_MODEL)
+    return found
+
+
 def _folder(name: str | None) -> str | None:
     if name is not None and not Path(name).is_dir():
         raise ConfigurationError(f"There is no folder {name!r} to work in; make it first.")
     return name
 
 
+def default_model(models: "KnownModels") -> str:
+    """The model to talk to where none is named: by a key, else the first of a server on this machine, else none."""
+    name = models.default
+    if name and not name.startswith("local/"):  # which builds pages and does not talk
+        return name
+    return next((model for server in models.servers.find() for model in server.models), "")
+
+
 def named_model(options: argparse.Namespace) -> str | Model:
     """The model that the options name: of a provider, or at an endpoint of one's own."""
+    if options.base_url is not None and not options.model:
+        raise ConfigurationError("--base-url goes with --model, the name that the endpoint knows.")
     if options.base_url is None:
         if options.wire or options.api_key_env:
             raise ConfigurationError("--wire and --api-key-env go with --base-url; a provider by name has its own.")

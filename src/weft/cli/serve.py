@@ -12,6 +12,7 @@ import msgspec
 
 from weft.cli.data import DATA_HELP, FILE, data_folder
 from weft.cli.run import named_model
+from weft.cli.switch import Switch
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.server.app import Extension, create_app
@@ -54,7 +55,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     work.add_argument("--data", metavar="DIR", help=DATA_HELP)
     work.add_argument("--workspace", action="append", default=[], metavar="DIR", help="a folder to offer; repeatable")
     work.add_argument("--model", help="what sessions use that name no model (the best one that keys allow)")
-    work.add_argument("--tools", default="", metavar="NAMES", help="the same for tools (files,todo,ask)")
+    work.add_argument("--tools", default="files,todo,ask", metavar="NAMES", help="the same for tools (%(default)s)")
     work.add_argument("--base-url", help="an endpoint of your own for --model, whose name is sent as it stands")
     work.add_argument("--wire", choices=list(WIRES), help="what that endpoint speaks (chat)")
     work.add_argument("--api-key-env", metavar="NAME", help="the environment variable with that endpoint's key")
@@ -64,7 +65,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     limits.add_argument("--max-exchanges", type=int, default=16, metavar="N", help="at once (%(default)s)")
     limits.add_argument("--max-tokens-per-day", type=int, metavar="N")
     limits.add_argument("--max-usd-per-day", type=float, metavar="N")
-    parser.add_argument("--no-open", action="store_true", help="do not open a browser")
+    parser.add_argument("--open", action=Switch, default=True, help="whether a browser is opened (yes)")
     parser.add_argument("--json", action="store_true", help="say that it is ready with one line of JSON")
     parser.add_argument("--log", choices=["debug", "info", "warning", "error"], default="warning", help="(%(default)s)")
     parser.set_defaults(run=run)
@@ -76,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     settings = checked(_settings(options))
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
-    token = "" if options.no_token else options.token or os.environ.get("WEFT_TOKEN") or new_token()
+    token = options.token or ("" if options.no_token else os.environ.get("WEFT_TOKEN") or new_token())
     write_logs(options.log, [token])
     store = SqliteStore(data_folder(options.data) / FILE)
     asyncio.run(_serve(options, settings, token, store, bound))
@@ -94,7 +95,7 @@ async def _serve(
         tokens=Tokens({token: ""} if token else {}),
         defaults=SessionSettings(
             model=options.model or "",
-            tools=[name.strip() for name in (options.tools or "files,todo,ask").split(",") if name.strip()],
+            tools=[name.strip() for name in options.tools.split(",") if name.strip()],
             permissions=options.permissions,
         ),
         workspaces=_workspaces(options.workspace),
@@ -124,7 +125,7 @@ def _say_ready(options: argparse.Namespace, settings: ServerSettings, token: str
         print(f"Weft is at {address}", flush=True)
         if not token:
             print("No token is asked for: every program of this machine may come in.", file=sys.stderr, flush=True)
-    if not options.no_open and not options.json:
+    if options.open and not options.json:
         webbrowser.open(address)
 
 
@@ -133,7 +134,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         host=options.host,
         port=options.port,
         origins=tuple(options.allow_origin),
-        needs_token=not options.no_token,
+        needs_token=bool(options.token) or not options.no_token,
         limits=Limits(
             exchanges=options.max_exchanges,
             tokens_per_day=options.max_tokens_per_day,

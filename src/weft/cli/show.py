@@ -1,13 +1,19 @@
 """Events as they are shown on a terminal, or as lines of JSON."""
 
+import shutil
 import sys
 from collections.abc import Callable
+from time import monotonic
 
-from weft.cli.paint import has_colours
+from weft.cli.paint import cut, has_colours, seconds
 from weft.core.envelope import Event
 from weft.core.events import (
+    ApprovalRequested,
+    ApprovalResolved,
     ExchangeResponse,
     MessageDiscarded,
+    QuestionAnswered,
+    QuestionAsked,
     RetryScheduled,
     TextDelta,
     ThinkingDelta,
@@ -60,8 +66,38 @@ class Terminal:
         self._shown = ""  # the last of what was written to standard output
         self._thinking = False
         self._calls: dict[str, str] = {}
+        self._doing = "asks the model"
+        self._since = monotonic()
+        self._waits = False  # the line that says so is on the screen
+        self._asked = 0  # what a person is asked now: the line is theirs
+
+    def tick(self) -> None:
+        """On a terminal, say what is waited for, once that takes longer than a second."""
+        took = monotonic() - self._since
+        if (
+            not self._watched
+            or self._asked
+            or self._thinking
+            or took < 1
+            or (self._shown and not self._shown.endswith("\n"))
+        ):
+            return
+        self._waits = True
+        line = printable(cut(f"… {self._doing}, {seconds(took)}", shutil.get_terminal_size().columns - 1))
+        print(f"\r\x1b[K{self._colour(line, '2')}", end="", file=sys.stderr, flush=True)
 
     def __call__(self, event: Event) -> None:
+        if self._waits:
+            self._waits = False
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._since = monotonic()
+        if isinstance(event.data, ApprovalRequested | QuestionAsked):
+            self._asked += 1
+        elif isinstance(event.data, ApprovalResolved | QuestionAnswered):
+            self._asked -= 1
+        self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         match event.data:
             case TextDelta(text=text):
                 self._end_thinking()
@@ -72,8 +108,9 @@ class Terminal:
                 self._thinking = True
                 print(self._colour(self._thoughts.feed(text), "2"), end="", file=sys.stderr, flush=True)
             case ToolExecuting(id=call, summary=summary):
-                self._calls[call] = summary
+                self._calls[call] = self._doing = summary
             case ToolCompleted(id=call, name=name, duration_ms=took, summary=said):
+                self._doing = "asks the model"
                 self._tool("✓", "32", call, name, took, said)
             case ToolFailed(id=call, name=name, status=status, duration_ms=took, summary=said):
                 self._tool("✗", "31", call, name, took, f"{status}: {said}")

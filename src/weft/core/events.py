@@ -211,6 +211,8 @@ class ToolCompleted(StatePayload, frozen=True):
     name: str
     duration_ms: float
     summary: str = ""
+    cost_usd: float | None = 0.0
+    """What it cost beside the model. None if something was used whose price is not known."""
 
 
 class ToolFailed(StatePayload, frozen=True):
@@ -220,6 +222,8 @@ class ToolFailed(StatePayload, frozen=True):
     status: ToolStatus
     duration_ms: float
     summary: str = ""
+    cost_usd: float | None = 0.0
+    """What it had cost by then."""
 
 
 class ApprovalRequested(StatePayload, frozen=True):
@@ -374,7 +378,7 @@ class ExchangeResponse(ExchangePayload, frozen=True):
     turns: int
     usage: Usage
     cost_usd: float | None
-    """Of this exchange and of all that it delegated. None if the price of a model is not known."""
+    """Of this exchange, its tools, and all that it delegated. None if something was used whose price is not known."""
     error: ErrorInfo | None = None
     limit: str | None = None
     """Which budget ended it: `turns`, `tokens`, `usd` or `seconds`."""

@@ -231,6 +231,8 @@ class AGUIDialect(ExchangeDialect):
         result: JsonObject = {"status": response.status, "stopReason": response.stop_reason}
         if response.note is not None:
             result["note"] = response.note
+        if response.cost_usd is not None:
+            result["costUsd"] = response.cost_usd
         usage = [_usage(response.usage)]
         self._tell("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
 

@@ -117,7 +117,7 @@ class OpenAIDialect(ExchangeDialect):
             return
         self._chunk({}, "length" if response.status == "limit" else _REASONS.get(response.stop_reason, "stop"))
         if self._usage:
-            self._say({**self._head, "choices": [], "usage": _usage(response.usage)})
+            self._say({**self._head, "choices": [], "usage": usage_of(response.usage, response.cost_usd)})
 
     def _error(self, message: str, code: str) -> None:
         self._say({"error": {"message": message, "type": "server_error", "param": None, "code": code}})
@@ -129,8 +129,10 @@ class OpenAIDialect(ExchangeDialect):
         self._say("[DONE]")
 
 
-def _usage(usage: Usage) -> JsonObject:
-    return {
+def usage_of(usage: Usage, cost: float | None) -> JsonObject:
+    """What an exchange took, as that API counts it; with its cost in dollars, where routers put it."""
+    priced: JsonObject = {} if cost is None else {"cost": cost}
+    return priced | {
         "prompt_tokens": usage.total_input or 0,
         "completion_tokens": usage.total_output or 0,
         "total_tokens": usage.total or 0,

@@ -5,7 +5,7 @@ import threading
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -75,6 +75,31 @@ def price(model: Model, usage: Usage) -> Cost:
     fresh, read, write, output = rates
     usd = fresh * (usage.input or 0) + read * (usage.cache_read or 0) + write * (usage.cache_write or 0)
     return Cost(usd=usd + output * (usage.total_output or 0), source="catalogue")
+
+
+class PictureTokens(NamedTuple):
+    """What a request for a picture used. The buckets are disjoint."""
+
+    text_in: int
+    image_in: int
+    text_out: int
+    image_out: int
+
+
+def picture_price(provider: str, model: str, tokens: PictureTokens) -> float | None:
+    """The list price of a picture, in dollars; None where the list does not have its model."""
+    import genai_prices
+
+    priced = _find(model, provider)
+    if priced is None:
+        return None
+    counted = genai_prices.Usage(
+        input_tokens=tokens.text_in + tokens.image_in,
+        input_image_tokens=tokens.image_in,
+        output_tokens=tokens.text_out + tokens.image_out,
+        output_image_tokens=tokens.image_out,
+    )
+    return float(priced.get_prices(datetime.now(UTC)).calc_price(counted)["total_price"])
 
 
 def has_list_price(model: Model) -> bool:

@@ -11,7 +11,7 @@ from weft.core.messages import Message
 from weft.core.settings import Settings
 from weft.core.tools import ToolDefinition
 from weft.providers.base import ProviderSession
-from weft.providers.config import configured_providers
+from weft.providers.config import configured_providers, ignored_file
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import BASE_URL_ENVS, PRESETS
 
@@ -68,6 +68,7 @@ def endpoint_of(provider: str) -> Endpoint:
         raise UnknownProvider(
             f"There is no provider {provider!r}; {hint} "
             "Any other endpoint can be named in weft.toml or given as weft.Model(name, wire=…, base_url=…)."
+            f"{ignored_file()}"
         )
     if provider in configured:
         return endpoint

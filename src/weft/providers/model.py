@@ -1,6 +1,5 @@
 """A model: a name, the wire it speaks, where it lives, and how to be let in."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from urllib.parse import urlsplit
 
 from weft import __version__
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey
+from weft.providers.keys import key_of, locked
 from weft.wires.quirks import NONE, Quirks
 from weft.wires.registry import WIRES, Wire
 
@@ -35,7 +35,7 @@ class Endpoint:
     base_url: str
     auth: Auth | None = None
     key_envs: tuple[str, ...] = ()
-    """Environment variables that may hold the key, first found first used."""
+    """Environment variables, or names in the keyring, that may hold the key; first found first used."""
     key_required: bool = True
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     quirks: Quirks = NONE
@@ -73,7 +73,7 @@ class Model:
 
     @classmethod
     def at(cls, endpoint: Endpoint, name: str, api_key: str | None = None) -> "Model":
-        """A model of a known provider. The key comes from the environment unless it is given."""
+        """A model of a known provider. The key comes from the environment or the keyring unless it is given."""
         model = cls.__new__(cls)
         model._set(name, endpoint, api_key)
         return model
@@ -85,8 +85,7 @@ class Model:
         self.endpoint = endpoint
         self.wire: Wire = WIRES[endpoint.wire]
         self.base_url = check_base_url(endpoint.base_url, endpoint.provider)
-        found = (os.environ.get(variable, "").strip() for variable in endpoint.key_envs)
-        self._api_key = api_key or next((key for key in found if key), None)
+        self._api_key = api_key or key_of(endpoint.key_envs)
         if self._api_key is not None and not _SENDABLE.fullmatch(self._api_key):
             where = f" in {' or '.join(endpoint.key_envs)}" if endpoint.key_envs else ""
             raise ConfigurationError(
@@ -98,7 +97,9 @@ class Model:
         """MissingKey says which variable to set, if the endpoint wants a key and there is none."""
         if self._api_key is None and self.endpoint.key_required:
             wanted = " or ".join(self.endpoint.key_envs)
-            raise MissingKey(f"There is no key for {self.provider}: set {wanted} in the environment.")
+            raise MissingKey(
+                f"There is no key for {self.provider}: set {wanted} in the environment.{locked(self.endpoint.key_envs)}"
+            )
 
     @property
     def provider(self) -> str:

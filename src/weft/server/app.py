@@ -19,7 +19,7 @@ from weft.server.guard import Caller, Guard, answer_refusal
 from weft.server.openapi import document
 from weft.server.operations import Operation, caller_of, route_of
 from weft.server.refusal import Refusal
-from weft.server.routes import about, conversation, files, sessions
+from weft.server.routes import about, changes, conversation, delegates, files, sessions
 from weft.server.routes.guests import GuestRoutes
 from weft.server.sse import listen
 from weft.server.views import StreamQuery
@@ -38,7 +38,14 @@ class _Api(Starlette):
 
 def create_app(context: ServerContext, extensions: Sequence[Extension] = ()) -> Guard:
     """The server as an ASGI application. It opens with its lifespan and closes its store at the end."""
-    operations = [*sessions.OPERATIONS, *conversation.OPERATIONS, *files.OPERATIONS, *about.OPERATIONS]
+    operations = [
+        *sessions.OPERATIONS,
+        *conversation.OPERATIONS,
+        *files.OPERATIONS,
+        *changes.OPERATIONS,
+        *delegates.OPERATIONS,
+        *about.OPERATIONS,
+    ]
     more: list[BaseRoute] = []
     for extension in extensions:
         for each in extension(context):

@@ -20,6 +20,8 @@ class Subscribe(Command, frozen=True, kw_only=True, tag="subscribe"):
     resume: int | str | None = None
     batch: bool = False
     """Events that are told together come as one message, `{"type": "events", "events": […]}`."""
+    end: bool = False
+    """What happened last in a long log comes first, as `{"type": "end", "events": […]}`, and again in its place."""
     project: Name | None = None
     """A project of the studio instead of a session: it is told whenever something about it has changed."""
 

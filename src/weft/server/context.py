@@ -168,7 +168,7 @@ class ServerContext:
         return [*named_tools([name for name in settings.tools if name not in known], self.sandbox), *own]
 
     def _count(self, info: SessionInfo, session: Session) -> None:
-        session.subscribe(self.meters.watch(info.owner), types=["exchange_response"])
+        session.subscribe(self.meters.watch(info.owner, info.id), types=["exchange_response"])
 
     async def _take_up(self, sessions: Sequence[str]) -> None:
         """Requests that were accepted before a crash are answered now, whether anybody asks again or not."""

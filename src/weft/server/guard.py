@@ -60,11 +60,14 @@ class Guard:
         self._tokens = tokens
         self._hosts = settings.own_hosts | hosts_of(settings.origins)
         self._origins = settings.own_origins | frozenset(settings.origins)
+        self._secure_hosts = hosts_of([origin for origin in settings.origins if origin.startswith("https://")])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
+        if only(scope, b"host") in self._secure_hosts:  # a proxy before us has done TLS
+            scope["scheme"] = "https" if scope["type"] == "http" else "wss"
         visit = _Visit(scope, receive, send, self._settings.limits.body_bytes)
         origin = only(scope, b"origin")
         if origin in self._settings.origins:

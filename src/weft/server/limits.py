@@ -8,6 +8,7 @@ from time import monotonic
 from weft.agent.exchange import Exchange
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse
+from weft.core.usage import Usage
 from weft.server.refusal import Refusal, too_many
 from weft.server.settings import Limits
 
@@ -19,8 +20,8 @@ class _Taken:
     exchanges: set[str] = field(default_factory=set[str])
     streams: int = 0
     created: deque[float] = field(default_factory=deque[float])
-    spent: deque[tuple[float, int, float]] = field(default_factory=deque[tuple[float, int, float]])
-    """When, how many tokens, how many dollars."""
+    spent: deque[tuple[float, int, float | None]] = field(default_factory=deque[tuple[float, int, float | None]])
+    """When, how many tokens, how many dollars; None where nobody knows."""
 
 
 class Meters:
@@ -39,13 +40,16 @@ class Meters:
         taken.exchanges.add(exchange.id)
         exchange.on_end(lambda: taken.exchanges.discard(exchange.id))
 
-    def watch(self, owner: str) -> Callable[[Event], None]:
+    def watch(self, owner: str, session: str) -> Callable[[Event], None]:
         """A reactor for the events of one of the owner's sessions."""
         taken = self._of(owner)
 
         def hear(event: Event) -> None:
-            if isinstance(event.data, ExchangeResponse):
-                taken.spent.append((self._clock(), event.data.usage.total or 0, event.data.cost_usd or 0.0))
+            response = event.data
+            if not isinstance(response, ExchangeResponse) or event.session != session:
+                return  # what an agent took that works for another one is in the other's bill
+            tokens = (response.usage + (response.delegated or Usage())).total or 0
+            taken.spent.append((self._clock(), tokens, response.cost_usd))
 
         return hear
 
@@ -61,7 +65,12 @@ class Meters:
         self._forget_old(taken)
         if limits.tokens_per_day is not None and sum(spent[1] for spent in taken.spent) >= limits.tokens_per_day:
             raise _used_up(f"The {limits.tokens_per_day} tokens of the day are used up", taken, self._clock())
-        if limits.usd_per_day is not None and sum(spent[2] for spent in taken.spent) >= limits.usd_per_day:
+        if limits.usd_per_day is None:
+            return
+        if any(usd is None for _, _, usd in taken.spent):
+            unknown = "Something was used whose price is not known, so the dollars of the day cannot be counted"
+            raise _used_up(unknown, taken, self._clock())
+        if sum(usd or 0.0 for _, _, usd in taken.spent) >= limits.usd_per_day:
             raise _used_up(f"The {limits.usd_per_day} dollars of the day are used up", taken, self._clock())
 
     def check_new_session(self, owner: str) -> None:

@@ -1,6 +1,5 @@
 """The models that a server offers: by the keys that it has, on this machine, and by the word of its operator."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
@@ -11,6 +10,7 @@ from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.catalogue import known_models
 from weft.providers.config import configured_providers
 from weft.providers.factory import find, resolve
+from weft.providers.keys import has_key
 from weft.providers.local.model import NAMES, available, label_of
 from weft.providers.local.servers import LocalServers
 from weft.providers.model import Endpoint
@@ -125,4 +125,4 @@ def _configured() -> dict[str, Endpoint]:
 
 
 def _has_key(endpoint: Endpoint) -> bool:
-    return not endpoint.key_envs or any(os.environ.get(name) for name in endpoint.key_envs)
+    return not endpoint.key_envs or has_key(endpoint.key_envs)

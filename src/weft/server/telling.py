@@ -22,6 +22,11 @@ MOST = 256
 MOST_BYTES = 256 * 1024
 """The same in bytes, but for a single event: what a client that reads nothing may keep of our memory."""
 
+LONG = 4000
+"""Events behind a cursor from which on the end of a log is worth telling first."""
+END = 1000
+"""Events at the end of a log that may be told first."""
+
 Farewell = Literal["shutdown", "token", "deleted", "slow", "store"]
 
 _log = logging.getLogger("weft.server.streams")
@@ -149,10 +154,16 @@ class Voice:
 
     def texts(self, entries: Sequence[Entry]) -> list[str]:
         if self._is_native and self._batch and len(entries) > 1:
-            return ['{"type":"events","events":[%s]}' % b",".join([entry.json for entry in entries]).decode()]
+            return [together([entry.json for entry in entries]).decode()]
         if self._is_native:
             return [entry.text for entry in entries]
         return [self.dialect.text(frame) for entry in entries for frame in self.dialect.feed(entry.event)]
+
+
+def together(events: Sequence[bytes], kind: str = "events", session: str | None = None) -> bytes:
+    """Events as one message."""
+    head = {"type": kind} if session is None else {"type": kind, "session": session}
+    return b'%s,"events":[%s]}' % (encode(head)[:-1], b",".join(events))
 
 
 def _portions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
@@ -165,6 +176,22 @@ def _portions(entries: Sequence[Entry]) -> Iterator[Sequence[Entry]]:
         size += len(entry.json)
     if start < len(entries):
         yield entries[start:]
+
+
+async def end_of(store: Store, session: str, after: int, last: int) -> Sequence[bytes]:
+    """What happened last in a long log, from the beginning of an exchange on. Nothing if all of it comes as quickly."""
+    if last - after < LONG:
+        return ()
+    events = await store.read(session, after=last - END, upto=last, limit=END)
+    written = [encode(event) for event in events]
+    first, size = len(events), 0
+    for number in reversed(range(len(events))):
+        size += len(written[number])
+        if size > MOST_BYTES:
+            break
+        if isinstance(events[number].data, ExchangeRequest):
+            first = number
+    return written[first:]
 
 
 async def brought_up_to(dialect: Dialect, store: Store, session: str, seq: int) -> Dialect:

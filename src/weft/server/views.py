@@ -15,9 +15,12 @@ from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
 from weft.tools.permissions import Mode
 from weft.tools.tool import Effect
+from weft.tools.workspace.hunks import Hunk
 
 Title = Annotated[str, msgspec.Meta(max_length=500)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]
+Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+Number = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
 Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 
 
@@ -171,6 +174,38 @@ class RevisionsView(msgspec.Struct, frozen=True):
     revisions: list[RevisionView]
 
 
+class ChangeView(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that is not what it was before the session touched it."""
+
+    path: str
+    kind: Literal["created", "changed", "deleted"]
+    base: str | None
+    """The SHA-256 of what it is compared with; null if there was no file."""
+    hash: str | None
+    """Of what it holds now; null if it is deleted."""
+    problem: str
+    """Why it cannot be compared; empty if it can."""
+
+
+class ChangesView(msgspec.Struct, frozen=True):
+    changes: list[ChangeView]
+
+
+class HunksView(ChangeView, frozen=True, kw_only=True):
+    hunks: list[Hunk] | None
+    """The pieces that differ, in order; null where the file can only be decided on as a whole."""
+
+
+class JudgementBody(Body, frozen=True, kw_only=True):
+    """What a person makes of a change. `base` and `hash` say what they looked at."""
+
+    decision: Literal["accept", "revert"]
+    base: Digest | None
+    hash: Digest | None
+    hunks: Annotated[list[Number], msgspec.Meta(min_length=1, max_length=10_000)] | None = None
+    """Those that are meant, counted from 0; all that is changed in the file if left out."""
+
+
 class BlobView(msgspec.Struct, frozen=True):
     blob: str
 
@@ -178,6 +213,17 @@ class BlobView(msgspec.Struct, frozen=True):
 class LogView(msgspec.Struct, frozen=True):
     events: list[msgspec.Raw]
     last_seq: int
+
+
+class DelegateView(msgspec.Struct, frozen=True):
+    session: str
+    call: str
+    """What it worked for."""
+    last_seq: int
+
+
+class DelegatesView(msgspec.Struct, frozen=True):
+    delegates: list[DelegateView]
 
 
 class ToolView(msgspec.Struct, frozen=True):
@@ -214,6 +260,11 @@ class HealthView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class TokenView(msgspec.Struct, frozen=True):
     token: str
+
+
+class Forgotten(msgspec.Struct, frozen=True):
+    forgotten: int
+    """How many calls had been allowed."""
 
 
 class Done(msgspec.Struct, frozen=True):

@@ -38,7 +38,7 @@ from weft.server.parts import Submission
 from weft.server.refusal import Refusal, refusal_of
 from weft.server.snapshot import reset_frame
 from weft.server.sse import dialect_of, goodbye, last_words
-from weft.server.telling import Telling, Voice, brought_up_to
+from weft.server.telling import Telling, Voice, brought_up_to, end_of, together
 from weft.sessions.store import SessionInfo
 
 CLOSE = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
@@ -120,7 +120,7 @@ class Socket:
         if self._only is not None:
             first = await self._first() if after is None else None
             if first is None or not _is_subscribing(first):
-                await self._subscribe(self._only, after)
+                await self._subscribe(self._only, Subscribe(resume=after))
             if first is not None:
                 await self._obey(first)
         while True:
@@ -170,8 +170,8 @@ class Socket:
         info = await self._session(command.session)
         context = self._context
         match command:
-            case Subscribe(resume=cursor, batch=batch):
-                return await self._subscribe(info, cursor, batch=batch)
+            case Subscribe():
+                return await self._subscribe(info, command)
             case Unsubscribe():
                 await self._forget(info.id)
                 return {}
@@ -199,13 +199,13 @@ class Socket:
 
     # --- what it is told ---------------------------------------------------------------------------------------------
 
-    async def _subscribe(self, info: SessionInfo, given: str | int | None, *, batch: bool = False) -> JsonObject:
+    async def _subscribe(self, info: SessionInfo, wanted: Subscribe) -> JsonObject:
         if info.id not in self._tellings and len(self._tellings) >= self._context.settings.limits.sessions_per_socket:
             raise _Ended(1008, "Too many sessions on one socket.")
         await self._forget(info.id)
         store = self._context.sessions.store
         dialect = dialect_of(self._dialect, info.id)
-        cursor = read_cursor(given, info)
+        cursor = read_cursor(wanted.resume, info)
         seq = cursor.seq
         if cursor.bad is not None and dialect.name != "native":
             raise _Ended(4409, "The cursor cannot be served; connect again without one.")
@@ -214,9 +214,11 @@ class Socket:
         if cursor.bad is not None:
             frame, seq = await reset_frame(store, info, cursor.bad)
             await self._say(frame)
+        if wanted.end and dialect.name == "native" and (end := await end_of(store, info.id, seq, info.last_seq)):
+            await self._send(together(end, "end", info.id).decode())
         await brought_up_to(dialect, store, info.id, seq)
         telling = Telling(store, self._context.open.hub, info.id, seq)
-        self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, Voice(dialect, batch=batch)))
+        self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, Voice(dialect, batch=wanted.batch)))
         return {"session": info.id, "seq": info.last_seq}
 
     async def _watch(self, project: str, wanted: bool) -> JsonObject:

@@ -43,7 +43,7 @@ def _ready(runtime: ToolRuntime, call: OpenCall) -> tuple[Planned, OpenCall] | N
     planned = runtime.plan(asked)
     if isinstance(planned, ToolFault) or not planned.tool.idempotent:
         return None
-    verdict = runtime.permissions.decide(planned.tool, planned.arguments).verdict
+    verdict = runtime.decide(planned).verdict
     if verdict == "deny":
         return None
     if verdict == "ask" and not call.approved and _digest(runtime, planned) not in runtime.permissions.always:

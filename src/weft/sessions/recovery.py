@@ -164,7 +164,7 @@ class Unfinished:
                 pass
         if payload.layer == "stream":
             self._assembler.feed(payload)
-            self._tracker.feed(payload)
+        self._tracker.feed(payload)
 
     def _begin(self, event: Event) -> None:
         self.exchange, self._began = event.exchange, event.time

@@ -253,6 +253,13 @@ class Session(Agent):
             self.bus.publish_apart(UserMessage(message))
             self.engine.messages.append(message)
 
+    async def forget_allowed(self) -> int:
+        """Take back what was allowed with `always`: from now on each such call is asked for again. How many it were."""
+        forgotten = {*self._kept.always, *self.runtime.permissions.always}
+        self.runtime.permissions.always.clear()
+        await self.configure(always=[])
+        return len(forgotten)
+
     async def reset(self) -> None:
         """Begin the conversation anew. Log and files stay."""
         await self.rewind(0)

@@ -26,7 +26,7 @@ _BATCH = 500
 Names = list[str]
 Events = list[Event]
 
-_QUIET = frozenset({"exchange_response", "session_rewound"})
+_QUIET = frozenset({"exchange_response", "session_rewound", "file_accepted"})
 
 
 class Sessions:

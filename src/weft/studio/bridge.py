@@ -8,6 +8,8 @@ from importlib import resources
 from re import IGNORECASE
 from re import compile as pattern
 
+from weft.core.json import encode
+
 _HEAD = pattern(rb"<head\b[^>]*>", IGNORECASE)
 _HTML = pattern(rb"<html\b[^>]*>|<!doctype[^>]*>", IGNORECASE)
 
@@ -23,5 +25,15 @@ def with_bridge(page: bytes) -> bytes:
 
 
 @cache
+def for_drafts() -> bytes:
+    """An empty page that shows what it is given by the page around it, with the bridge in it."""
+    return b"<!doctype html><script>(" + _resource("draft.js") + b")(" + encode(_script().decode()) + b")</script>"
+
+
+@cache
 def _script() -> bytes:
-    return (resources.files("weft.studio") / "bridge.js").read_bytes()
+    return _resource("bridge.js")
+
+
+def _resource(name: str) -> bytes:
+    return (resources.files("weft.studio") / name).read_bytes()

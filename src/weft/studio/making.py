@@ -72,7 +72,8 @@ class Maker:
             texts=self._texts,
             tools=names,
         )
-        *history, message = prompt.messages
+        *history, asked = prompt.messages
+        message = msgspec.structs.replace(asked, said=brief.text)
         settings = SessionSettings(
             tools=["files", *names], instructions=prompt.system, permissions="auto", history=history
         )

@@ -14,7 +14,8 @@ from weft.core.errors import ErrorInfo, WeftError
 from weft.core.events import ExchangeResponse
 from weft.core.messages import Message, user
 from weft.core.usage import Usage
-from weft.sessions.errors import NoSuchSession
+from weft.sessions.errors import NoSuchSession, SessionBusy, StoreError
+from weft.sessions.lease import SECONDS
 from weft.sessions.session import Session
 from weft.sessions.store import PAGE, SessionInfo
 from weft.studio.assignment import Assignment
@@ -31,6 +32,8 @@ AssignmentFor = Callable[[str, Project, Version, Variant], Awaitable[Assignment]
 _SHOWN = frozenset({"completed", "limit"})
 """Outcomes whose pages are worth looking at."""
 _LOST = ErrorInfo(code="incomplete", message="The process ended while the variant was being built. Try it again.")
+_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
+"""Seconds between attempts to write down that a variant failed."""
 _log = logging.getLogger("weft.studio")
 
 
@@ -98,9 +101,15 @@ class Running:
             for variant in version.variants:
                 if variant.is_done or variant.session in self._tasks or variant.session in self._expected:
                     continue
-                changes = await self._outcome(project.id, version.id, variant)
-                if changes:
+                changes = await self._outcome(project.id, version, variant)
+                if not changes:
+                    continue
+                try:
                     project = await self._note(project.id, version.id, variant.index, **changes)
+                except StoreError as error:  # whoever only looks is shown what could not be written down
+                    _log.warning("%s", error, extra={"project": project.id})
+                    now = with_variant(version_of(project, Base(version.id, variant.index)), variant.index, **changes)
+                    project = project.with_version(now)
         return project
 
     async def close(self) -> None:
@@ -134,11 +143,23 @@ class Running:
         except NoSuchSession:
             return  # deleted meanwhile
         except WeftError as error:
-            await note(status="failed", ended=time(), error=error.info())
+            await self._failed(variant, note, error.info())
         except Exception:
             _log.exception("A variant failed.", extra={"session": variant.session})
             error = ErrorInfo(code="internal", message="The variant failed here; the log of the server says why.")
-            await note(status="failed", ended=time(), error=error)
+            await self._failed(variant, note, error)
+
+    async def _failed(self, variant: Variant, note: Note, error: ErrorInfo) -> None:
+        """Write it down, as soon as anything can be. At last it is left to whoever looks at the project next."""
+        for pause in _PAUSES:
+            try:
+                await note(status="failed", ended=time(), error=error)
+                return
+            except NoSuchSession:
+                return
+            except StoreError as fault:
+                _log.warning("%s", fault, extra={"session": variant.session})
+            await asyncio.sleep(pause)
 
     async def _ask(
         self, owner: str, variant: Variant, message: Message, note: Note, before: AgentResult | None = None
@@ -190,18 +211,26 @@ class Running:
 
     # --- variants of an earlier process ------------------------------------------------------------------------------
 
-    async def _outcome(self, project: str, version: str, variant: Variant) -> dict[str, Any]:
+    async def _outcome(self, project: str, version: Version, variant: Variant) -> dict[str, Any]:
         """What became of a variant, by its log. Nothing if it goes on here."""
         try:
             info = await self._host.sessions.store.info(variant.session)
             said = await self._response(info, variant)
+            if not info.last_seq and time() - version.created < SECONDS:
+                return {}  # another process may be about to begin
             if said is None and info.last_seq:
                 async with self._host.use(info) as session:  # closes what is open, or takes it up
                     exchange = session.engine.current
                     if exchange is not None:
-                        self._keep(project, version, variant, self._follow(project, version, variant, exchange))
+                        self._keep(project, version.id, variant, self._follow(project, version.id, variant, exchange))
                         return {}
                 said = await self._response(await self._host.sessions.store.info(info.id), variant)
+        except SessionBusy:
+            return {}  # another process is at it
+        except NoSuchSession:
+            said = None
+        except StoreError:
+            return {}  # nothing can be said now
         except WeftError:
             said = None
         return said if said is not None else {"status": "failed", "ended": time(), "error": _LOST}
@@ -226,7 +255,7 @@ class Running:
         else:
             changes = {"status": result.status, "turns": result.turns, "usage": result.usage, "error": result.error}
             changes["cost_usd"] = result.cost
-        with suppress(NoSuchSession):
+        with suppress(StoreError):
             await self._note(project, version, variant.index, ended=time(), **changes)
 
     async def _note(self, project: str, version: str, index: int, **changes: Any) -> Project:

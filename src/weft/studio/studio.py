@@ -4,13 +4,14 @@ Every request makes a version. Each of its variants is an agent in a session of 
 or finished changes nothing for the others, and nobody who leaves stops any.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
 
 import msgspec
 
-from weft.core.errors import ConfigurationError, WeftError
+from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.errors import NoSuchSession
 from weft.sessions.store import SessionInfo
 from weft.studio.assignment import Assignment, FindAssignment
@@ -24,6 +25,9 @@ from weft.studio.running import Running
 from weft.studio.stacks.preview import Preview
 from weft.studio.stacks.stack import stack as find_stack
 from weft.studio.watching import Watchers
+
+_LOOK = 5.0
+"""Seconds between two looks at a project that somebody watches."""
 
 
 class Studio:
@@ -155,10 +159,31 @@ class Studio:
     async def watch(self, owner: str, name: str) -> AsyncGenerator[Project]:
         """The project now, and again whenever something about it has changed."""
         with self.watchers.at(name) as states:
-            yield await self.get(owner, name)
-            async with aclosing(states):
-                async for project in states:
-                    yield project
+            project = await self.get(owner, name)
+            yield project
+            looking = asyncio.create_task(self._look_again(owner, project))
+            try:
+                async with aclosing(states):
+                    async for project in states:
+                        yield project
+            finally:
+                looking.cancel()
+                await asyncio.wait([looking])
+
+    async def _look_again(self, owner: str, project: Project) -> None:
+        """What another process on the same store changes is not heard of here: it is looked for now and then."""
+        seen = project.updated
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                project = await self.get(owner, project.id)
+            except NotFound:
+                self.watchers.end(project.id)
+                return
+            except WeftError:
+                continue  # the store cannot be read now
+            if project.updated > max(seen, self.watchers.told(project.id)):
+                self.watchers.tell(project)
 
     async def finished(self, owner: str, name: str, version: str) -> Version:
         """Wait until all variants of a version are over and have been looked at."""

@@ -12,9 +12,16 @@ class Watchers:
 
     def __init__(self) -> None:
         self._places: dict[str, set[asyncio.Queue[Project | None]]] = {}
+        self._told: dict[str, float] = {}
 
     def tell(self, project: Project) -> None:
+        if project.id in self._places:
+            self._told[project.id] = project.updated
         self._put(project.id, project)
+
+    def told(self, name: str) -> float:
+        """When the project had last changed, of what its watchers were told."""
+        return self._told.get(name, 0.0)
 
     def end(self, name: str) -> None:
         """The project is gone."""
@@ -31,6 +38,7 @@ class Watchers:
             self._places[name].discard(place)
             if not self._places[name]:
                 del self._places[name]
+                self._told.pop(name, None)
 
     def _put(self, name: str, state: Project | None) -> None:
         for place in self._places.get(name, ()):

@@ -21,8 +21,9 @@ from weft.core.payload import Payload
 from weft.core.tools import ToolCall, ToolResult, ToolStatus
 from weft.tools.context import Emit, ToolContext
 from weft.tools.faults import explain_exception
+from weft.tools.fitting import capped, fitted, is_too_large
 from weft.tools.locks import Ticket
-from weft.tools.outcome import Parts, ToolFault, ToolOutput, content_of, plain_text
+from weft.tools.outcome import Parts, ToolFault, ToolOutput, content_of
 from weft.tools.summaries import call_summary, result_summary
 from weft.tools.tool import Access, Tool
 
@@ -183,7 +184,7 @@ class Batch:
             self._start(running, planned)
             assert running.context is not None
             value = await self._runtime.run(planned, running.context)
-            result = self._success(running, planned, value)
+            result = self._success(running, planned, await _fitting(value))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             assert task is not None
@@ -271,8 +272,7 @@ class Batch:
         if self._open == 0 and self._done is not None and not self._done.done():
             self._done.set_result(None)
 
-    def _success(self, running: Running, planned: Planned, value: Any) -> ToolResult:
-        output = value if isinstance(value, ToolOutput) else ToolOutput(content=content_of(value))
+    def _success(self, running: Running, planned: Planned, output: ToolOutput) -> ToolResult:
         limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
         content, cut = capped(output.content, limit)
         if planned.changed:
@@ -300,6 +300,15 @@ class Batch:
         return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
 
 
+async def _fitting(value: Any) -> ToolOutput:
+    """What a body gave, with nothing in it that is too large for an event."""
+    output = value if isinstance(value, ToolOutput) else ToolOutput(content=content_of(value))
+    if isinstance(output.content, str) or not is_too_large(output.content):
+        return output
+    content = await asyncio.to_thread(fitted, output.content)
+    return msgspec.structs.replace(output, content=content, truncated=True)
+
+
 def _result(running: Running, status: ToolStatus, content: Parts, truncated: bool = False) -> ToolResult:
     return ToolResult(id=running.call.id, name=running.call.name, status=status, content=content, truncated=truncated)
 
@@ -307,28 +316,10 @@ def _result(running: Running, status: ToolStatus, content: Parts, truncated: boo
 def _outcome(running: Running, result: ToolResult) -> Payload:
     took = round((monotonic() - running.started) * 1000, 3) if running.started else 0.0
     said = result.summary or result_summary(result)
+    cost = running.context.spent if running.context is not None else 0.0
     if result.status == "ok":
-        return ToolCompleted(result.id, result.name, took, said)
-    return ToolFailed(result.id, result.name, result.status, took, said)
-
-
-def capped(content: Parts, limit: int) -> tuple[Parts, bool]:
-    """Text within the limit, with head and tail kept; whether something was left out. Pictures stay."""
-    if isinstance(content, str):
-        return _cut(content, limit)
-    share = max(limit // max(sum(isinstance(part, Text) for part in content), 1), 200)
-    cuts = [_cut(part.text, share) if isinstance(part, Text) else None for part in content]
-    parts = [part if cut is None else Text(cut[0]) for part, cut in zip(content, cuts, strict=True)]
-    return parts, any(cut is not None and cut[1] for cut in cuts)
-
-
-def _cut(text: str, limit: int) -> tuple[str, bool]:
-    text = plain_text(text)
-    if len(text) <= limit:
-        return text, False
-    head, tail = limit * 2 // 3, limit - limit * 2 // 3
-    left_out = len(text) - head - tail
-    return f"{text[:head]}\n\n[… {left_out:,} characters left out …]\n\n{text[-tail:]}", True
+        return ToolCompleted(result.id, result.name, took, said, cost)
+    return ToolFailed(result.id, result.name, result.status, took, said, cost)
 
 
 def _with_note(content: Parts, note: str) -> Parts:

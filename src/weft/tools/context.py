@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_PIECE = 64 * 1024
+"""Characters of output in one event."""
+
 Emit = Callable[[Payload], object]
 
 
@@ -28,7 +31,7 @@ class Ask(Protocol):
 class ToolContext:
     """Name a parameter of a tool with this type and it is given one; the model does not see it."""
 
-    __slots__ = ("_ask", "_closed", "_emit", "_keep", "_loop", "_stopping", "_workspace", "call", "host")
+    __slots__ = ("_ask", "_closed", "_emit", "_keep", "_loop", "_stopping", "_workspace", "call", "host", "spent")
 
     def __init__(
         self,
@@ -48,6 +51,8 @@ class ToolContext:
         self._ask = ask
         self._loop = loop
         self._stopping = self._closed = False
+        self.spent: float | None = 0.0
+        """What the call cost so far, in dollars; None once something was used whose price is not known."""
         self.host = host
         """The runtime the call runs in; agents that work for this one share its locks and approvals."""
 
@@ -88,8 +93,14 @@ class ToolContext:
 
     def output(self, text: str, channel: Literal["stdout", "stderr", "progress"] = "stdout") -> None:
         """Show what the tool has to say while it works."""
-        if text:
-            self.emit(ToolOutputDelta(self.call.id, plain_text(text), channel))
+        text = plain_text(text)
+        for start in range(0, len(text), _PIECE):
+            self.emit(ToolOutputDelta(self.call.id, text[start : start + _PIECE], channel))
+
+    def spend(self, usd: float | None) -> None:
+        """Something was used that costs money. It counts for the exchange's cost and budget; None if nobody knows how
+        much it is."""
+        self.spent = None if usd is None or self.spent is None else self.spent + usd
 
     def keep(self, kind: type[T]) -> T:
         """The one object of that kind in this session: made on first use, its `aclose` awaited at the session's end."""

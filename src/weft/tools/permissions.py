@@ -10,7 +10,7 @@ A deny that matches always wins; among the others the last one that matches does
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, Literal
 
@@ -23,6 +23,9 @@ from weft.tools.tool import Effect, Tool
 Verdict = Literal["allow", "ask", "deny"]
 Mode = Literal["read-only", "ask", "auto"]
 MODES: tuple[Mode, ...] = ("read-only", "ask", "auto")
+
+Real = Callable[[str], str]
+"""The path of a file in the workspace without links on its way."""
 
 _HARMLESS: frozenset[Effect] = frozenset({"none", "read"})
 _RULE = re.compile(r"\s*(allow|ask|deny)\s+([^\s(]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
@@ -62,6 +65,12 @@ class Rule(msgspec.Struct, frozen=True):
     def is_for(self, tool: str) -> bool:
         return fnmatchcase(tool, self.tool)
 
+    def unseen(self) -> "Rule | None":
+        """The rule for a call that cannot be judged: who wants to be asked is asked, and nothing is allowed by it."""
+        if self.about is None or self.argument is not None:
+            return self
+        return Rule("ask", self.tool) if self.verdict == "ask" else None
+
     def matches(self, subject: str, arguments: JsonObject) -> bool:
         if self.about is None:
             return True
@@ -82,10 +91,14 @@ class Permissions:
         """Digests of calls that were allowed for the rest of the session: exactly these."""
         self.rules = [rule if isinstance(rule, Rule) else Rule.parse(rule) for rule in rules]
 
-    def decide(self, tool: Tool, arguments: JsonObject) -> Decision:
+    def decide(self, tool: Tool, arguments: JsonObject, real: Real | None = None) -> Decision:
+        """The decision over a call. `real` knows the paths of files behind links, which rules look at as well."""
         rules = [rule for rule in self.rules if rule.is_for(tool.name)] if self.rules else []
         if rules:
-            decision = self._by_rules(rules, subjects_of(tool, arguments), arguments)
+            subjects = subjects_of(tool, arguments)
+            if subjects is not None and real is not None:
+                subjects = [*subjects, *_behind_links(tool, arguments, real)]
+            decision = self._by_rules(rules, subjects, arguments)
             if decision is not None:
                 return decision
         return _BY_MODE[self.mode, tool.effect in _HARMLESS]
@@ -95,7 +108,7 @@ class Permissions:
         if subjects is None:
             if any(rule.about is not None for rule in denials):
                 return Decision("deny", "It is too complex to be held against the rules; send simpler commands.")
-            subjects, rules = [""], [rule for rule in rules if rule.about is None or rule.argument is not None]
+            subjects, rules = [""], [judged for rule in rules if (judged := rule.unseen()) is not None]
         for rule in denials:
             if any(rule.matches(subject, arguments) for subject in subjects):
                 return Decision("deny", f"The rule '{rule}' forbids it.")
@@ -115,6 +128,13 @@ def subjects_of(tool: Tool, arguments: JsonObject) -> Sequence[str] | None:
     if tool.access is not None:
         return [access.resource.removeprefix("file:") for access in tool.access(arguments)] or [""]
     return [encode_text(arguments)]
+
+
+def _behind_links(tool: Tool, arguments: JsonObject, real: Real) -> list[str]:
+    """Other names of the files that a call needs."""
+    accesses = tool.access(arguments) if tool.access is not None else ()
+    paths = [access.resource.removeprefix("file:") for access in accesses if access.resource.startswith("file:")]
+    return [behind for path in paths if path and (behind := real(path)) != path]
 
 
 def _text(value: Any) -> str:

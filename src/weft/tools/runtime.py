@@ -4,6 +4,7 @@ Whatever happens on the way, each call gets exactly one result: what went wrong 
 run side by side, those that share a resource in call order; results come back in call order.
 """
 
+import os
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from weft.tools.context import Emit, ToolContext
 from weft.tools.keep import Keep
 from weft.tools.locks import Locks
 from weft.tools.outcome import ToolFault
-from weft.tools.permissions import Permissions
+from weft.tools.permissions import Decision, Permissions
 from weft.tools.registry import Registry, ToolLike
 from weft.tools.summaries import call_in_full
 from weft.tools.tool import Tool
@@ -76,6 +77,8 @@ class ToolRuntime:
         self.approvals = approvals or Approvals()
         self.relay: Callable[[Event, bool], object] | None = None
         """Where events of agents go that work for this one, or (False) for one of those."""
+        self.left: Callable[[], Any] | None = None
+        """What of its budget is left, for agents that work for this one."""
         self.elsewhere: Callable[[str], Tool] | None = None
         """Finds tools that are not in the registry, where a model brings tools of its own."""
         self.shared: Sequence[Middleware] = ()
@@ -136,20 +139,31 @@ class ToolRuntime:
             return fault
         return Planned(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
 
+    def decide(self, planned: Planned) -> Decision:
+        """What rules and mode say to a call."""
+        return self.permissions.decide(planned.tool, planned.arguments, self._real)
+
+    def _real(self, path: str) -> str:
+        """The path without links on its way. Rules go by it; the resolver is what holds."""
+        if self.workspace.is_project or not self.workspace.root:
+            return path
+        top = os.path.realpath(self.workspace.root)
+        real = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
+        return path if real.startswith("..") else real
+
     def allows(self, planned: Planned) -> bool:
         """Nobody need be asked."""
-        return self.permissions.decide(planned.tool, planned.arguments).verdict == "allow"
+        return self.decide(planned).verdict == "allow"
 
     async def permit(self, planned: Planned, emit: Emit) -> Planned:
         """The call as it was allowed, by whoever has to be asked; raises ToolFault if it was not."""
-        tool, call = planned.tool, planned.call
-        decision = self.permissions.decide(tool, planned.arguments)
+        decision = self.decide(planned)
         if decision.verdict == "deny":
             raise ToolFault(f"This call is not permitted. {decision.reason}".strip(), status="denied")
         digest = self._digest(planned)
         if decision.verdict == "allow" or digest in self.permissions.always:
             return planned
-        approval = await self.approvals.approve(call, digest, call_in_full(planned.arguments), emit)
+        approval = await self.approvals.approve(planned.call, digest, call_in_full(planned.arguments), emit)
         if not approval.allowed:
             raise ToolFault(f"The user did not allow this call. {approval.reason}".strip(), status="denied")
         return self._as_approved(planned, approval)
@@ -160,7 +174,7 @@ class ToolRuntime:
             changed = self.plan(ToolCall(id=planned.call.id, name=planned.tool.name, input=approval.arguments))
             if isinstance(changed, ToolFault):
                 raise changed
-            decision = self.permissions.decide(changed.tool, changed.arguments)
+            decision = self.decide(changed)
             if decision.verdict == "deny":
                 raise ToolFault(f"The changed call is not permitted. {decision.reason}", status="denied")
             planned = replace(changed, call=planned.call, changed=True)

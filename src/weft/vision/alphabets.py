@@ -1,5 +1,6 @@
 """Alphabets of scripts that the reader does not know, and the order in which their letters are seen and spoken."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -34,6 +35,8 @@ ARABIC = Alphabet(
 )
 ALPHABETS = (CYRILLIC, HEBREW, ARABIC)
 _ALIKE = dict(zip("ABCEHKMOPTXaceopxy", "АВСЕНКМОРТХасеорху", strict=True))
+_INNER = re.compile("ן(?=[א-ת])")
+"""A final nun stands at the end of a word only; elsewhere it is a vav, which looks much like it."""
 ARABIC_DIGITS = "٠١٢٣٤٥٦٧٨٩،؛؟"
 
 
@@ -53,7 +56,7 @@ def logical(text: str, alphabet: Alphabet) -> str:
         words = ["".join(_ALIKE.get(letter, letter) for letter in word) for word in text.split(" ")]
         return unicodedata.normalize("NFC", " ".join(word for word in words if word))
     turned = [*reversed(pieces_of(text))]
-    return " ".join("".join(turned).split())
+    return " ".join(_INNER.sub("ו", word) for word in "".join(turned).split())
 
 
 def pieces_of(text: str) -> list[str]:

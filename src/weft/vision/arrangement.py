@@ -10,10 +10,12 @@ from weft.vision.nesting import nest
 from weft.vision.page import Page, Part
 from weft.vision.seen import Family, Seen, wide_letter
 from weft.vision.sheet import Sheet, length
+from weft.vision.trimming import trimmed
 
 
 def arrange(seen: Seen) -> Page:
     """The page as a tree of elements with their CSS."""
+    seen = trimmed(seen)
     body = give_meaning(nest(seen), seen)
     family = _family(seen)
     left, right = _column(body, seen.width)

@@ -19,6 +19,8 @@ LEAST_AREA = 24
 LEAST_SIDE = 7
 STRAIGHT = 0.86
 """The part of the rows that must end where the rectangle does."""
+BENT = 6
+"""From this radius on one side may be less straight: something in a corner, a shadow say, hides more of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,11 @@ def corner_radius(mask: Mask) -> float | None:
     right = width - right
     most = min(height, width) / 2
     guess = _radius_of(left, right, most)
-    bend = _bend(height, guess)
-    off = np.minimum(np.abs(left - bend), np.abs(right - bend))
-    fits = (np.abs(left - bend) <= 1.6).mean(), (np.abs(right - bend) <= 1.6).mean()
-    if min(fits) >= STRAIGHT:
+    bends = [_bend(height, guess, at) for at in (0.0, 0.5)]
+    one, two = (np.minimum(*(np.abs(side - bend) for bend in bends)) for side in (left, right))
+    off = np.minimum(one, two)
+    fits = float((one <= 1.6).mean()), float((two <= 1.6).mean())
+    if min(fits) >= STRAIGHT or (guess >= BENT and max(fits) >= 0.9 and min(fits) >= STRAIGHT - 0.1):
         return guess
     square = (left <= 1).mean(), (right <= 1).mean()
     if min(square) >= STRAIGHT and float((off <= 1.6).mean()) > 0.5:
@@ -142,8 +145,11 @@ def _lacking() -> NDArray[np.float64]:
     return np.array(found)
 
 
-def _bend(height: int, radius: float) -> NDArray[np.float64]:
-    """How far a rounded rectangle's side lies inside its edge, row by row."""
-    rows = np.arange(height) + 0.5
-    away = np.clip(radius - np.minimum(rows, height - rows), 0, None)
+def _bend(height: int, radius: float, at: float) -> NDArray[np.float64]:
+    """How far a rounded rectangle's side lies inside its edge, row by row.
+
+    It is taken at each row's outer edge (0, for pixels that are wholly inside) or its middle (0.5).
+    """
+    rows: NDArray[np.float64] = np.arange(height, dtype=np.float64)
+    away = np.clip(radius - at - np.minimum(rows, height - 1 - rows), 0, None)
     return radius - np.sqrt(np.clip(radius**2 - away**2, 0, None))

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from weft.vision.colours import parts
 from weft.vision.geometry import Rect
-from weft.vision.regions import Mask, Pixels
+from weft.vision.regions import STRIP, Mask, Pixels
 from weft.vision.seen import Box, Gradient
 
 DIFFERENT = 14
@@ -31,7 +31,11 @@ def paint(width: int, height: int, background: str, boxes: Sequence[Box]) -> Pix
 
 def unexplained(pixels: Pixels, page: Pixels, slack: int = DIFFERENT) -> Mask:
     """Where the screenshot is not what the boxes say."""
-    return np.abs(pixels.astype(np.int16) - page).max(axis=2) > slack
+    differs = np.empty(pixels.shape[:2], np.bool_)
+    for top in range(0, len(pixels), STRIP):
+        part = slice(top, top + STRIP)
+        differs[part] = np.abs(pixels[part].astype(np.int16) - page[part]).max(axis=2) > slack
+    return differs
 
 
 def _fill(page: Pixels, rect: Rect, radius: float, paint_with: str | Gradient) -> None:

@@ -3,11 +3,13 @@
 import itertools
 from dataclasses import replace
 
+from weft.vision.geometry import hull
 from weft.vision.page import Part
-from weft.vision.seen import Box, Text
+from weft.vision.seen import Border, Box, Text
 
 HEIGHTS = (22.0, 68.0)
 WIDEST_BUTTON = 460.0
+_RINGS = frozenset("Oo0○◯〇")
 
 
 def controls(part: Part, used: list[int] | None = None) -> Part:
@@ -15,6 +17,8 @@ def controls(part: Part, used: list[int] | None = None) -> Part:
     count = used if used is not None else [0]
     children = tuple(controls(child, count) for child in part.children)
     part = replace(part, children=_labelled(children) if part.kind == "stack" else _ticks(part.kind, children))
+    if part.kind == "row" and part.box is None and part.children != children:
+        part = replace(part, rect=hull(child.rect for child in part.children))
     if part.box is None or part.tag != "div":
         return part
     return _control(part, part.box, count)
@@ -58,13 +62,12 @@ def _empty(part: Part, box: Box, count: list[int]) -> Part:
 
 
 def _field(part: Part, text: Text, count: list[int], pictures: list[Part]) -> Part:
-    if pictures and any(picture.rect.x > text.rect.right for picture in pictures):
-        attributes = (("type", "button"), ("aria-haspopup", "listbox"))
-        return replace(part, tag="button", name="select", attributes=attributes)
-    if pictures:
-        return replace(part, name="search")
+    """A field to write in; with a picture behind its text, one to choose in."""
     count[0] += 1
-    attributes = (("id", f"field-{count[0]}"), ("type", _type(text.text)), ("placeholder", text.text))
+    identity = ("id", f"field-{count[0]}")
+    if any(picture.rect.x > text.rect.right for picture in pictures):
+        return replace(part, tag="select", name="select", attributes=(identity,))
+    attributes = (identity, ("type", "search" if pictures else _type(text.text)), ("placeholder", text.text))
     return replace(part, tag="input", name="field", attributes=attributes)
 
 
@@ -96,7 +99,7 @@ def _labelled(children: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _fields(part: Part) -> list[Part]:
-    return [part] if part.tag == "input" and part.name == "field" else []
+    return [part] if part.name in ("field", "select") and part.tag in ("input", "select") else []
 
 
 def _ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -105,6 +108,7 @@ def _ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
         return children
     result = list(children)
     for number, (child, after) in enumerate(itertools.pairwise(children)):
+        child = _ring(child)
         box = child.box
         if box is None or box.border is None or child.children or after.text is None:
             continue
@@ -120,14 +124,27 @@ def _ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(result)
 
 
+def _ring(part: Part) -> Part:
+    """A lone O that is as wide as it is tall is the ring of a choice, read as a letter."""
+    text = part.text
+    if text is None or text.text not in _RINGS or len(text.lines) != 1:
+        return part
+    ink = text.lines[0].ink
+    if abs(ink.w - ink.h) > 1.5:
+        return part
+    border = Border((1.5, 1.5, 1.5, 1.5), text.style.colour)
+    return Part("stack", ink, box=Box(ink, "transparent", ink.w / 2, border))
+
+
 def named(part: Part, labels: frozenset[str]) -> Part:
     """Every field that no label names gets a name of its own."""
     children = tuple(named(child, labels) for child in part.children)
     part = replace(part, children=children)
     attributes = dict(part.attributes)
-    if part.tag != "input" or "aria-label" in attributes or attributes.get("id") in labels:
+    if part.tag not in ("input", "select") or "aria-label" in attributes or attributes.get("id") in labels:
         return part
-    return replace(part, attributes=(*part.attributes, ("aria-label", attributes.get("placeholder", "Field"))))
+    said = next((text.text for text in words(part)), "Field")
+    return replace(part, attributes=(*part.attributes, ("aria-label", said)))
 
 
 def label_targets(part: Part) -> frozenset[str]:

@@ -9,7 +9,7 @@ from weft.vision import models
 from weft.vision.geometry import Rect
 from weft.vision.regions import Mask, Pixels, islands
 
-TILE = 640
+TILE = 480
 """Rows that the network sees at once; tiles share `OVERLAP` rows so that no line is cut in two."""
 OVERLAP = 64
 SURE = 0.3
@@ -24,10 +24,11 @@ def find_text(pixels: Pixels, busy: Mask, done: Callable[[float], None] | None =
     network = models.detector()
     chance = np.zeros((height, width), np.float32)
     tiles = list(_tiles(busy))
-    for number, (top, bottom, left, right) in enumerate(tiles):
-        seen = _run(network, pixels[top:bottom, left:right])
+    seen = models.spread(lambda tile: _run(network, pixels[tile[0] : tile[1], tile[2] : tile[3]]), tiles)
+    for number, (tile, found) in enumerate(zip(tiles, seen, strict=True)):
+        top, bottom, left, right = tile
         part = chance[top:bottom, left:right]
-        np.maximum(part, seen, out=part)
+        np.maximum(part, found, out=part)
         if done is not None:
             done((number + 1) / len(tiles))
     return _boxes(chance)

@@ -12,6 +12,8 @@ from weft.vision.seen import Box
 
 FAINT = 0.12
 """The part of the strongest contrast from which on a pixel counts as ink."""
+REACH = 6
+"""How far beyond the detector's box a line is followed."""
 GAP = 1.15
 """A gap wider than this many ink heights parts two texts."""
 
@@ -38,8 +40,9 @@ class Ink:
 def find_ink(pixels: Pixels, page: Pixels, rects: Sequence[Rect], boxes: Sequence[Box] = ()) -> list[Ink]:
     """The ink in each rectangle; one may hold several pieces. None reaches over the edge of the box that it is on."""
     found: list[Ink] = []
-    for rect in _settled(rects):
-        for part in _pieces(pixels, page, rect, _room(rect, boxes)):
+    settled = _settled(rects)
+    for rect in settled:
+        for part in _pieces(pixels, page, rect, _between(rect, settled, _room(rect, boxes))):
             ink = soak(pixels, page, part)
             if ink is not None and not any(ink.rect.common(other.rect) > 0.6 * ink.rect.area for other in found[-30:]):
                 found.append(ink)
@@ -117,10 +120,31 @@ def _room(rect: Rect, boxes: Sequence[Box]) -> Rect | None:
     return box.rect.grown(-(edge + 1 + min(0.2 * box.radius, 3)))
 
 
+def _between(rect: Rect, rects: Sequence[Rect], room: Rect | None) -> Rect | None:
+    """The room, ending halfway to the texts that stand before and after on the same line."""
+    left, right = rect.x - REACH, rect.right + REACH
+    near, far = left, right
+    for other in rects:
+        beside = min(other.bottom, rect.bottom) - max(other.y, rect.y) > 0.4 * min(other.h, rect.h)
+        if other is rect or not beside or other.right < left or other.x > right:
+            continue
+        if other.middle[0] < rect.x:
+            near = max(near, (other.right + rect.x) / 2)
+        elif other.middle[0] > rect.right:
+            far = min(far, (other.x + rect.right) / 2)
+    if near == left and far == right:
+        return room
+    whole = spanning((near, rect.y - REACH, max(far, near), rect.bottom + REACH))
+    if room is None:
+        return whole
+    near, far = max(near, room.x), min(far, room.right)
+    return spanning((near, room.y, max(far, near), room.bottom))
+
+
 def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None) -> list[Rect]:
     """The box, reaching as far as its ink does, in parts where a wide gap lies between."""
     height, width = pixels.shape[:2]
-    grown = Rect(rect.x - 6, rect.y - 2, rect.w + 12, rect.h + 4).within(width, height)
+    grown = Rect(rect.x - REACH, rect.y - 2, rect.w + 2 * REACH, rect.h + 4).within(width, height)
     if room is not None:
         near, high = max(grown.x, room.x), max(grown.y, room.y)
         far, low = max(min(grown.right, room.right), near), max(min(grown.bottom, room.bottom), high)
@@ -162,6 +186,9 @@ def _kin(
     looks = [_look(change[:, near:far], band[:, near:far]) for near, far in words]
     kin = [words[0]]
     last = looks[0]
+    if looks[0][1] <= 0.3 * height and words[1][0] - words[0][1] > max(0.6 * height, 5):
+        kin.append(words.pop(1))  # a dash before an item
+        last = looks.pop(1)
     for word, look in zip(words[1:], looks[1:], strict=True):
         if _differ(last, look):
             kin.append(word)

@@ -8,12 +8,15 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from weft.vision.fonts import STACKS
+from weft.vision.cards import evened
 from weft.vision.geometry import Rect, even, hull
+from weft.vision.leaves import field_node, picture_node, rule_node, text_node
 from weft.vision.page import Node, Part
-from weft.vision.seen import Box, Family, Text
+from weft.vision.seen import Family, Text
 from weft.vision.sheet import Sheet, length, paint_box
-from weft.vision.wrapping import broken, wrap_width
+from weft.vision.simplifying import simplified
+from weft.vision.tabling import table_node
+from weft.vision.wrapping import wrap_width
 
 NEAR = 1.6
 """Edges closer than this are the same edge."""
@@ -41,68 +44,20 @@ def lay_out(part: Part, frame: Frame, place: Sheet | None = None, narrow: Sheet 
     """One part and all in it. `place` and `narrow` are what its parent already said about it."""
     sheet, slim = place if place is not None else Sheet(), narrow if narrow is not None else Sheet()
     if part.kind == "text" and part.text is not None:
-        return _text(part, part.text, frame, sheet, slim)
+        return text_node(part, part.text, frame.family, sheet, slim)
     if part.kind == "picture" and part.picture is not None:
-        sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
-        return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes)
+        return picture_node(part, sheet, slim)
     if part.kind == "rule" and part.box is not None:
-        return _rule(part, part.box, sheet, slim)
-    if part.tag == "input" and part.box is not None:
-        return _field(part, part.box, sheet, slim)
+        return rule_node(part, part.box, sheet, slim)
+    if part.tag in ("input", "select") and part.box is not None:
+        return field_node(part, part.box, sheet, slim)
+    if part.kind == "table":
+
+        def inside(child: Part, room: Rect) -> Node:
+            return lay_out(child, replace(frame, left=room.x, right=room.right))
+
+        return table_node(part, frame.family, sheet, slim, inside)
     return _group(part, frame, sheet, slim)
-
-
-def _rule(part: Part, box: Box, sheet: Sheet, slim: Sheet) -> Node:
-    sheet["background"] = box.fill
-    if part.rect.w >= part.rect.h:
-        sheet["height"] = length(part.rect.h)
-        sheet.setdefault("width", "100%" if sheet.get("align-self") == "stretch" else length(part.rect.w))
-        sheet["max-width"] = "100%"
-    else:
-        sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
-        sheet["flex"] = "none"
-    return Node(part.tag, part.name or "rule", sheet.done(), slim.done(), part.attributes)
-
-
-def _field(part: Part, box: Box, sheet: Sheet, slim: Sheet) -> Node:
-    paint_box(box, sheet)
-    sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
-    text = next((child.text for child in part.children if child.text is not None), None)
-    if text is None:
-        if part.name != "field":
-            sheet["appearance"] = "none"
-        return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes)
-    edge = box.border.widths[3] if box.border is not None else 0.0
-    sheet["padding"] = f"0 {length(text.rect.x - part.rect.x - edge)}"
-    sheet["font"] = f"{text.style.size:g}px {STACKS[text.style.family]}"
-    if text.style.weight != 400:
-        sheet["font-weight"] = str(text.style.weight)
-    sheet["color"] = text.style.colour
-    return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes)
-
-
-def _text(part: Part, text: Text, frame: Frame, sheet: Sheet, slim: Sheet) -> Node:
-    style = text.style
-    if style.family != frame.family:
-        sheet["font-family"] = STACKS[style.family]
-    sheet["font-size"] = f"{style.size:g}px"
-    sheet["line-height"] = length(part.rect.h / len(text.lines))
-    if style.weight != 400:
-        sheet["font-weight"] = str(style.weight)
-    if style.italic:
-        sheet["font-style"] = "italic"
-    if style.spacing:
-        sheet["letter-spacing"] = f"{style.spacing:g}px"
-    if style.underline:
-        sheet["text-decoration"] = "underline"
-    sheet["color"] = style.colour
-    if ("dir", "rtl") in part.attributes:
-        sheet.setdefault("text-align", text.align)
-    if len(text.lines) == 1:
-        sheet["white-space"] = "nowrap"
-        slim["white-space"] = "normal"
-        return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes, (text.lines[0].text,))
-    return Node(part.tag, part.name, sheet.done(), slim.done(), part.attributes, broken(text))
 
 
 def _group(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> Node:
@@ -116,17 +71,20 @@ def _group(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> Node:
         sheet["font"], sheet["text-align"] = "inherit", "left"
         if part.box is not None and part.box.border is None:
             sheet["border"] = "0"
-    inner, content = _room(part, frame, sheet, slim)
     if part.kind == "layers":
         slim["overflow"] = "hidden"
-        children = _layers(part, inner, sheet)
-    elif part.kind == "row":
+        children = _layers(part, frame, sheet)
+        return Node(part.tag, part.name or part.kind, sheet.done(), slim.done(), part.attributes, (), tuple(children))
+    inner, content = _room(part, frame, sheet, slim)
+    if part.kind == "row":
         children = _row(part, inner, sheet, slim)
     elif part.kind == "grid":
         children = _grid(part, inner, sheet, slim)
     else:
         children = _stack(part, inner, content, sheet)
-    return Node(part.tag, part.name or part.kind, sheet.done(), slim.done(), part.attributes, (), tuple(children))
+    return simplified(
+        Node(part.tag, part.name or part.kind, sheet.done(), slim.done(), part.attributes, (), tuple(children))
+    )
 
 
 def _room(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> tuple[Frame, Rect]:
@@ -240,8 +198,9 @@ def _row_across(child: Part, frame: Frame, place: Sheet, slim: Sheet, centred: b
 
 
 def _margin_left(value: float, place: Sheet, slim: Sheet) -> None:
-    place.px("margin-left", value)
-    if value > 16:
+    """Gone on a narrow screen, where it would push things out."""
+    if abs(value) >= 0.5:
+        place["margin-left"] = length(value)
         slim["margin-left"] = "0"
 
 
@@ -353,7 +312,7 @@ def _beside(child: Part, frame: Frame, place: Sheet, slim: Sheet) -> Node:
 def _grid(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> list[Node]:
     columns, children = part.columns, part.children
     step = (children[columns - 1].rect.x - children[0].rect.x) / (columns - 1)
-    width = (part.rect.w + step) / columns - step + step - step if columns < 1 else part.rect.w - step * (columns - 1)
+    width = part.rect.w - step * (columns - 1)
     sheet["display"] = "grid"
     sheet["grid-template-columns"] = f"repeat({columns}, minmax(0, 1fr))"
     rows = [children[start : start + columns] for start in range(0, len(children), columns)]
@@ -366,7 +325,7 @@ def _grid(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> list[Node]:
     )
     if not all(even([child.rect.bottom for child in row], 0.8) for row in rows) or any(c.box is None for c in children):
         sheet["align-items"] = "start"
-    slim["grid-template-columns"] = "1fr"
+    slim["grid-template-columns"] = "repeat(1, minmax(0, 1fr))"
     if part.rect.w > frame.right - frame.left + NEAR:
         sheet["max-width"] = "100%"
     nodes: list[Node] = []
@@ -376,19 +335,22 @@ def _grid(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> list[Node]:
             place, thin = Sheet(), Sheet()
             place.px("margin-top", child.rect.y - top)
             nodes.append(lay_out(child, replace(frame, left=left, right=left + width), place, thin))
-    return nodes
+    return evened(nodes, "align-items" not in sheet)
 
 
 def _layers(part: Part, frame: Frame, sheet: Sheet) -> list[Node]:
-    """Over each other: the first gives the size, the others are placed on it."""
-    sheet["position"] = "relative"
+    """Over each other: all in the one cell of a grid, each moved to its place."""
+    sheet["display"] = "grid"
+    sheet["align-items"], sheet["justify-items"] = "start", "start"
     sheet["height"] = length(part.rect.h)
+    border = part.box.border.widths if part.box is not None and part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
     nodes: list[Node] = []
     for child in part.children:
         place = Sheet()
-        place["position"] = "absolute"
-        place["left"], place["top"] = length(child.rect.x - part.rect.x), length(child.rect.y - part.rect.y)
-        place["max-width"] = "100%"
+        place["grid-area"] = "1 / 1"
+        down, across = child.rect.y - part.rect.y - border[0], child.rect.x - part.rect.x - border[3]
+        if max(abs(down), abs(across)) >= 0.3:
+            place["margin"] = f"{length(down)} 0 0 {length(across)}"
         if child.kind not in ("text", "picture", "rule"):
             place["width"] = length(child.rect.w)
         nodes.append(lay_out(child, replace(frame, left=child.rect.x, right=child.rect.right), place, Sheet()))

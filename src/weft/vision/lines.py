@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from weft.vision.colours import css, distance
 from weft.vision.fonts import Face, faces, needs_wide
 from weft.vision.geometry import Rect
 from weft.vision.ink import Ink
-from weft.vision.letters import Speller
+from weft.vision.letters import Speller, Spelling
 from weft.vision.reader import Reading
 from weft.vision.seen import Line, TextStyle
 from weft.vision.typeface import Fit, fits, vote
@@ -26,6 +28,11 @@ HUGE = 72.0
 """A single letter larger than this is a shape."""
 UNSURE_LIKE = 0.72
 """What a reading of middling certainty must look like."""
+DOUBTFUL = 0.85
+SHORT, RIGHT = 10, 0.96
+"""Letters of a short reading, and the likeness from which one is beyond doubt."""
+
+Draft = tuple[Ink, Reading, Fit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +48,11 @@ def style(pieces: Sequence[tuple[Ink, Reading]], done: Callable[[float], None] |
     readable = [(ink, reading) for ink, reading in pieces if _legible(reading)]
     unread = [ink for ink, reading in pieces if not _legible(reading)]
     favourites = _favourites(readable)
-    drafts: list[tuple[Ink, Reading, Fit]] = []
+    drafts: list[Draft] = []
     for number, (ink, reading) in enumerate(readable):
         fit = _best(ink, reading.text.strip(), favourites)
+        if fit is None or fit.likeness < DOUBTFUL:
+            reading, fit = _respaced(ink, reading, fit, favourites)
         if fit is None or not _trusted(reading, fit):
             unread.append(ink)
             continue
@@ -51,21 +60,67 @@ def style(pieces: Sequence[tuple[Ink, Reading]], done: Callable[[float], None] |
         if done is not None and number % 8 == 7:
             done((number + 1) / len(readable))
     foreign = [ink for ink in unread if ink.rect.w >= 1.7 * ink.rect.h and 6 <= ink.rect.h <= 60]
-    drafts += (spelt := _spelt(foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else [])
-    known = {id(ink) for ink, _, _ in spelt}
-    return Styled(_agree([_line(*draft) for draft in drafts]), [ink for ink in unread if id(ink) not in known])
-
-
-def _spelt(wordy: Sequence[Ink]) -> list[tuple[Ink, Reading, Fit]]:
-    """What the reader could not read, letter by letter; lines of middling length first, they tell most."""
     speller = Speller()
-    found: list[tuple[Ink, Reading, Fit]] = []
+    spelt = _spelt(speller, foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else []
+    if speller.knows:
+        drafts = [_reread(speller, draft) for draft in drafts]
+    known = {id(ink) for ink, _, _ in spelt}
+    lines = _agree([_line(*draft) for draft in (*drafts, *spelt)])
+    return Styled(lines, [ink for ink in unread if id(ink) not in known])
+
+
+def _respaced(ink: Ink, reading: Reading, fit: Fit | None, favourites: Sequence[Face]) -> tuple[Reading, Fit | None]:
+    """The reading with a space wherever the ink has a gap, if that looks better: the reader overlooks some."""
+    text = spaced(ink, reading)
+    if text == reading.text:
+        return reading, fit
+    again = _best(ink, text, favourites)
+    if again is None or (fit is not None and again.likeness < fit.likeness + 0.05):
+        return reading, fit
+    return replace(reading, text=text), again
+
+
+def spaced(ink: Ink, reading: Reading) -> str:
+    """The text with a space at each wide gap of the ink."""
+    if len(reading.places) != len(reading.text):
+        return reading.text
+    height, width = ink.cover.shape
+    margin = max(2, round(ink.rect.h * 0.18))
+    filled = np.flatnonzero(ink.cover.max(axis=0) > 0.12)
+    wide = np.flatnonzero(np.diff(filled) > max(0.33 * height, 3))
+    gaps = [float(filled[at] + filled[at + 1]) / 2 for at in wide]
+    letters = list(reading.text)
+    places = [place * (width + 2 * margin) - margin for place in reading.places]
+    for gap in reversed(gaps):
+        after = next((number for number, place in enumerate(places) if place > gap), len(letters))
+        if 0 < after < len(letters) and " " not in letters[after - 1 : after + 1]:
+            letters.insert(after, " ")
+            places.insert(after, gap)
+    return "".join(letters).strip()
+
+
+def _spelt(speller: Speller, wordy: Sequence[Ink]) -> list[Draft]:
+    """What the reader could not read, letter by letter; lines of middling length first, they tell most."""
+    found: list[Draft] = []
     for ink in sorted(wordy, key=lambda each: abs(each.rect.w / each.rect.h - 12))[:MOST_SPELT]:
         spelling = speller.spell(ink)
         if spelling is not None:
-            reading = Reading(spelling.text, spelling.likeness, (), ())
-            found.append((ink, reading, Fit(spelling.face, spelling.size, 0.0, spelling.likeness)))
+            found.append(_draft(ink, spelling))
     return found
+
+
+def _reread(speller: Speller, draft: Draft) -> Draft:
+    """A short reading that looks a little wrong, on a page in another script: perhaps it is in that script too."""
+    ink, reading, fit = draft
+    if len(reading.text) > SHORT or fit.likeness >= RIGHT or needs_wide(reading.text):
+        return draft
+    spelling = speller.spell(ink, bare=True)
+    return _draft(ink, spelling) if spelling is not None and spelling.likeness > fit.likeness + 0.015 else draft
+
+
+def _draft(ink: Ink, spelling: Spelling) -> Draft:
+    fit = Fit(spelling.face, spelling.size, spelling.spacing, spelling.likeness)
+    return ink, Reading(spelling.text, spelling.likeness, (), ()), fit
 
 
 def _legible(reading: Reading) -> bool:

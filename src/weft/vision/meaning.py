@@ -8,14 +8,17 @@ from weft.vision.geometry import Rect, hull
 from weft.vision.page import Part
 from weft.vision.paragraphs import alike
 from weft.vision.seen import Seen, Text
+from weft.vision.tables import tabled
 
 HEADER_BOTTOM = 150
 LONGEST_HEADING = 110
+_LOOSE = 0.1
+"""Letters this far apart, or this close, in parts of the size: the size was not found, so it says nothing."""
 
 
 def give_meaning(body: Part, seen: Seen) -> Part:
     """The same tree with tags, names and attributes."""
-    marked = controls(body)
+    marked = controls(tabled(body))
     marked = named(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_mean(child) for child in marked.children))
     marked = _landmarks(marked, seen)
@@ -24,7 +27,7 @@ def give_meaning(body: Part, seen: Seen) -> Part:
 
 def title_of(seen: Seen) -> str:
     """The largest text near the top."""
-    top = [text for text in seen.texts if text.rect.y < 900]
+    top = [text for text in seen.texts if text.rect.y < 900 and not _number(text.text)]
     largest = max(top, key=lambda text: text.style.size, default=None)
     return largest.text[:80] if largest is not None else "Page"
 
@@ -47,8 +50,12 @@ def _mean(part: Part) -> Part:
         if part.tag != "div":
             return replace(part, attributes=(*part.attributes, *turned))
         return replace(part, tag="p", name="text", attributes=turned)
+    if part.tag in ("input", "select"):
+        return part
     if part.tag == "button":
         return replace(part, children=tuple(_inline(_mean(child)) for child in part.children))
+    if part.kind == "table":
+        return replace(part, children=tuple(_cells(row) for row in part.children))
     children = tuple(_mean(child) for child in part.children)
     part = replace(part, children=children)
     if part.kind == "row":
@@ -56,6 +63,11 @@ def _mean(part: Part) -> Part:
     if part.kind == "grid":
         return replace(part, name="cards", children=tuple(_article(child) for child in children))
     return _listed(part) if part.kind == "stack" else part
+
+
+def _cells(row: Part) -> Part:
+    cells = (replace(cell, children=tuple(_mean(child) for child in cell.children)) for cell in row.children)
+    return replace(row, children=tuple(cells))
 
 
 def _leftward(text: str) -> bool:
@@ -262,7 +274,7 @@ def _headings(body: Part, size: float) -> Part:
 def _ordered(part: Part) -> list[Part]:
     if part.text is not None:
         return [part]
-    if part.tag in ("button", "nav", "header"):
+    if part.tag in ("button", "nav", "header", "table"):
         return []
     return [leaf for child in part.children for leaf in _ordered(child)]
 
@@ -274,6 +286,8 @@ def _headline(part: Part, size: float) -> bool:
     if not any(letter.isalpha() for letter in text.text) or _number(text.text):
         return False
     style = text.style
+    if abs(style.spacing) > _LOOSE * style.size:
+        return False
     return style.size >= 1.3 * size or (style.weight >= 600 and style.size >= 1.08 * size)
 
 

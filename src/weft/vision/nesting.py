@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.vision.geometry import Rect, cut, even, hull
+from weft.vision.lattice import framed_tables
 from weft.vision.page import Part
 from weft.vision.seen import Box, Seen, Text
 
 THIN = 6
 SLACK = 2.0
+MARK = 24.0
 
 
 def nest(seen: Seen) -> Part:
@@ -20,7 +22,7 @@ def nest(seen: Seen) -> Part:
     leaves = [_text(text) for text in seen.texts]
     leaves += [Part("picture", picture.rect, picture=picture) for picture in seen.pictures if picture.kind != "ground"]
     leaves += [Part("rule", rule.rect, box=rule) for rule in rules]
-    parts = _fill(boxes, leaves)
+    parts = framed_tables(_fill(boxes, leaves))
     whole = divide(parts) if parts else Part("stack", page)
     if whole.kind == "stack" and whole.box is None:
         return replace(whole, rect=page)
@@ -46,7 +48,7 @@ def _fill(boxes: Sequence[Box], leaves: Sequence[Part]) -> list[Part]:
         mine = [leaf for leaf in loose if _within(box.rect, _area(leaf))]
         remaining = [other for other in remaining if other not in inner]
         loose = [leaf for leaf in loose if leaf not in mine]
-        children = _fill(inner, mine)
+        children = framed_tables(_fill(inner, mine))
         inside = _stacked(children, box.rect)
         parts.append(replace(inside, rect=box.rect, box=box) if children else Part("stack", box.rect, box=box))
     return parts + loose
@@ -71,13 +73,39 @@ def divide(parts: Sequence[Part]) -> Part:
     if len(parts) == 1:
         return parts[0]
     rows = cut(parts, lambda part: (part.rect.y, part.rect.bottom))
-    columns = cut(parts, lambda part: (part.rect.x, part.rect.right))
+    columns = _columns(parts)
+    if len(rows) > 1:
+        columns = _with_marks(columns)
     around = hull(part.rect for part in parts)
     if len(rows) > 1 and not (len(columns) > 1 and _columns_first(rows, columns)):
         return _merge_grids(Part("stack", around, tuple(_bands(rows, around))))
     if len(columns) > 1:
         return Part("row", around, tuple(divide(column) for column in columns))
     return _loosen(parts, around)
+
+
+def _columns(parts: Sequence[Part]) -> list[list[Part]]:
+    return cut(parts, lambda part: (part.rect.x, part.rect.right))
+
+
+def _with_marks(columns: list[list[Part]]) -> list[list[Part]]:
+    """Small marks (choices, ticks, bullets) that each stand before something are no column of their own."""
+    joined: list[list[Part]] = []
+    for column in columns:
+        if joined and _marks(joined[-1], column):
+            joined[-1] = [*joined[-1], *column]
+        else:
+            joined.append(column)
+    return joined
+
+
+def _marks(marks: list[Part], column: list[Part]) -> bool:
+    around, beside = hull(part.rect for part in marks), hull(part.rect for part in column)
+    if len(marks) < 2 or around.w > MARK or beside.x - around.right > MARK:
+        return False
+    if any(part.rect.h > MARK or part.children for part in marks):
+        return False
+    return all(any(abs(mark.rect.middle[1] - part.rect.middle[1]) <= 4 for part in column) for mark in marks)
 
 
 def _bands(rows: list[list[Part]], around: Rect) -> list[Part]:
@@ -92,7 +120,7 @@ def _bands(rows: list[list[Part]], around: Rect) -> list[Part]:
     for band in bands:
         parts = [part for row in band for part in row]
         if len(band) > 1 and len(bands) > 1:
-            columns = cut(parts, lambda part: (part.rect.x, part.rect.right))
+            columns = _with_marks(_columns(parts))
             if len(columns) > 1 and _columns_first(band, columns):
                 found.append(
                     Part("row", hull(part.rect for part in parts), tuple(divide(column) for column in columns))

@@ -6,7 +6,7 @@ from typing import Literal
 from weft.vision.geometry import Rect
 from weft.vision.seen import Box, Picture, Seen, Text
 
-Kind = Literal["stack", "row", "grid", "layers", "text", "picture", "rule"]
+Kind = Literal["stack", "row", "grid", "layers", "table", "text", "picture", "rule"]
 Style = tuple[tuple[str, str], ...]
 
 
@@ -15,7 +15,7 @@ class Part:
     """A piece of the page before it has a style: what it is, where it is, and what it holds.
 
     A `stack` holds its children one below the other, a `row` side by side, a `grid` in equal columns, `layers` over
-    each other. `box` is what is painted behind them.
+    each other, a `table` rows of cells. `box` is what is painted behind them.
     """
 
     kind: Kind

@@ -11,12 +11,17 @@ import numpy as np
 from PIL import Image, ImageFilter, ImageOps, UnidentifiedImageError
 
 from weft.vision.errors import PictureTooLarge, UnreadablePicture
-from weft.vision.regions import Pixels
+from weft.vision.regions import Pixels, islands
 
 MOST_PIXELS = 40_000_000
 MOST_BYTES = 50_000_000
 LEAST_SIDE = 8
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+LETTER = 7.5
+"""The least height of most letters on a page, in CSS pixels."""
+LEAST_LETTERS = 24
+SAMPLE = 900
+"""Rows that are looked at for letters."""
 LONGEST = 24_000
 """The longest side of a page, in its own pixels."""
 
@@ -90,14 +95,33 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def pixel_ratio(pixels: Pixels) -> int:
-    """How many picture pixels make one CSS pixel: 1, 2 or 3. Boxes on a dense screen only begin at whole CSS pixels."""
+    """How many picture pixels make one CSS pixel, 1 to 3: told by where boxes begin, else by how tall letters are."""
     height, width = pixels.shape[:2]
-    for ratio in (3, 2):
-        screen = width / ratio
-        likely = 350 <= screen <= 480 or screen >= 1000
-        if likely and width % ratio == 0 and height >= 64 * ratio and _on_grid(pixels, ratio):
-            return ratio
-    return 1
+    screens = {ratio: width / ratio for ratio in (3, 2)}
+    likely = [
+        ratio
+        for ratio, screen in screens.items()
+        if (350 <= screen <= 480 or screen >= 1000) and width % ratio == 0 and height >= 64 * ratio
+    ]
+    found = next((ratio for ratio in likely if _on_grid(pixels, ratio)), None)
+    if found is not None or not likely:
+        return found or 1
+    tall = _letter_height(pixels)
+    return next((ratio for ratio in likely if tall >= LETTER * ratio), 1)
+
+
+def _letter_height(pixels: Pixels) -> float:
+    """The middle height of what may be letters, 0 if there are hardly any: looked for where most edges are."""
+    grey = pixels[:, :, 1].astype(np.int16)
+    busy = np.cumsum((np.abs(np.diff(grey, axis=1)) > 60).sum(axis=1))
+    if len(busy) > SAMPLE:
+        top = int((busy[SAMPLE:] - busy[:-SAMPLE]).argmax())
+        grey = grey[top : top + SAMPLE]
+    paper = int(np.bincount(grey.ravel()).argmax())
+    marks = islands(np.abs(grey - paper) > 60)
+    wide, high = (marks.edges[:, 2] - marks.edges[:, 0])[1:], (marks.edges[:, 3] - marks.edges[:, 1])[1:]
+    letters = high[(high >= 4) & (high <= 100) & (wide <= 1.6 * high) & (wide >= 0.15 * high)]
+    return float(np.median(letters)) if len(letters) >= LEAST_LETTERS else 0.0
 
 
 def _on_grid(pixels: Pixels, ratio: int) -> bool:

@@ -1,7 +1,10 @@
-"""What text says: crops of lines go through the recogniser in batches of like width."""
+"""What text says: crops of lines go through the recogniser in batches of like width, on all cores.
+
+Letters are narrowed first, which costs a third less and reads as well; a line that is unsure then is read as it is.
+"""
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +18,11 @@ HEIGHT = 48
 BATCH_WIDTH = 1600
 """Columns in one batch: enough to keep the processor busy, little enough to report progress."""
 WIDEST = 2400
+SQUEEZE = 0.7
+SHORT = 192
+"""Columns of a short word, which is not narrowed: it costs little."""
+UNSURE = 0.55
+"""A line with a letter less sure than this is looked at again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +35,50 @@ class Reading:
     places: tuple[float, ...]
 
 
-def read(crops: Sequence[Pixels], done: Callable[[float], None] | None = None, squeeze: float = 1.0) -> list[Reading]:
-    """One reading for each crop, in order. `squeeze` under 1 narrows the letters: faster, a little less sure."""
+def read(crops: Sequence[Pixels], done: Callable[[float], None] | None = None) -> list[Reading]:
+    """One reading for each crop, in order."""
     if not crops:
         return []
+    tell: Callable[[float], None] = done or (lambda _part: None)
+    found = _readings(crops, SQUEEZE, lambda part: tell(0.85 * part))
+    again = [number for number, reading in enumerate(found) if min(reading.each, default=1.0) < UNSURE]
+    closer = _readings([crops[number] for number in again], 1.0, lambda part: tell(0.85 + 0.15 * part))
+    for number, reading in zip(again, closer, strict=True):
+        if reading.sure > found[number].sure:
+            found[number] = reading
+    tell(1.0)
+    return found
+
+
+def _readings(crops: Sequence[Pixels], squeeze: float, done: Callable[[float], None]) -> list[Reading]:
     network, letters = models.reader(), models.characters()
     widths = [_width(crop, squeeze) for crop in crops]
-    order = sorted(range(len(crops)), key=lambda number: widths[number])
+
+    def work(batch: list[int]) -> list[Reading]:
+        widest = widths[batch[-1]]
+        pictures = np.stack([_shape(crops[number], widths[number], widest) for number in batch])
+        chances = network(pictures)
+        return [_decode(each, letters, widths[number] / widest) for number, each in zip(batch, chances, strict=True)]
+
+    batches = list(_batches(widths))
     found: dict[int, Reading] = {}
-    finished = 0
-    while finished < len(order):
-        batch = _take(order[finished:], widths)
-        pictures = np.stack([_shape(crops[number], widths[number], widths[batch[-1]]) for number in batch])
-        for number, chances in zip(batch, network(pictures), strict=True):
-            found[number] = _decode(chances, letters, widths[number] / widths[batch[-1]])
-        finished += len(batch)
-        if done is not None:
-            done(finished / len(order))
+    for batch, readings in zip(batches, models.spread(work, batches), strict=True):
+        found.update(zip(batch, readings, strict=True))
+        done(len(found) / len(crops))
     return [found[number] for number in range(len(crops))]
 
 
-def _take(order: list[int], widths: list[int]) -> list[int]:
+def _batches(widths: Sequence[int]) -> Iterator[list[int]]:
+    """All crops, a few of nearly the same width at a time, the widest first: then no core waits long for the last."""
+    order = sorted(range(len(widths)), key=lambda number: widths[number])
+    batches: list[list[int]] = []
+    while order:
+        batches.append(_take(order, widths))
+        order = order[len(batches[-1]) :]
+    return reversed(batches)
+
+
+def _take(order: Sequence[int], widths: Sequence[int]) -> list[int]:
     """The next few crops of nearly the same width."""
     batch = [order[0]]
     for number in order[1:]:
@@ -60,7 +91,8 @@ def _take(order: list[int], widths: list[int]) -> list[int]:
 
 def _width(crop: Pixels, squeeze: float) -> int:
     height, width = crop.shape[:2]
-    wanted = width * HEIGHT / max(height, 1) * squeeze
+    whole = width * HEIGHT / max(height, 1)
+    wanted = max(whole * squeeze, min(whole, SHORT))
     return int(min(max(-(-wanted // 16) * 16, 48), WIDEST))
 
 

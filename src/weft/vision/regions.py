@@ -12,6 +12,9 @@ Pixels = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.int32]
 
+STRIP = 512
+"""Rows that are compared at once, so that a tall page needs little memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Regions:
@@ -29,15 +32,19 @@ class Regions:
 
 def same_colour(pixels: Pixels, slack: int) -> Regions:
     """Regions in which neighbours differ by no more than `slack` in each channel."""
-    values = pixels.astype(np.int16)
-    across = np.abs(values[:, 1:] - values[:, :-1]).max(axis=2) <= slack
-    down = np.abs(values[1:] - values[:-1]).max(axis=2) <= slack
+    height, width = pixels.shape[:2]
+    across, down = np.empty((height, width - 1), np.bool_), np.empty((height - 1, width), np.bool_)
+    for top in range(0, height, STRIP):
+        values = pixels[top : top + STRIP + 1].astype(np.int16)
+        across[top : top + STRIP] = np.abs(values[:STRIP, 1:] - values[:STRIP, :-1]).max(axis=2) <= slack
+        down[top : top + STRIP] = np.abs(values[1:] - values[:-1]).max(axis=2) <= slack
     return _join(across, down)
 
 
 def islands(mask: Mask) -> Regions:
     """Regions of true pixels; every false pixel has label 0, whose area and edges mean nothing."""
-    across, down = np.logical_and(mask[:, 1:], mask[:, :-1]), np.logical_and(mask[1:], mask[:-1])
+    # What is false forms runs too, one row high: as single pixels it would take far more memory and time.
+    across, down = np.equal(mask[:, 1:], mask[:, :-1]), np.logical_and(mask[1:], mask[:-1])
     whole = _join(across, down, diagonal=mask)
     labels, area, edges = whole.labels, whole.area, whole.edges
     kept = np.unique(labels[mask])

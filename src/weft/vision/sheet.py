@@ -12,7 +12,8 @@ class Sheet(dict[str, str]):
             self[name] = length(value)
 
     def done(self) -> Style:
-        return tuple(self.items())
+        """All of it but what is so anyhow."""
+        return tuple(entry for entry in self.items() if entry != ("align-self", "stretch"))
 
 
 def length(value: float) -> str:
@@ -29,8 +30,7 @@ def paint_box(box: Box, sheet: Sheet) -> None:
         sheet["background"] = f"linear-gradient({box.gradient.angle:g}deg, {box.gradient.start}, {box.gradient.end})"
     else:
         sheet["background"] = box.fill
-    if box.border is not None:
-        _border(box, sheet)
+    paint_frame(box, sheet)
     if box.radius >= 1:
         sheet["border-radius"] = length(box.radius)
     if box.shadow is not None:
@@ -40,8 +40,10 @@ def paint_box(box: Box, sheet: Sheet) -> None:
         )
 
 
-def _border(box: Box, sheet: Sheet) -> None:
-    assert box.border is not None
+def paint_frame(box: Box, sheet: Sheet) -> None:
+    """The border alone."""
+    if box.border is None:
+        return
     widths, colour = box.border.widths, box.border.colour
     if len(set(widths)) == 1:
         sheet["border"] = f"{length(widths[0])} solid {colour}"

@@ -1,8 +1,12 @@
 """A screenshot is seen: `see(bytes)` gives boxes, texts and pictures, and tells how far it is on the way.
 
 First what is cheap (flat areas, borders, shadows: a rough page within a second or two), then the text, then pictures.
+The last few pictures are remembered by their pixels, so that whoever compares with one need not look again.
 """
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -27,7 +31,11 @@ from weft.vision.regions import Mask, Pixels, same_colour
 from weft.vision.seen import Box, Line, Picture, PictureKind, Seen, Text
 
 Stage = Literal["regions", "finding text", "reading", "typefaces", "pictures", "done"]
+REMEMBERED = 6
 SMALL = 30
+THIN = 3
+HAZE = 4.0
+"""A shadow is near enough explained beyond this many pixels."""
 DENSE = 0.42
 """A picture differs from the page in at least this part of its rectangle."""
 
@@ -43,11 +51,36 @@ class Progress:
 
 Report = Callable[[Progress], None]
 
+_remembering = threading.Lock()
+_remembered: "OrderedDict[bytes, Seen]" = OrderedDict()
+
 
 def see(data: bytes, report: Report | None = None) -> Seen:
     """Everything on the screenshot. Raises VisionError if it is no picture or is too large."""
     tell: Report = report or (lambda _progress: None)
     shot = load(data)
+    digest = (
+        hashlib.sha256(np.ascontiguousarray(shot.fine).data).digest() + repr((shot.fine.shape, shot.lossy)).encode()
+    )
+    with _remembering:
+        known = _remembered.get(digest)
+    seen = known if known is not None else _see(shot, tell)
+    with _remembering:
+        _remembered[digest] = seen
+        _remembered.move_to_end(digest)
+        while len(_remembered) > REMEMBERED:
+            _remembered.popitem(last=False)
+    tell(Progress("done", 1.0))
+    return seen
+
+
+def forget() -> None:
+    """Look anew at the next picture."""
+    with _remembering:
+        _remembered.clear()
+
+
+def _see(shot: Shot, tell: Report) -> Seen:
     pixels = shot.pixels
     height, width = pixels.shape[:2]
     regions = same_colour(pixels, 7 if shot.lossy else 2)
@@ -57,7 +90,7 @@ def see(data: bytes, report: Report | None = None) -> Seen:
     tell(Progress("regions", 1.0, _rough(base, shot, boxes)))
     if not models.available():
         models.reader()
-    busy = regions.area[regions.labels] < 260
+    busy: Mask = (regions.area < 260)[regions.labels]
     found = find_text(pixels, busy, lambda part: tell(Progress("finding text", part)))
     boxes = [box for box in boxes if not _glyph(box, found)]
     page = paint(width, height, background, boxes)
@@ -76,7 +109,6 @@ def see(data: bytes, report: Report | None = None) -> Seen:
     unread = [ink for ink in styled.unread if ink.rect not in over]
     pictures, notes = _pictures(mended, page, boxes, texts, solid, unread)
     boxes, pictures = _on_grounds(boxes, pictures, grounds)
-    tell(Progress("done", 1.0))
     notes += _remarks(shot)
     return replace(base, boxes=tuple(boxes), texts=tuple(texts), pictures=tuple(pictures), notes=tuple(notes))
 
@@ -176,10 +208,13 @@ def _pictorial(boxes: Sequence[Box], differs: Mask, inks: Sequence[Ink]) -> list
 
 
 def _absorbed(solid: list[assets.Patch], boxes: list[Box], inks: Sequence[Ink]) -> tuple[list[assets.Patch], list[Box]]:
-    """A plain box that lies partly on a picture is part of it."""
+    """A plain box that lies partly on a picture is part of it; a line is not, it is the edge of what both lie in."""
     kept: list[Box] = []
     for box in boxes:
         rect = box.rect
+        if min(rect.w, rect.h) <= THIN:
+            kept.append(box)
+            continue
         reaches = [
             number
             for number, patch in enumerate(solid)
@@ -220,6 +255,7 @@ def _pictures(
     differs = unexplained(shot.pixels, page, 30 if shot.lossy else 14)
     lines = [line.ink for text in texts for line in text.lines]
     differs &= ~_zones((height, width), lines, 2.5)
+    differs &= ~_haze((height, width), boxes)
     taken = [patch.rect for patch in solid]
     foreign = [ink.rect for ink in unread if not any(rect.common(ink.rect) for rect in taken)]
     foreign = _joined_rows([rect for rect in foreign if not any(line.common(rect) > 0.5 * rect.area for line in lines)])
@@ -238,6 +274,16 @@ def _pictures(
         lines_are = "1 line of text" if len(foreign) == 1 else f"{len(foreign)} lines of text"
         notes.append(f"Kept as pictures, because not read for certain: {lines_are}.")
     return made, notes
+
+
+def _haze(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
+    """Close around boxes with a shadow: what differs there is the shadow, and must not tie the box to what is in it."""
+    marked = np.zeros(shape, np.bool_)
+    for box in boxes:
+        if box.shadow is not None:
+            ring = _zones(shape, [box.rect], min(box.shadow.blur + abs(box.shadow.y), HAZE))
+            marked |= ring & ~_zones(shape, [box.rect], -1)
+    return marked
 
 
 def _joined_rows(rects: list[Rect]) -> list[Rect]:

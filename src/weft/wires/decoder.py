@@ -32,6 +32,8 @@ from weft.wires.writer import MessageWriter
 T = TypeVar("T")
 
 MAX_IGNORED = 20
+MAX_RESPONSE_BYTES = 256 << 20
+"""Of one response: several times what the longest answers of today take."""
 
 
 class Decoder(MessageWriter):
@@ -54,6 +56,7 @@ class Decoder(MessageWriter):
     ignored_count: int = 0
 
     _closing: bool = False
+    _read_bytes: int = 0
 
     def __init__(
         self,
@@ -86,7 +89,12 @@ class Decoder(MessageWriter):
 
     def feed(self, data: bytes) -> list[Payload]:
         out = self._out = []
+        self._read_bytes += len(data)
         try:
+            if self._read_bytes > MAX_RESPONSE_BYTES:
+                raise MalformedResponse(
+                    f"The answer has more than {MAX_RESPONSE_BYTES >> 20} MiB and no end; limit the model's output."
+                )
             for event in self._framing.feed(data):
                 self._read(event.data, event.event)
         except ProviderError as error:

@@ -151,7 +151,6 @@ def test_the_inside_of_letters_is_background_too() -> None:
 
 
 def test_a_subject_before_many_colours_is_guessed_without_holes() -> None:
-    pytest.importorskip("cv2", reason="needs weft[local]")
     busy = noise((30, 20)).resize((300, 200), Image.Resampling.BICUBIC)
     pen = ImageDraw.Draw(busy)
     pen.ellipse((100, 40, 200, 160), fill=(210, 40, 30))
@@ -166,6 +165,20 @@ def test_a_subject_before_many_colours_is_guessed_without_holes() -> None:
     expected = np.asarray(truth) > 127
     assert (alpha & expected).sum() / (alpha | expected).sum() > 0.9
     assert alpha[100, 150]
+
+
+def test_what_the_subject_encloses_stays_with_it() -> None:
+    sky = np.linspace((40, 90, 200), (190, 220, 250), 200).astype(np.uint8)
+    picture = Image.fromarray(np.broadcast_to(sky[:, None], (200, 300, 3)).copy())
+    pen = ImageDraw.Draw(picture)
+    pen.ellipse((80, 30, 220, 170), fill=(200, 40, 30))
+    pen.ellipse((110, 55, 130, 75), fill=(90, 130, 215))
+    cut = cut_out(picture)
+    assert cut.how == "guessed"
+    alpha = np.asarray(cut.picture.getchannel("A"))
+    assert alpha[65, 120] > 200
+    assert alpha[150, 150] > 200
+    assert alpha[10, 10] == alpha[190, 290] == 0
 
 
 def test_what_cannot_be_cut_says_why() -> None:

@@ -1,13 +1,12 @@
 """Reading a bare picture: the lines of a drawn page, also of a tall one, which is read in strips."""
 
-from importlib.util import find_spec
-
 import pytest
 from score_support import WORDS, Word, drawn
 
 from weft.studio.score import Picture, read_text, score
+from weft.vision.models import available
 
-pytestmark = pytest.mark.skipif(find_spec("rapidocr") is None, reason="the extra local is not installed here")
+pytestmark = pytest.mark.skipif(not available(), reason="the extra local is not installed here")
 
 
 def test_a_page_read_from_its_picture_is_the_page() -> None:

@@ -28,15 +28,15 @@ def busy() -> bytes:
     return png(picture)
 
 
-async def test_without_opencv_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_package_is_needed_to_cut_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)
     flat = png(design().crop((0, 0, 100, 60)))
     done = await ran(
         call("remove_background", paths=["busy.png", "flat.png"]), files={"busy.png": busy(), "flat.png": flat}
     )
     assert done.result.status == "ok"
-    assert done.changed == ["flat-cutout.png"]
-    assert "needs the extra local (pip install 'weft[local]'), or a key for OpenAI or Replicate." in done.result.text
+    assert done.changed == ["busy-cutout.png", "flat-cutout.png"]
+    assert "without a model (by its colours), which guesses" in done.result.text
 
 
 async def test_without_the_models_large_pictures_are_still_found(monkeypatch: pytest.MonkeyPatch) -> None:

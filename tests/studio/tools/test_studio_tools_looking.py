@@ -8,6 +8,7 @@ from studio_tools_support import PAGE, call, finder, needs_chromium, pictures_in
 from weft.studio.browser import DESKTOP, shared_browser
 from weft.studio.stacks.preview import Preview
 from weft.studio.stacks.stack import stack
+from weft.vision.models import available
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -94,7 +95,8 @@ async def test_a_look_waits_for_the_file_that_is_written_before_it() -> None:
 
 @needs_chromium
 async def test_the_page_itself_scores_one_and_a_changed_one_less() -> None:
-    pytest.importorskip("rapidocr", reason="reading text from a picture needs weft[local]")
+    if not available():
+        pytest.skip("reading text from a picture needs weft[local]")
     find = finder([await shot()])
     same = await ran(call("compare_with_target"), files={"index.html": PAGE}, find=find)
     assert float(same.result.summary.removeprefix("score ")) > 0.97

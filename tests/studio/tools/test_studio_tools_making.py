@@ -276,11 +276,10 @@ async def test_any_other_background_goes_to_the_provider() -> None:
 
 
 async def test_a_provider_that_fails_is_replaced_by_local_vision() -> None:
-    pytest.importorskip("cv2", reason="needs weft[local]")
     painter = Painter(error=RateLimited("Test painter gets too many requests; wait a little."))
     busy = Image.effect_noise((160, 120), 90).convert("RGB")
     ImageDraw.Draw(busy).ellipse((40, 20, 120, 100), fill=(200, 30, 30))
     done = await ran(call("remove_background", paths=["a.png"]), files={"a.png": png(busy)}, images=Images((painter,)))
     assert done.result.status == "ok"
-    assert "without a model (GrabCut), which guesses" in done.result.text
+    assert "without a model (by its colours), which guesses" in done.result.text
     assert "too many requests" in done.result.text

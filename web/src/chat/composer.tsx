@@ -96,7 +96,7 @@ function Queue({ session, conversation }: Props) {
       {[...conversation.queue.values()].map((each) => (
         <li key={each.request} className="row">
           <span className="badge">Queued</span>
-          <span className="grow truncate">{each.message === null ? "A request" : textOf(each.message)}</span>
+          <span className="grow truncate">{each.message === null ? "A request" : (each.message.said ?? textOf(each.message))}</span>
           <IconButton
             small
             icon="close"

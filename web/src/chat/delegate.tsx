@@ -1,22 +1,17 @@
 /** An agent that works for a call: what it says and does, inside the call's card. */
 
-import { useEffect, useReducer } from "react";
-import { useLive } from "../live/hooks";
 import type { Item } from "../log/item";
+import { useDelegate } from "./delegates";
 import { Said, Thought } from "./messages";
 import { ToolCard } from "./tool_card";
 
-export function Delegate({ call }: { call: string }) {
-  const live = useLive();
-  const [, again] = useReducer((count: number) => count + 1, 0);
-  const session = live.delegateOf(call);
-  useEffect(() => (session === undefined ? undefined : live.listen(session, again)), [live, session]);
-  const followed = session === undefined ? undefined : live.at(session);
-  if (session === undefined || followed === undefined) return null;
+export function Delegate({ call, session }: { call: string; session: string }) {
+  const conversation = useDelegate(session, call);
+  if (conversation === null || conversation.transcript.items.length === 0) return null;
   return (
     <div className="delegate">
-      {followed.conversation.transcript.items.map((item) => (
-        <Part key={item.key} item={item} session={session} />
+      {conversation.transcript.items.map((item) => (
+        <Part key={item.key} item={item} session={conversation.session} />
       ))}
     </div>
   );

@@ -1,4 +1,4 @@
-/** The files of a session: what the agent changed, file by file, and what they hold now. */
+/** The files of a session: what is changed in them and waits to be looked at, what they hold, and how they came to it. */
 
 import { useMemo, useState } from "react";
 import type { Conversation } from "../log/conversation";
@@ -7,35 +7,47 @@ import { Button } from "../parts/button";
 import { countOf, Diff } from "../parts/diff";
 import { plain } from "../parts/format";
 import { Segmented } from "../parts/segmented";
+import { tell, tellFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
 import { sessions } from "../wire/api";
 import { download, textAt } from "../wire/rest";
+import { type Change, changes } from "./judging";
+import { Review } from "./review";
+
+const NOTES = { created: "new", changed: "changed", deleted: "deleted" } as const;
+const NONE: readonly Change[] = [];
 
 export function Files({ session, conversation }: { session: string; conversation: Conversation }) {
-  const changes = conversation.files.size;
-  const listed = useFetched(`${session}-${changes}`, () => sessions.files(session));
+  const revisions = [...conversation.files.values()].reduce((sum, change) => sum + change.revision, 0);
+  const listed = useFetched(`${session}-${conversation.files.size}`, () => sessions.files(session));
+  const fetched = useFetched(`${session}-${revisions}-${conversation.accepted}`, () => changes.all(session));
+  const [known, setKnown] = useState(NONE);
   const [chosen, setChosen] = useState<string | null>(null);
-  const [view, setView] = useState<"changes" | "content">("changes");
+  const [view, setView] = useState<"changes" | "content" | "history">("changes");
+  if (fetched.value !== null && fetched.value.changes !== known) setKnown(fetched.value.changes);
   const paths = useMemo(() => {
     const all = new Set([...(listed.value?.files.map((file) => file.path) ?? []), ...conversation.files.keys()]);
     return [...all];
-  }, [listed.value, conversation, changes]);
-  const path = chosen ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
+  }, [listed.value, conversation, conversation.files.size]);
+  const path = chosen ?? known.at(-1)?.path ?? [...conversation.files.keys()].at(-1) ?? paths[0] ?? null;
   if (paths.length === 0) return <div className="empty">{listed.loading ? "Loading…" : "No files yet."}</div>;
+  const open = known.find((change) => change.path === path);
   return (
     <div className="files">
-      <Tree
-        label="Files"
-        paths={paths}
-        chosen={path}
-        onChoose={setChosen}
-        note={(each) => {
-          const change = conversation.files.get(each);
-          if (change === undefined) return "";
-          return change.hash === null ? "deleted" : `r${change.revision}`;
-        }}
-      />
+      <div className="files-list">
+        <Waiting session={session} waiting={known} onJudged={fetched.again} />
+        <Tree
+          label="Files"
+          paths={paths}
+          chosen={path}
+          onChoose={setChosen}
+          note={(each) => {
+            const waiting = known.find((change) => change.path === each);
+            return waiting === undefined ? "" : NOTES[waiting.kind];
+          }}
+        />
+      </div>
       {path !== null && (
         <div className="file-view">
           <div className="panel-bar row wrap">
@@ -47,19 +59,47 @@ export function Files({ session, conversation }: { session: string; conversation
               choices={[
                 { value: "changes", label: "Changes" },
                 { value: "content", label: "Content" },
+                { value: "history", label: "History" },
               ]}
             />
             <Button small icon="download" onClick={() => download(sessions.file(session, path), path.split("/").at(-1))}>
               Download
             </Button>
           </div>
-          {view === "changes" ? (
-            <Changes changes={changesOf(conversation.events, path)} />
-          ) : (
-            <Content session={session} path={path} revision={conversation.files.get(path)?.revision ?? 0} />
+          {view === "changes" && open !== undefined && <Review key={path} session={session} change={open} onJudged={fetched.again} />}
+          {view === "changes" && open === undefined && (
+            <div className="empty">{conversation.files.has(path) ? "Nothing is left to look at here." : "Not changed in this session."}</div>
           )}
+          {view === "content" && <Content session={session} path={path} change={conversation.files.get(path)} />}
+          {view === "history" && <Revisions changes={changesOf(conversation.events, path)} />}
         </div>
       )}
+    </div>
+  );
+}
+
+function Waiting({ session, waiting, onJudged }: { session: string; waiting: readonly Change[]; onJudged(): void }) {
+  const [busy, setBusy] = useState(false);
+  if (waiting.length === 0) return null;
+  const accept = async () => {
+    setBusy(true);
+    try {
+      for (const change of waiting) await changes.judge(session, change, "accept");
+      tell("All changes are accepted.");
+    } catch (error) {
+      tellFailure(error);
+    }
+    setBusy(false);
+    onJudged();
+  };
+  return (
+    <div className="files-waiting row">
+      <span className="grow">
+        {waiting.length} {waiting.length === 1 ? "file" : "files"} to look at
+      </span>
+      <Button small icon="check" disabled={busy} onClick={() => void accept()}>
+        Accept all
+      </Button>
     </div>
   );
 }
@@ -68,21 +108,22 @@ function changesOf(events: readonly LogEvent[], path: string): FileChange[] {
   return events.flatMap((event) => (event.type === "file_changed" && event.data.path === path ? [event.data] : [])).reverse();
 }
 
-function Changes({ changes }: { changes: FileChange[] }) {
+function Revisions({ changes }: { changes: FileChange[] }) {
   if (changes.length === 0) return <div className="empty">Not changed in this session.</div>;
   return (
-    <div className="file-changes stack">
+    <div className="review stack">
       {changes.map((change) => {
         const { added, removed } = countOf(change.diff ?? "");
         return (
-          <figure key={change.revision} className="stack">
+          <figure key={change.revision} className="piece">
             <figcaption className="row">
               <span className="badge">Revision {change.revision}</span>
+              {change.cause === "user" && <span className="badge">by you</span>}
               <span className="changes numeric">
                 <span className="added">+{added}</span> <span className="removed">−{removed}</span>
               </span>
             </figcaption>
-            {change.diff ? <Diff text={change.diff} /> : <p className="faint">{change.hash === null ? "Deleted." : "No difference is recorded."}</p>}
+            {change.diff ? <Diff text={change.diff} label={`Difference of revision ${change.revision}`} /> : <p className="faint">{change.hash === null ? "Deleted." : "No difference is recorded."}</p>}
           </figure>
         );
       })}
@@ -90,8 +131,10 @@ function Changes({ changes }: { changes: FileChange[] }) {
   );
 }
 
-function Content({ session, path, revision }: { session: string; path: string; revision: number }) {
-  const text = useFetched(`${session}-${path}-${revision}`, () => textAt(sessions.file(session, path)));
+function Content({ session, path, change }: { session: string; path: string; change: FileChange | undefined }) {
+  const gone = change?.hash === null;
+  const text = useFetched(gone ? null : `${session}-${path}-${change?.revision ?? 0}`, () => textAt(sessions.file(session, path)));
+  if (gone) return <div className="empty">The file is deleted.</div>;
   if (text.error !== null) return <div className="note error">{text.error.message}</div>;
   if (text.loading) return <div className="empty">Loading…</div>;
   return (

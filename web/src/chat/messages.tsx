@@ -5,7 +5,7 @@ import { totalOf } from "../log/usage";
 import { textOf } from "../log/content";
 import type { EndItem, NoticeItem, TextItem, ThinkingItem, UserItem } from "../log/item";
 import { Button, IconButton } from "../parts/button";
-import { duration, money, tokens } from "../parts/format";
+import { duration, money, plain, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Picture } from "../parts/picture";
 import { Prose } from "../parts/prose";
@@ -21,7 +21,8 @@ interface UserProps {
 
 export const UserMessage = memo(function UserMessage({ item, idle, onBranch, onRetry }: UserProps) {
   const [draft, setDraft] = useState<string | null>(null);
-  const text = textOf(item.message);
+  const { said } = item.message;
+  const text = said ?? textOf(item.message);
   if (draft !== null && onBranch !== undefined) {
     return (
       <form
@@ -47,21 +48,41 @@ export const UserMessage = memo(function UserMessage({ item, idle, onBranch, onR
   return (
     <div className="user-message">
       <div className="user-actions">
-        {onBranch && <IconButton small icon="edit" label="Edit and branch" onClick={() => setDraft(text)} />}
-        {onRetry && idle && <IconButton small icon="reload" label="Try again" onClick={() => onRetry(item)} />}
+        {onBranch && item.exchange !== null && <IconButton small icon="edit" label="Edit and branch" onClick={() => setDraft(text)} />}
+        {onRetry && idle && item.exchange !== null && <IconButton small icon="reload" label="Try again" onClick={() => onRetry(item)} />}
       </div>
       <div className="user-bubble">
         {item.steered && <span className="badge">Steered</span>}
+        {said && <p>{said}</p>}
         {item.message.content.map((block, at) => {
-          if (block.type === "text") return <p key={at}>{block.text}</p>;
+          if (block.type === "text") return said == null ? <p key={at}>{block.text}</p> : null;
           if (block.type === "image") return <Picture key={at} block={block} label={`Attached picture ${at + 1}`} />;
           if (block.type === "file") return <span key={at} className="badge">{block.name ?? block.media_type}</span>;
           return null;
         })}
+        {said != null && <Sent text={textOf(item.message)} />}
       </div>
     </div>
   );
 });
+
+/** What was made of a person's words, for those who want to know. */
+function Sent({ text }: { text: string }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="sent">
+      <button type="button" className="fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name={open ? "down" : "right"} size={14} />
+        What the model was sent
+      </button>
+      {open && (
+        <pre className="code-box" tabIndex={0}>
+          {plain(text)}
+        </pre>
+      )}
+    </div>
+  );
+}
 
 export const Said = memo(function Said({ item }: { item: TextItem }) {
   return (

@@ -59,7 +59,7 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
   }
   if (followed === null) return null;
   const { conversation } = followed;
-  const title = info.value?.title || firstWords(conversation.messages[0] ? textOf(conversation.messages[0]) : "");
+  const title = info.value?.title || firstWords(conversation.messages[0] ? (conversation.messages[0].said ?? textOf(conversation.messages[0])) : "");
   const changed = conversation.files.size;
   return (
     <div className="session">

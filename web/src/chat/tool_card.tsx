@@ -1,6 +1,6 @@
 /** A tool call: there with the first byte of its arguments, and one card until its result is known. */
 
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useState } from "react";
 import { picturesOf, resultText } from "../log/content";
 import type { ToolItem } from "../log/item";
 import { countOf, Diff } from "../parts/diff";
@@ -11,6 +11,9 @@ import { Elapsed } from "./elapsed";
 import { Ask } from "./ask";
 import { Delegate } from "./delegate";
 import { Inputs } from "./inputs";
+
+/** Characters of what still arrives that fit into its box. */
+const SEEN = 900;
 
 interface Props {
   item: ToolItem;
@@ -36,14 +39,14 @@ export const ToolCard = memo(function ToolCard({ item, session }: Props) {
         <Icon name={open ? "down" : "right"} size={14} />
       </button>
       {!open && !waits && <Growing item={item} />}
-      <Delegate call={item.id} />
+      <Delegate call={item.id} session={session} />
       {waits && <Ask item={item} session={session} />}
       {open && (
         <div className="tool-body">
           {diffs.map((change) => (
             <figure key={`${change.path}-${change.revision}`} className="stack">
               <figcaption className="mono muted">{change.path}</figcaption>
-              <Diff text={change.diff ?? ""} />
+              <Diff text={change.diff ?? ""} label={`Difference in ${change.path}, revision ${change.revision}`} />
             </figure>
           ))}
           <Part title="Input">
@@ -109,18 +112,14 @@ function Decision({ item }: { item: ToolItem }) {
   );
 }
 
-/** What still arrives: the arguments, then the output. */
+/** The last lines of what still arrives: the arguments, then the output. */
 function Growing({ item }: { item: ToolItem }) {
-  const box = useRef<HTMLPreElement>(null);
   const writing = item.phase === "writing" && item.json !== "";
   const text = writing ? item.json : item.phase === "running" ? item.output : "";
-  useEffect(() => {
-    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
-  }, [text]);
   if (text === "") return null;
   return (
-    <pre className="tool-growing" ref={box} aria-hidden="true">
-      {plain(text.slice(-1500).replaceAll("\\n", "\n"))}
+    <pre className="tool-growing" aria-hidden="true">
+      {plain(text.slice(-SEEN).replaceAll("\\n", "\n"))}
     </pre>
   );
 }

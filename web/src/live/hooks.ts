@@ -1,9 +1,9 @@
 /** What components ask of the live conversations. */
 
-import { createContext, use, useCallback, useEffect, useReducer, useState } from "react";
-import type { Conversation } from "../log/conversation";
+import { createContext, use, useEffect, useReducer, useState } from "react";
 import type { Connection } from "../wire/socket";
 import type { Followed, Live } from "./live";
+import { paced } from "./pace";
 
 export const LiveContext = createContext<Live | null>(null);
 
@@ -13,41 +13,22 @@ export function useLive(): Live {
   return live;
 }
 
-/** A session that is followed as long as the component is there. It renders at most once a frame. */
-export function useFollowed(session: string | null): Followed | null {
+/** A session that is followed as long as the component is there. It renders at most once in `pause` milliseconds. */
+export function useFollowed(session: string | null, pause = 0): Followed | null {
   const live = useLive();
   const [, again] = useReducer((count: number) => count + 1, 0);
+  useEffect(() => (session === null ? undefined : live.follow(session)), [live, session]);
   useEffect(() => {
     if (session === null) return undefined;
-    const deaf = live.listen(session, again);
-    const leave = live.follow(session);
+    const rendering = paced(again, pause);
+    const deaf = live.listen(session, rendering.want);
     again();
     return () => {
+      rendering.stop();
       deaf();
-      leave();
     };
-  }, [live, session]);
+  }, [live, session, pause]);
   return session === null ? null : (live.at(session) ?? null);
-}
-
-/** A part of a conversation; renders only when that part changes. */
-export function useOf<T>(session: string, select: (conversation: Conversation) => T): T | null {
-  const live = useLive();
-  const read = useCallback(() => {
-    const followed = live.at(session);
-    return followed === undefined ? null : select(followed.conversation);
-  }, [live, session, select]);
-  const [value, set] = useState(read);
-  useEffect(() => {
-    set(() => read());
-    const deaf = live.listen(session, () => set(() => read()));
-    const leave = live.follow(session);
-    return () => {
-      deaf();
-      leave();
-    };
-  }, [live, session, read]);
-  return value;
 }
 
 export function useConnection(): Connection {

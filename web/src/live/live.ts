@@ -1,11 +1,10 @@
-/** The conversations that the page follows. All changes of one frame are told at once. */
+/** The conversations that the page follows. What changes within a few frames is told at once. */
 
 import { Conversation, fold } from "../log/conversation";
 import type { LogEvent } from "../log/event";
 import { restored, type Snapshot } from "../log/snapshot";
 import type { ApiError } from "../wire/rest";
 import type { Follower, Socket } from "../wire/socket";
-import { endOf } from "./end";
 
 export interface Followed {
   /** As far as it is known. Of a long log the end comes first. */
@@ -15,8 +14,12 @@ export interface Followed {
   error: ApiError | null;
 }
 
-/** How often a log that is still being read is shown, in milliseconds. */
+/** Milliseconds between two showings. Many sessions that write at once are shown together, and no eye reads faster. */
+const PACE = 40;
+/** The same for a log that is still being read. */
 const CATCHING_UP = 400;
+/** The same for a page that nobody looks at. */
+const UNSEEN = 250;
 
 export class Live {
   private followed = new Map<string, Followed>();
@@ -25,7 +28,9 @@ export class Live {
   private users = new Map<string, number>();
   private listeners = new Map<string, Set<() => void>>();
   private changed = new Set<string>();
-  private due = false;
+  private shown = 0;
+  private due = Infinity;
+  private timer: number | undefined;
   /** Sessions that work for a call, by the call. */
   private delegates = new Map<string, string>();
 
@@ -38,10 +43,8 @@ export class Live {
     const users = this.users.get(session) ?? 0;
     this.users.set(session, users + 1);
     if (users === 0) {
-      const known = this.whole.has(session);
       this.stand(session);
       this.socket.follow(session, this.follower(session));
-      if (!known) void endOf(session).then((end) => this.showEnd(session, end));
     }
     return () => {
       const left = (this.users.get(session) ?? 1) - 1;
@@ -80,12 +83,6 @@ export class Live {
     return this.whole.get(session) ?? new Conversation(session);
   }
 
-  private showEnd(session: string, end: Conversation | null): void {
-    const followed = this.followed.get(session);
-    if (end === null || followed === undefined || followed.complete || followed.conversation.seq >= end.seq) return;
-    this.replace(session, { conversation: end });
-  }
-
   private caughtUp(session: string): void {
     this.replace(session, { conversation: this.all(session), complete: true });
   }
@@ -99,6 +96,11 @@ export class Live {
         if (!this.stand(session).complete && last >= 0 && all.seq >= last) this.caughtUp(session);
         const { conversation, complete } = this.stand(session);
         if (conversation === all) this.tell(session, complete);
+      },
+      end: (events) => {
+        const { complete, conversation } = this.stand(session);
+        if (complete || conversation !== this.all(session)) return;
+        this.replace(session, { conversation: events.reduce(fold, new Conversation(session)) });
       },
       reset: (snapshot: Snapshot, seq: number) => {
         this.whole.set(session, restored(session, snapshot, seq));
@@ -127,16 +129,23 @@ export class Live {
 
   private tell(session: string, soon = true): void {
     this.changed.add(session);
-    if (this.due) return;
-    this.due = true;
-    const flush = () => this.flush();
-    if (!soon) window.setTimeout(flush, CATCHING_UP);
-    else if (document.visibilityState === "visible") requestAnimationFrame(flush);
-    else window.setTimeout(flush, 250);
+    const pause = document.visibilityState !== "visible" ? UNSEEN : soon ? PACE : CATCHING_UP;
+    const due = soon ? this.shown + pause : performance.now() + pause;
+    if (due >= this.due) return;
+    this.due = due;
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.show(), Math.max(0, due - performance.now()));
+  }
+
+  /** With the next frame, if there are any. */
+  private show(): void {
+    if (document.visibilityState === "visible") requestAnimationFrame(() => this.flush());
+    else this.flush();
   }
 
   private flush(): void {
-    this.due = false;
+    this.due = Infinity;
+    this.shown = performance.now();
     const changed = [...this.changed];
     this.changed.clear();
     for (const session of changed) for (const listener of this.listeners.get(session) ?? []) listener();

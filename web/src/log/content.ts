@@ -74,6 +74,8 @@ export interface Message {
   role: "user" | "assistant" | "tool";
   content: Block[];
   id?: string;
+  /** The person's own words, where the texts of the content were made from them. */
+  said?: string | null;
 }
 
 export interface ErrorInfo {

@@ -35,6 +35,8 @@ export class Conversation {
   messages: Message[] = [];
   tools = new Map<string, ToolState>();
   files = new Map<string, FileChange>();
+  /** How often a person accepted what became of a file. */
+  accepted = 0;
   approvals = new Map<string, ApprovalRequest>();
   questions = new Map<string, Question>();
   queue = new Map<string, Queued>();
@@ -135,6 +137,9 @@ export class Conversation {
         return;
       case "file_changed":
         this.files.set(event.data.path, event.data);
+        return;
+      case "file_accepted":
+        this.accepted += 1;
         return;
       case "error_occurred":
         this.error = event.data.error;

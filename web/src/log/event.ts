@@ -91,6 +91,7 @@ export interface Payloads {
   question_asked: Question;
   question_answered: { question: string; call: string; answer: string };
   file_changed: FileChange;
+  file_accepted: { path: string; hash: string | null };
   retry_scheduled: { message: string; attempt: number; delay_s: number; error: ErrorInfo };
   cancel_requested: { reason?: string };
   error_occurred: { error: ErrorInfo };

@@ -4,11 +4,11 @@ import { memo } from "react";
 
 const MOST = 400;
 
-export const Diff = memo(function Diff({ text }: { text: string }) {
-  const lines = text.replace(/\n$/, "").split("\n").filter((line) => !/^(---|\+\+\+) /.test(line));
+export const Diff = memo(function Diff({ text, label = "Difference" }: { text: string; label?: string }) {
+  const lines = linesOf(text);
   const shown = lines.slice(0, MOST);
   return (
-    <div className="diff" tabIndex={0} role="region" aria-label="Difference">
+    <div className="diff" tabIndex={0} role="region" aria-label={label}>
       {shown.map((line, at) => (
         <div key={at} className={`diff-line ${kindOf(line)}`}>
           <span />
@@ -21,6 +21,12 @@ export const Diff = memo(function Diff({ text }: { text: string }) {
   );
 });
 
+/** All but the two lines that name the file. */
+function linesOf(diff: string): string[] {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  return /^--- /.test(lines[0] ?? "") && /^\+\+\+ /.test(lines[1] ?? "") ? lines.slice(2) : lines;
+}
+
 function kindOf(line: string): string {
   if (line.startsWith("+")) return "add";
   if (line.startsWith("-")) return "del";
@@ -28,9 +34,9 @@ function kindOf(line: string): string {
 }
 
 export function countOf(diff: string): { added: number; removed: number } {
-  const lines = diff.split("\n");
+  const lines = linesOf(diff);
   return {
-    added: lines.filter((line) => line.startsWith("+") && !line.startsWith("+++")).length,
-    removed: lines.filter((line) => line.startsWith("-") && !line.startsWith("---")).length,
+    added: lines.filter((line) => line.startsWith("+")).length,
+    removed: lines.filter((line) => line.startsWith("-")).length,
   };
 }

@@ -1,6 +1,7 @@
 /** A long list of which only what can be seen is there. Heights are measured; the end is followed while it is in view. */
 
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "react";
+import { type ReactNode, useEffect, useMemo, useReducer, useRef } from "react";
+import { Offsets } from "./offsets";
 
 interface Props<T extends { key: string }> {
   items: readonly T[];
@@ -23,59 +24,54 @@ const NEAR = 48;
 
 export function VirtualList<T extends { key: string }>({ items, version, seq, busy, render, footer, estimate = 72, label, className = "" }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
-  const heights = useRef(new Map<string, number>());
+  const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
+  const position = useRef(0);
+  const height = useRef(800);
+  const shown = useRef("");
+  const offsets = useMemo(() => new Offsets(estimate), [estimate]);
   const [, again] = useReducer((count: number) => count + 1, 0);
+
+  const range = (): [number, number] => {
+    offsets.update(items);
+    const top = atEnd.current ? Math.max(0, offsets.total - height.current) : (box.current?.scrollTop ?? 0);
+    return offsets.between(top - OVERSCAN, top + height.current + OVERSCAN);
+  };
+  const isStale = useRef<() => boolean>(() => false);
+  isStale.current = () => range().join() !== shown.current;
+
+  // All measuring is done here, where the browser has just laid everything out: asking earlier would make it do so twice.
   const observer = useMemo(() => {
     if (typeof ResizeObserver === "undefined") return null;
     return new ResizeObserver((entries) => {
       let changed = false;
-      for (const entry of entries) {
-        const element = entry.target as HTMLElement;
-        const key = element.dataset["key"] ?? "";
-        const height = element.offsetHeight;
-        if (height > 0 && heights.current.get(key) !== height) {
-          heights.current.set(key, height);
-          changed = true;
-        }
+      for (const { target } of entries) {
+        const element = target as HTMLElement;
+        if (element === box.current) height.current = element.clientHeight;
+        else if (element !== content.current) changed = measured(offsets, element) || changed;
       }
-      if (changed) again();
+      const view = box.current;
+      if (view !== null && atEnd.current) view.scrollTop = view.scrollHeight;
+      if (atEnd.current ? isStale.current() : changed) again();
     });
-  }, []);
-
-  const offsets = offsetsOf(items, heights.current, estimate);
-  const total = offsets[items.length] ?? 0;
-  const view = box.current;
-  const height = view?.clientHeight ?? 800;
-  const top = atEnd.current ? Math.max(0, total - height) : (view?.scrollTop ?? 0);
-  const first = Math.max(0, search(offsets, top - OVERSCAN) - 1);
-  const last = Math.min(items.length, search(offsets, top + height + OVERSCAN) + 1);
-
-  const settle = useCallback(() => {
-    const element = box.current;
-    if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
-  }, []);
-  useLayoutEffect(settle);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return undefined;
-    const size = new ResizeObserver(() => {
-      settle();
-      again();
-    });
-    size.observe(element);
-    return () => size.disconnect();
-  }, [settle]);
-
-  const measured = useCallback(
-    (element: HTMLElement | null) => {
+  }, [offsets]);
+  const observed = useMemo(
+    () => (element: HTMLElement | null) => {
       if (element === null || observer === null) return undefined;
       observer.observe(element);
       return () => observer.unobserve(element);
     },
     [observer],
   );
+  useEffect(() => {
+    if (observer === null || box.current === null || content.current === null) return undefined;
+    observer.observe(box.current);
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, [observer]);
 
+  const [first, last] = range();
+  shown.current = `${first},${last}`;
   return (
     <div
       ref={box}
@@ -89,38 +85,28 @@ export function VirtualList<T extends { key: string }>({ items, version, seq, bu
       aria-busy={busy}
       onScroll={(event) => {
         const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
-        atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR;
-        again();
+        const near = scrollHeight - scrollTop - clientHeight < NEAR;
+        // Who does not go up stays at the end, though more was added below before the browser told of our own scrolling.
+        atEnd.current = near || (atEnd.current && scrollTop >= position.current - 1);
+        position.current = scrollTop;
+        if (isStale.current()) again();
       }}
     >
-      <div style={{ height: offsets[first] ?? 0 }} />
-      {items.slice(first, last).map((item) => (
-        <div key={item.key} data-key={item.key} ref={measured} className="virtual-item">
-          {render(item)}
-        </div>
-      ))}
-      <div style={{ height: Math.max(0, total - (offsets[last] ?? total)) }} />
-      {footer}
+      <div ref={content}>
+        <div style={{ height: offsets.at(first) }} />
+        {items.slice(first, last).map((item, at) => (
+          <div key={item.key} data-at={first + at} ref={observed} className="virtual-item">
+            {render(item)}
+          </div>
+        ))}
+        <div style={{ height: Math.max(0, offsets.total - offsets.at(last)) }} />
+        {footer}
+      </div>
     </div>
   );
 }
 
-function offsetsOf(items: readonly { key: string }[], heights: ReadonlyMap<string, number>, estimate: number): Float64Array {
-  const sums = new Float64Array(items.length + 1);
-  items.forEach((item, at) => {
-    sums[at + 1] = (sums[at] ?? 0) + (heights.get(item.key) ?? estimate);
-  });
-  return sums;
-}
-
-/** The first place whose offset is not below `value`. */
-function search(offsets: Float64Array, value: number): number {
-  let low = 0;
-  let high = offsets.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((offsets[middle] ?? 0) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function measured(offsets: Offsets, element: HTMLElement): boolean {
+  const height = element.offsetHeight;
+  return height > 0 && offsets.measure(Number(element.dataset["at"]), height);
 }

@@ -45,6 +45,12 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
         )}
       </div>
       <div className="compare-body" tabIndex={0} role="region" aria-label="Comparison">
+        {way === "slider" && (
+          <div className="compare-sides faint" aria-hidden="true">
+            <span>Target</span>
+            <span>Result</span>
+          </div>
+        )}
         {way === "beside" ? (
           <div className="compare-beside">
             <figure>

@@ -1,10 +1,11 @@
 /**
- * A frame for a page that nobody trusts: an opaque origin with scripts and nothing else.
+ * A frame for a page that nobody trusts: an opaque origin with scripts and nothing else. A page that is still being written
+ * is given to an empty page of the same origin and under the same policy as the finished one.
  *
  * Two frames take turns: what is new loads unseen behind what is shown, so a growing page does not flicker.
  */
 
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { Draft } from "../log/drafts";
 import { asDocument } from "./draft";
 
@@ -16,7 +17,8 @@ export type Told =
   | { weft: "console"; level: string; message: string }
   | { weft: "error"; message: string }
   | { weft: "selected"; html: string; path: string; index: number; count?: number }
-  | { weft: "size"; width: number; height: number };
+  | { weft: "size"; width: number; height: number }
+  | { weft: "empty" };
 
 interface Props {
   source: Source | null;
@@ -24,22 +26,31 @@ interface Props {
   /** Changes to load the same again. */
   count?: number;
   selecting?: boolean;
-  /** At least this long between two pictures of a page that grows. */
+  /** At least this long between two pictures of a page that grows; longer if it takes long to load. */
   pause?: number;
   inert?: boolean;
   onTold?(told: Told): void;
 }
 
+/** A page that grows is loading for at most one part of so many. */
+const PARTS = 8;
+
+/** A page that does not say that it is there is shown after so many milliseconds. */
+const LATE = 3000;
+
 interface Slot {
   key: number;
-  page: { src: string } | { srcDoc: string };
+  src: string;
+  /** What the empty page at the address is to show. */
+  html: string | null;
 }
 
-export function Frame({ source, title, count = 0, selecting = false, pause = 800, inert = false, onTold }: Props) {
+export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, onTold }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
   const next = useRef<Source | null>(null);
   const last = useRef(0);
+  const took = useRef(0);
   const keys = useRef(0);
   const name = source === null ? null : "src" in source ? source.src : source.draft;
 
@@ -52,34 +63,49 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 800
       if (wanted === null) return;
       next.current = null;
       last.current = performance.now();
-      const page = "src" in wanted ? wanted : { srcDoc: asDocument(wanted.draft, wanted.base) };
-      setSlots((now) => ({ ...now, coming: { key: ++keys.current, page } }));
+      const key = ++keys.current;
+      const coming =
+        "src" in wanted ? { key, src: wanted.src, html: null } : { key, src: `${wanted.base}_draft`, html: asDocument(wanted.draft, wanted.base) };
+      setSlots((now) => ({ ...now, coming }));
     };
-    const wait = still ? 0 : Math.max(0, last.current + pause - performance.now());
+    const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, PARTS * took.current) - performance.now());
     const timer = window.setTimeout(begin, wait);
     return () => window.clearTimeout(timer);
     // A source is its address or its draft; the object around it is made anew with every render.
   }, [name, count, pause]);
 
+  const coming = useRef<Slot | null>(null);
+  if (coming.current?.key !== slots.coming?.key) coming.current = slots.coming;
+  const loaded = useCallback((key: number) => {
+    if (coming.current?.key === key) took.current = performance.now() - last.current;
+    setSlots((now) => (now.coming?.key === key ? { shown: now.coming, coming: null } : now));
+  }, []);
+
   useEffect(() => {
+    let given = 0;
     const heard = (event: MessageEvent<unknown>) => {
       const frames = [...(box.current?.querySelectorAll("iframe") ?? [])];
-      if (!frames.some((frame) => frame.contentWindow === event.source)) return;
+      const frame = frames.find((each) => each.contentWindow === event.source);
+      if (frame === undefined) return;
+      const key = Number(frame.dataset["key"]);
+      const slot = coming.current;
       const told = asTold(event.data);
-      if (told !== null) onTold?.(told);
+      if (slot?.key === key && slot.html !== null) {
+        if (told?.weft === "size") loaded(key);
+        if (told?.weft !== "empty" || given === key) return;
+        given = key;
+        frame.contentWindow?.postMessage({ weft: "draft", html: slot.html }, "*");
+        window.setTimeout(() => loaded(key), LATE);
+      } else if (told !== null) onTold?.(told);
     };
     window.addEventListener("message", heard);
     return () => window.removeEventListener("message", heard);
-  }, [onTold]);
+  }, [onTold, loaded]);
 
   useEffect(() => {
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
     frame?.contentWindow?.postMessage({ weft: "select", on: selecting }, "*");
   }, [selecting, slots.shown]);
-
-  const loaded = (slot: Slot) => {
-    setSlots((now) => (now.coming?.key === slot.key ? { shown: slot, coming: null } : now));
-  };
 
   return (
     <div className="frame" ref={box} inert={inert}>
@@ -94,8 +120,9 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 800
               referrerPolicy="no-referrer"
               aria-hidden={at === 0 && !inert ? undefined : true}
               tabIndex={inert || at === 1 ? -1 : undefined}
-              onLoad={() => loaded(slot)}
-              {...slot.page}
+              onLoad={slot.html === null ? () => loaded(slot.key) : undefined}
+              data-key={slot.key}
+              src={slot.src}
             />
           ),
       )}
@@ -116,6 +143,8 @@ function asTold(data: unknown): Told | null {
       const count = typeof said["count"] === "number" ? { count: Math.trunc(said["count"]) } : {};
       return { weft: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count };
     }
+    case "empty":
+      return { weft: "empty" };
     case "size":
       return { weft: "size", width: Number(said["width"]) || 0, height: Number(said["height"]) || 0 };
     default:

@@ -130,7 +130,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
         ))}
       </div>
       <div className="project-body">
-        <section className="project-main" aria-label={tab}>
+        <section className="project-main" aria-label={`Variant ${variant.index + 1}: ${tab}`}>
           <Suspense fallback={<div className="empty grow">Loading…</div>}>
             {tab === "preview" && (
               <Stage version={version.id} variant={variant} changes={version.base !== null} selecting={selecting} onSelecting={setSelecting} onSelected={pointed} />

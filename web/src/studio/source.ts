@@ -5,10 +5,10 @@ import type { VariantView } from "../wire/api";
 import { pageOf } from "./draft";
 import type { Source } from "./frame";
 
-/** `changes` says that the variant began with a page that is there already. */
-export function useSource(variant: VariantView, changes: boolean): Source | null {
+/** `changes` says that the variant began with a page that is there already; `pause` is how long it stays the same. */
+export function useSource(variant: VariantView, changes: boolean, pause: number): Source | null {
   const running = variant.status === "running" || variant.status === "queued";
-  const followed = useFollowed(running ? variant.session : null);
+  const followed = useFollowed(running ? variant.session : null, pause);
   if (!running) return variant.entry === null || !made(variant) ? null : { src: variant.preview };
   if (followed === null) return null;
   const { conversation } = followed;

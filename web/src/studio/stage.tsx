@@ -14,6 +14,8 @@ import { errorOf } from "./variant_card";
 const WIDTHS = { desktop: 1280, tablet: 768, mobile: 375 } as const;
 type Device = keyof typeof WIDTHS;
 const MOST = 100;
+/** Milliseconds between two pictures of a page that grows. */
+const PAUSE = 800;
 
 interface Props {
   version: string;
@@ -25,7 +27,7 @@ interface Props {
 }
 
 export function Stage({ version, variant, changes, selecting, onSelecting, onSelected }: Props) {
-  const source = useSource(variant, changes);
+  const source = useSource(variant, changes, PAUSE);
   const [device, setDevice] = useState<Device>("desktop");
   const [count, setCount] = useState(0);
   const [errors, setErrors] = useState<string[]>([]);
@@ -102,7 +104,7 @@ export function Stage({ version, variant, changes, selecting, onSelecting, onSel
         {source === null || stopped ? (
           <div className="empty grow">{stopped ? <p>The preview is stopped; reload it to go on.</p> : <Waiting variant={variant} />}</div>
         ) : (
-          <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} onTold={told} />
+          <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onTold={told} />
         )}
       </Fitted>
     </div>

@@ -12,7 +12,7 @@ import { tell, tellFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { models, type Prompt, projects, sessions, studio, type StudioView, workspaces } from "../wire/api";
-import { Examples } from "./examples";
+import { type Example, Examples, pictureOf } from "./examples";
 import { ModelChoice } from "./model_choice";
 import { RecentProjects } from "./recent";
 
@@ -25,6 +25,11 @@ export function Start() {
   const offer = useFetched("studio", studio);
   const noStudio = offer.error !== null && offer.error.status === 404;
   const shown: Mode = noStudio ? "assist" : mode;
+  const take = (example: Example) => {
+    if (!example.thumbnail) setText(example.title);
+    else pictureOf(example).then(setAttachments).catch(tellFailure);
+    document.getElementById("begin")?.scrollIntoView({ block: "nearest" });
+  };
   return (
     <div className="start">
       <div className="start-head">
@@ -53,7 +58,7 @@ export function Start() {
       )}
       {shown === "design" && offer.value !== null && (
         <>
-          <Examples examples={offer.value.examples} onChoose={(example) => setText(example.title)} />
+          <Examples examples={offer.value.examples} pictures={!offer.value.has_keys} onChoose={take} />
           <RecentProjects />
         </>
       )}
@@ -94,7 +99,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
     }
   };
   return (
-    <div className="start-box">
+    <div className="start-box" id="begin">
       {offer !== null && !offer.has_keys && (
         <p className="note" data-testid="no-key">
           <Icon name="info" size={14} />

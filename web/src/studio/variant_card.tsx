@@ -11,6 +11,11 @@ import { projects, type VariantView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
 import { useSource } from "./source";
 
+/** Milliseconds between two pictures of a page that grows: not of all at once, and seldom of one that is shown large. */
+const PAUSE = 2500;
+const STAGGER = 170;
+const SHOWN_LARGE = 6000;
+
 interface Props {
   project: string;
   version: string;
@@ -24,7 +29,8 @@ interface Props {
 }
 
 export const VariantCard = memo(function VariantCard({ project, version, variant, chosen, changes, onChoose, onActed }: Props) {
-  const source = useSource(variant, changes);
+  const pause = chosen ? SHOWN_LARGE : PAUSE + STAGGER * variant.index;
+  const source = useSource(variant, changes, pause);
   const running = variant.status === "running" || variant.status === "queued";
   const act = (action: "cancel" | "retry") => {
     projects.act(project, { version, variant: variant.index }, action).then(onActed).catch(tellFailure);
@@ -43,7 +49,7 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
           {source === null ? (
             <span className="variant-blank">{running ? <span className="spinner" /> : <Icon name="grid" size={20} />}</span>
           ) : (
-            <Frame inert source={source} title={`Variant ${number}`} pause={2500} />
+            <Frame inert source={source} title={`Variant ${number}`} pause={pause} />
           )}
           <kbd>{number}</kbd>
         </span>

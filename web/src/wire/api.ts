@@ -1,7 +1,6 @@
 /** What the server has: sessions, projects, models; as its API describes them. */
 
 import type { ErrorInfo, FileBlock, ImageBlock, Message, TextBlock } from "../log/content";
-import type { LogEvent } from "../log/event";
 import type { Usage } from "../log/usage";
 import { filePath, get, patch, post, remove, route } from "./rest";
 
@@ -144,8 +143,6 @@ export const sessions = {
   files: (id: string) => get<{ files: FileEntry[] }>(route("sessions", id, "files")),
   file: (id: string, path: string) => `${route("sessions", id, "files")}/${filePath(path)}`,
   blob: (id: string, sha: string) => route("sessions", id, "blobs", sha),
-  log: (id: string, after: number, limit: number) =>
-    get<{ events: LogEvent[]; last_seq: number }>(`${route("sessions", id, "log")}?after=${after}&limit=${limit}`),
   exportPath: (id: string) => route("sessions", id, "export"),
 };
 

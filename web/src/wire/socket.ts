@@ -16,6 +16,8 @@ export interface Follower {
   cursor(): number;
   /** The next events of it, all that came together. */
   events(events: readonly LogEvent[]): void;
+  /** What happened last in a long log, to be shown while all of it comes. */
+  end?(events: readonly LogEvent[]): void;
   reset(snapshot: Snapshot, seq: number): void;
   caughtUp?(seq: number): void;
   failed?(error: ApiError): void;
@@ -29,6 +31,7 @@ interface ServerFrame {
   result?: unknown;
   error?: { code: string; message: string };
   snapshot?: Snapshot;
+  events?: LogEvent[];
   project?: ProjectView;
 }
 
@@ -121,7 +124,7 @@ export class Socket {
   }
 
   private subscribe(session: string, follower: Follower): void {
-    this.say({ type: "subscribe", session, resume: follower.cursor(), batch: true });
+    this.say({ type: "subscribe", session, resume: follower.cursor(), batch: true, end: true });
   }
 
   private connect(): void {
@@ -210,6 +213,9 @@ export class Socket {
       }
       case "subscribed":
         follower?.caughtUp?.(frame.seq ?? 0);
+        return;
+      case "end":
+        follower?.end?.(frame.events ?? []);
         return;
       case "reset":
         if (frame.snapshot !== undefined) follower?.reset(frame.snapshot, frame.seq ?? 0);

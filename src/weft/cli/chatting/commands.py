@@ -17,6 +17,7 @@ _KEYS = (
     "Enter sends; Alt-Enter or Ctrl-J begins a new line. What is sent while an answer runs waits for its turn.",
     "Esc interrupts. Ctrl-C clears the line, then interrupts, then leaves; Ctrl-D leaves.",
     "@path sends a file or a folder's list along (Tab completes); a path to a picture sends the picture.",
+    "Ctrl-V sends the picture in the clipboard along.",
 )
 
 

@@ -13,11 +13,13 @@ from time import monotonic
 from weft.cli.chatting.commands import complete_command, run_command
 from weft.cli.chatting.keys import Key, Keys
 from weft.cli.chatting.mentions import bring, complete
+from weft.cli.chatting.pasting import clipboard_picture, pasted
 from weft.cli.chatting.screen import Screen
 from weft.cli.chatting.talk import Talk
 from weft.cli.chatting.teller import Teller
 from weft.cli.paint import BOLD, DIM, RED, YELLOW, Paint
 from weft.cli.transcript import Transcript
+from weft.core.content import Image
 from weft.core.errors import WeftError
 from weft.tools.approvals import NotPending
 from weft.tools.printable import printable
@@ -44,6 +46,8 @@ class Console:
         self._work: asyncio.Queue[str] = asyncio.Queue()
         self._interrupted = -_TWICE_SECONDS
         self._settling: asyncio.TimerHandle | None = None
+        self._pictures: dict[str, Image] = {}  # out of the clipboard, by what stands for them in the line
+        self._looking: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Until the person leaves."""
@@ -58,9 +62,10 @@ class Console:
                 await self._left.wait()
             finally:
                 loop.remove_reader(sys.stdin.fileno())
-                for task in (ticking, working):
+                tasks = [ticking, working, *([self._looking] if self._looking is not None else [])]
+                for task in tasks:
                     task.cancel()
-                await asyncio.wait([ticking, working])
+                await asyncio.wait(tasks)
                 self.screen.close()
 
     def leave(self) -> None:
@@ -123,6 +128,12 @@ class Console:
                 self.screen.clear()
             case "tab":
                 self._complete()
+            case "attach":
+                self._attach(asked=True)
+            case "paste" if not key.text:  # a terminal that is given a picture has no text to paste
+                self._attach(asked=False)
+            case "paste":
+                line.press(Key("paste", pasted(key.text)))
             case _:
                 line.press(key)
 
@@ -157,6 +168,23 @@ class Console:
             return
         self._interrupted = now
         self.note("Press Ctrl-C again, or Ctrl-D, to leave.")
+
+    def _attach(self, *, asked: bool) -> None:
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.get_running_loop().create_task(self._look(asked), name="weft-chat-clipboard")
+
+    async def _look(self, asked: bool) -> None:
+        """The picture in the clipboard goes along with what is typed."""
+        try:
+            picture = await asyncio.to_thread(clipboard_picture)
+        except WeftError as error:
+            if asked:
+                self.note(str(error))
+            return
+        name = f"[picture {len(self._pictures) + 1}]"
+        self._pictures[name] = picture
+        self.screen.line.press(Key("text", f"{name} "))
+        self.screen.refresh()
 
     def _complete(self) -> None:
         line = self.screen.line
@@ -208,7 +236,7 @@ class Console:
 
     async def _send(self, text: str) -> None:
         session = self.talk.session
-        brought = await asyncio.to_thread(bring, text, session.workspace)
+        brought = await asyncio.to_thread(bring, text, session.workspace, dict(self._pictures))
         for fault in brought.faults:
             self.screen.say(self.paint(printable(fault), YELLOW))
         if self.talk.is_busy:

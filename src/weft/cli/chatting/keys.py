@@ -29,6 +29,7 @@ Name = Literal[
     "kill_end",
     "kill_word",
     "redraw",
+    "attach",
 ]
 
 _CONTROLS: dict[str, Name] = {
@@ -48,6 +49,7 @@ _CONTROLS: dict[str, Name] = {
     "\x0e": "down",
     "\x10": "up",
     "\x15": "kill_line",
+    "\x16": "attach",
     "\x17": "kill_word",
 }
 _SEQUENCES: dict[str, Name] = {

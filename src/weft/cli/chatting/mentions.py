@@ -2,7 +2,7 @@
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from weft.core.content import Image
@@ -29,9 +29,16 @@ class Brought:
         self.faults: list[str] = []
 
 
-def bring(text: str, workspace: Workspace) -> Brought:
-    """The request with what it mentions. A word that begins with @ and is no file is a word."""
+def bring(text: str, workspace: Workspace, pictures: Mapping[str, Image] | None = None) -> Brought:
+    """The request with what it mentions, and the pasted `pictures` that it names.
+
+    A word that begins with @ and is no file is a word.
+    """
     brought = Brought(text)
+    for name, picture in (pictures or {}).items():
+        if name in text:
+            brought.parts.append(picture)
+            brought.names.append(name)
     seen: set[str] = set()
     for name, is_mention in _named(text):
         if name in seen or len(seen) >= _MOST:

@@ -7,6 +7,7 @@ from hashlib import sha256
 import msgspec
 
 from weft.cli.paint import dollars
+from weft.cli.run import NO_MODEL
 from weft.cli.sessions import all_of
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
@@ -92,10 +93,7 @@ class Talk:
     def check(self, name: str) -> None:
         """Raises what is wrong with a model before anything is begun with it."""
         if not name:
-            raise ConfigurationError(
-                "There is no model to talk to; set a key such as ANTHROPIC_API_KEY, start a server such as Ollama, "
-                "or name one with --model."
-            )
+            raise ConfigurationError(NO_MODEL)
         if name.startswith("local/"):
             raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
         model = self._models.open(name)

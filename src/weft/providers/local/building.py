@@ -26,6 +26,8 @@ from weft.vision.seen import Box
 
 SKETCH = "<!-- A first sketch: the text is still being read. -->"
 ROUNDS = 3
+GOOD = 0.985
+"""A page that scores this much at once is not mended: every round costs another comparison."""
 _GAIN = 0.0005
 _TURN = 600_000
 """Characters that one turn writes: its message must fit into an event."""
@@ -66,9 +68,10 @@ class Builder:
                 "or a model."
             )
         look = self._see(_bytes_of(self._asked.image))
-        refused = next((each for each in self._asked.made("create_file", "write_file") if not each.ok), None)
-        if refused is not None:
-            yield not_written(str(refused.call.input.get("path")), refused.result.text)
+        refused = [each for each in self._asked.made("create_file", "write_file") if not each.ok]
+        if refused:
+            told = next((each for each in refused if each.call.input.get("path") == self._entry), refused[0])
+            yield not_written(str(told.call.input.get("path")), told.result.text)
             return
         if not self._is_written and not look.over:
             async for part in self._looking(look):
@@ -159,7 +162,7 @@ class Builder:
         if failed is not None or not rounds.scores or any(not each.ok for each in rounds.edits):
             why = [f"It was not compared: {first_line(failed.result.text)}"] if failed is not None else []
             return [self._last_words(page, rounds, why)]
-        if rounds.is_decided:
+        if rounds.is_decided or (not rounds.edits and rounds.scores[0] >= GOOD):
             return [self._last_words(page, rounds)]
         if len(rounds.edits) == len(rounds.scores):
             return [Call(_LOOKS[1], {})]

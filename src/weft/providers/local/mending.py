@@ -34,9 +34,9 @@ def mended(page: Page, compared: str, way: Way) -> Page | None:
         body = _changed(body, words, lambda node, value=wanted: _styled(node, "color", value))
     for wanted, shown in _READS.findall(compared):
         body = _changed(body, shown, lambda node, text=wanted: replace(node, lines=(text,)))
+    style = page.style
     if way == "fidelity":
-        body = _moved(body, compared)
-    style = _heightened(page.style, compared)
+        body, style = _moved(body, compared), _heightened(style, compared)
     better = replace(page, body=body, style=style)
     return better if better != page else None
 

@@ -97,7 +97,7 @@ def login(context: ServerContext) -> Endpoint:
             path="/",
             httponly=True,
             samesite="strict",
-            secure=request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://"),
+            secure=request.url.scheme == "https",
         )
         return response
 

@@ -4,7 +4,7 @@ from weft.agent.state import ConversationState
 from weft.server.conversing import Accepted, Cancelled, answer, cancel, decide, submit
 from weft.server.operations import Call, Operation
 from weft.server.parts import Submission
-from weft.server.views import AnswerBody, CancelBody, DecisionBody, Done, MessagesView, PendingView
+from weft.server.views import AnswerBody, CancelBody, DecisionBody, Done, Forgotten, MessagesView, PendingView
 from weft.sessions.past import read_past
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
@@ -44,6 +44,11 @@ async def resolve(call: Call) -> Done:
         reason=body.reason,
     )
     return Done()
+
+
+async def forget(call: Call) -> Forgotten:
+    async with call.context.open.use(await call.session()) as session:
+        return Forgotten(await session.forget_allowed())
 
 
 async def reply(call: Call) -> Done:
@@ -106,6 +111,15 @@ OPERATIONS = (
         body=DecisionBody,
         answer=Done,
         refusals=("not_found", "conflict"),
+        tag="conversation",
+    ),
+    Operation(
+        "DELETE",
+        "/sessions/{session}/allowed",
+        forget,
+        "Take back what was allowed always: such calls are asked for again.",
+        answer=Forgotten,
+        refusals=("not_found",),
         tag="conversation",
     ),
     Operation(

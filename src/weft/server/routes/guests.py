@@ -20,7 +20,7 @@ from weft.core.json import JsonObject, as_object, as_objects, encode, loads
 from weft.core.messages import Message
 from weft.dialects.ag_ui import AGUIDialect
 from weft.dialects.dialect import Dialect
-from weft.dialects.openai import OpenAIDialect
+from weft.dialects.openai import OpenAIDialect, usage_of
 from weft.server.context import ServerContext
 from weft.server.conversing import Accepted, ask
 from weft.server.guests import Guest, checked_model, session_for, session_name
@@ -114,7 +114,6 @@ class GuestRoutes:
             is_ours = not isinstance(exchange.error, ProviderError)
             told = {"message": str(exchange.error), "type": exchange.error.code, "code": None}
             return _json({"error": told}, 500 if is_ours else 502)
-        usage = result.usage
         return _json(
             {
                 "id": accepted.exchange,
@@ -129,11 +128,7 @@ class GuestRoutes:
                         "finish_reason": _finish(result),
                     }
                 ],
-                "usage": {
-                    "prompt_tokens": usage.total_input or 0,
-                    "completion_tokens": usage.total_output or 0,
-                    "total_tokens": usage.total or 0,
-                },
+                "usage": usage_of(result.usage, result.cost),
             },
             headers=_names(info, accepted),
         )

@@ -23,6 +23,7 @@ from weft.server.studio.briefs import read_brief
 from weft.server.studio.diffs import diffs
 from weft.server.studio.generate_code import GenerateCode
 from weft.server.studio.host import open_studio
+from weft.server.studio.offers import offered, picture
 from weft.server.studio.previews import Previews
 from weft.server.studio.tickets import Tickets
 from weft.server.studio.views import (
@@ -31,7 +32,6 @@ from weft.server.studio.views import (
     DiffQuery,
     Diffs,
     Edit,
-    Example,
     ExportQuery,
     ModelOffer,
     NewProject,
@@ -71,11 +71,6 @@ from weft.studio.stacks.stack import stack, stacks
 from weft.studio.studio import Studio
 
 _BYTES = "application/octet-stream"
-_EXAMPLES = {
-    "bakery": "A landing page for a bakery, with opening hours and a map placeholder",
-    "pricing": "A pricing page with three plans and a switch between monthly and yearly",
-    "dashboard": "A dark dashboard for a small shop: orders today, revenue, a table of the last ten orders",
-}
 _LOOK = 5.0
 """Seconds after which a stream looks whether the server is stopping."""
 
@@ -109,6 +104,9 @@ class ProjectRoutes:
         seen: tuple[Code, ...] = ("not_found", "unavailable")
         return [
             _operation("GET", "/studio", self.about, "What the studio can build, and with what.", StudioView),
+            _operation(
+                "GET", "/studio/examples/{name}", self.example, "A screenshot to begin with.", media="image/png"
+            ),
             _operation("POST", "/projects", self.create, "Begin a project.", ProjectView, NewProject, many, status=201),
             _operation("GET", "/projects", self.listed, "Projects.", ProjectsView, query=ListQuery),
             _operation("GET", "/projects/{project}", self.show, "A project with its versions.", ProjectView),
@@ -162,6 +160,7 @@ class ProjectRoutes:
             chromium = True
         except BrowserError:
             chromium = False
+        can_talk = has_keys or models.default not in ("", LOCAL)
         mix = list(self._studio.models())
         return StudioView(
             stacks=[StackView(each.name, each.label) for each in stacks().values()],
@@ -172,11 +171,14 @@ class ProjectRoutes:
                 variants_update=UPDATES if has_keys else 1,
                 models=mix,
             ),
-            has_keys=has_keys or models.default not in ("", LOCAL),
+            has_keys=can_talk,
             chromium=chromium,
             design_systems=[],
-            examples=[Example(name, title) for name, title in _EXAMPLES.items()],
+            examples=offered(has_keys=can_talk),
         )
+
+    async def example(self, call: Call) -> Response:
+        return Response(picture(call.path["name"]), media_type="image/png")
 
     async def create(self, call: Call) -> ProjectView:
         body: NewProject = call.body

@@ -190,11 +190,12 @@ class Defaults(msgspec.Struct, frozen=True):
 
 
 class Example(msgspec.Struct, frozen=True):
-    """Something to ask for."""
+    """Something to ask for: a sentence, or a picture to build from."""
 
     name: str
     title: str
     thumbnail: str | None = None
+    """Where the picture is."""
 
 
 class StudioView(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ from PIL import Image
 from weft.core.errors import ContentBlocked, MalformedResponse, ProviderError
 from weft.core.json import JsonObject, as_object, as_objects
 from weft.studio.imaging.api import Api, picture_in
+from weft.studio.imaging.costs import gemini_tokens, note
 from weft.studio.imaging.painter import Wanted, nearest_ratio
 from weft.studio.imaging.raster import png_of, within
 
@@ -71,7 +72,9 @@ class GeminiPainter:
             "contents": [{"role": "user", "parts": parts}],
             "generationConfig": {"responseModalities": ["IMAGE"], "imageConfig": image},
         }
-        return self._picture(await self._api.post(f"/models/{self._model}:generateContent", body))
+        answer = await self._api.post(f"/models/{self._model}:generateContent", body)
+        await note("google", self._model, gemini_tokens(answer))
+        return self._picture(answer)
 
     # --- answers -----------------------------------------------------------------------------------------------------
 

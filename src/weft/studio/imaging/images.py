@@ -5,13 +5,13 @@ page has a broken link.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 
 import msgspec
 from PIL import Image
 
 from weft.core.errors import ProviderError, WeftError
+from weft.providers.keys import KeyEnvironment
 from weft.studio.imaging.adjusting import CAN, adjusted
 from weft.studio.imaging.cutting import cut_out, is_flat
 from weft.studio.imaging.drawing import drawing_of
@@ -57,7 +57,7 @@ class Images:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Images":
         """With whatever there are keys for. Where the setting asks for what is not there, every result says so."""
-        environ = os.environ if environ is None else environ
+        environ = KeyEnvironment() if environ is None else environ
         provider, _, model = environ.get(SETTING, "").strip().partition("/")
         if provider in ("local", "none"):
             return cls(why=f"{SETTING} asks for pictures to be made on this machine.")
@@ -114,7 +114,7 @@ class Images:
         found = await asyncio.to_thread(cut_out, picture)
         if found.how == "flat":
             return Made(found.picture, "Flat background removed here, by its colour.")
-        by = "Background removed here without a model (GrabCut), which guesses: look at the edges before you use it."
+        by = "Background removed here without a model (by its colours), which guesses: look at the edges first."
         return Made(found.picture, by, failed)
 
 

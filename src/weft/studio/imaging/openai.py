@@ -8,6 +8,7 @@ from PIL import Image
 from weft.core.errors import MalformedResponse
 from weft.core.json import JsonObject, as_objects
 from weft.studio.imaging.api import Api, picture_in
+from weft.studio.imaging.costs import note, openai_tokens
 from weft.studio.imaging.painter import Wanted
 from weft.studio.imaging.raster import png_of, within
 
@@ -52,7 +53,7 @@ class OpenAIPainter:
         }
         if wanted.transparent:
             body["background"] = "transparent"
-        return self._picture(await self._api.post("/images/generations", body))
+        return await self._paid(await self._api.post("/images/generations", body))
 
     async def edit(self, picture: Image.Image, instruction: str) -> Image.Image:
         return await self._edited(picture, instruction, "auto")
@@ -69,11 +70,15 @@ class OpenAIPainter:
             "background": background,
             "output_format": "png",
         }
-        return self._picture(
+        return await self._paid(
             await self._api.post_form("/images/edits", fields, "image", png_of(within(picture, _SENT)))
         )
 
     # --- answers -----------------------------------------------------------------------------------------------------
+
+    async def _paid(self, answer: JsonObject) -> Image.Image:
+        await note("openai", self._model, openai_tokens(answer))
+        return self._picture(answer)
 
     def _picture(self, answer: JsonObject) -> Image.Image:
         for item in as_objects(answer.get("data")):

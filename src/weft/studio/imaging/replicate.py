@@ -15,6 +15,7 @@ from PIL import Image
 from weft.core.errors import ContentBlocked, MalformedResponse, ProviderError, ProviderTimeout, ServerFault
 from weft.core.json import JsonObject, as_object
 from weft.studio.imaging.api import Api, picture_of
+from weft.studio.imaging.costs import note
 from weft.studio.imaging.painter import Wanted, nearest_ratio
 from weft.studio.imaging.raster import png_of, within
 from weft.studio.input.faults import BadInput
@@ -97,7 +98,9 @@ class ReplicatePainter:
     async def _predicted(self, model: str, given: JsonObject) -> Image.Image:
         waiting = {"prefer": f"wait={_WAIT}", "cancel-after": f"{_WAIT}s"}
         path = f"/models/{quote(model)}/predictions"
-        return await self._picture(await self._api.post(path, {"input": given}, waiting))
+        answer = await self._api.post(path, {"input": given}, waiting)
+        await note("replicate", model, None)  # it bills by picture or by second, and its answers say neither
+        return await self._picture(answer)
 
     # --- answers -----------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """A recording as the few pictures that tell it: works with every model that sees pictures.
 
-Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg where it is installed, else by OpenCV, in a
-process of its own with limits on time and output. Which kind a file is says its content.
+Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg where it is installed, in a process of its own
+with limits on time and output. Which kind a file is says its content.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import contextlib
 import io
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -118,15 +117,14 @@ def _jpegs(stream: bytes) -> Iterator[bytes]:
 
 
 async def _decoded(data: bytes, kind: Kind, name: str) -> bytes:
-    async with _kept(data) as file:
-        ffmpeg = shutil.which("ffmpeg")
-        status, stream = await _run(_ffmpeg(ffmpeg, file, kind) if ffmpeg else _opencv(file))
-    if status == 3 and not ffmpeg:
+    ffmpeg = shutil.which("ffmpeg")
+    if ffmpeg is None:
         raise BadInput(
-            f"{name} needs ffmpeg to be decoded (Debian: apt install ffmpeg), or pip install 'weft[local]'; "
-            "an animated GIF works without.",
+            f"{name} needs ffmpeg to be decoded (Debian: apt install ffmpeg); an animated GIF or WebP works without.",
             "no_decoder",
         )
+    async with _kept(data) as file:
+        status, stream = await _run(_ffmpeg(ffmpeg, file, kind))
     if status is None and not stream:
         raise BadInput(f"{name} took longer than {_TIME:g} s to decode; give a shorter one.", "too_large")
     return stream
@@ -141,14 +139,9 @@ def _ffmpeg(program: str, file: Path, kind: Kind) -> list[str]:
     ]
 
 
-def _opencv(file: Path) -> list[str]:
-    child = Path(__file__).with_name("decoding.py")
-    return [sys.executable, "-I", str(child), str(file), f"{_RATE:g}", f"{MAX_SECONDS:g}", str(_SIDE)]
-
-
 async def _run(command: list[str]) -> tuple[int | None, bytes]:
     """Exit status and output; None if the time or the output was too much, with what came until then."""
-    environment = {"PATH": os.environ.get("PATH", ""), "OPENCV_FFMPEG_CAPTURE_OPTIONS": "protocol_whitelist;file"}
+    environment = {"PATH": os.environ.get("PATH", "")}
     process = await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.DEVNULL,

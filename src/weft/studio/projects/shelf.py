@@ -1,11 +1,13 @@
 """The shelf: where projects are kept. Each is a session without a conversation, whose settings hold the project.
 
 So a project lives in the same store as its variants, belongs to an owner as they do, and its pictures are its blobs.
+Several processes may share the store: whoever changes a project holds its lease while that lasts.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from time import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from time import monotonic, time
 from typing import cast
 
 import msgspec
@@ -13,7 +15,8 @@ import msgspec
 from weft.core.errors import NotFound
 from weft.core.ids import new_id
 from weft.core.json import JsonObject
-from weft.sessions.errors import NoSuchSession
+from weft.sessions.errors import NoSuchSession, SessionBusy, StoreError
+from weft.sessions.lease import let_go, this_holder
 from weft.sessions.store import SessionInfo, Store
 from weft.studio.projects.project import Project
 
@@ -23,6 +26,9 @@ ChangeProject = Callable[[str, Change], Awaitable[Project]]
 
 KIND = "project"
 _FIELD = "project"
+_PATIENCE = 10.0
+_PAUSE = 0.02
+"""Seconds: how long a change may take, and how often it is looked whether another one is over."""
 
 
 class NoSuchProject(NotFound):
@@ -68,13 +74,33 @@ class Shelf:
 
     async def change(self, name: str, change: Change) -> Project:
         """Keep a project as a function makes it. Changes of one project come one after the other."""
-        async with self._locks.setdefault(name, asyncio.Lock()):
+        async with self._locks.setdefault(name, asyncio.Lock()), self._alone(name):
             before = _project(await self.store.info(name))
             after = msgspec.structs.replace(change(before), updated=time())
             await self.store.configure(name, _settings(after))
             if after.title != before.title:
                 await self.store.rename(name, after.title)
             return after
+
+    @asynccontextmanager
+    async def _alone(self, name: str) -> AsyncGenerator[None]:
+        """No other process changes the project meanwhile."""
+        until = monotonic() + _PATIENCE
+        while True:
+            try:
+                lease = await self.store.acquire(name, this_holder(), seconds=_PATIENCE)
+                break
+            except SessionBusy:
+                if monotonic() > until:
+                    raise SessionBusy("Another process keeps the project to itself; wait, or end it.") from None
+            await asyncio.sleep(_PAUSE)
+        try:
+            yield
+        finally:
+            try:
+                await self.store.release(lease)
+            except StoreError:
+                let_go(lease.holder)  # this process may take it again at once; for others it runs out
 
     async def remove(self, name: str) -> None:
         await self.store.delete(name)

@@ -8,11 +8,13 @@ import msgspec
 from weft.core.content import Text
 from weft.core.json import JsonObject
 from weft.studio.assignment import FindAssignment
+from weft.studio.imaging.costs import spending
 from weft.studio.imaging.images import Images, Made
 from weft.studio.imaging.painter import Wanted
 from weft.studio.imaging.palette import Palette, palette_of
 from weft.studio.imaging.raster import MAX_SIDE
 from weft.studio.tools.assets import file_names, folder_of, named_in, reference, save, writes_assets
+from weft.studio.tools.paying import paid
 from weft.studio.tools.project import files_of
 from weft.studio.tools.showing import contact_sheet, shown
 from weft.tools.context import ToolContext
@@ -75,8 +77,9 @@ def generate_tool(find: FindAssignment, source: Images) -> Tool:
                 ctx.output(f"{path}: {made.by}\n", "progress")
                 return made
 
-        made = await asyncio.gather(*map(make, images, paths))
-        return await asyncio.to_thread(_told, paths, made)
+        with spending(ctx.spend):
+            made = await asyncio.gather(*map(make, images, paths))
+        return await asyncio.to_thread(_told, paths, made, paid(ctx))
 
     return generate_images
 
@@ -99,7 +102,7 @@ def _palette(targets: tuple[bytes, ...], ctx: ToolContext) -> Palette:
     return palette_of(targets[:1], files)
 
 
-def _told(paths: list[str], found: list[Made | ToolFault]) -> ToolOutput:
+def _told(paths: list[str], found: list[Made | ToolFault], price: str) -> ToolOutput:
     made = {path: each for path, each in zip(paths, found, strict=True) if isinstance(each, Made)}
     lines = [
         f"- {reference(path)}: {each.picture.width} × {each.picture.height} px. {each.by}"
@@ -107,6 +110,7 @@ def _told(paths: list[str], found: list[Made | ToolFault]) -> ToolOutput:
     ]
     lines += [f"- {path}: {each}" for path, each in zip(paths, found, strict=True) if isinstance(each, ToolFault)]
     lines += dict.fromkeys(each.why for each in made.values() if each.why)
+    lines += [price] if price else []
     if not made:
         return ToolOutput(content="\n".join(lines), summary="nothing made", is_error=True)
     sheet = contact_sheet([(path.rpartition("/")[2], each.picture) for path, each in made.items()])

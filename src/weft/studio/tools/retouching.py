@@ -11,10 +11,12 @@ from weft.core.errors import WeftError
 from weft.core.json import JsonObject, as_list
 from weft.core.tools import ResultPart
 from weft.studio.assignment import FindAssignment
+from weft.studio.imaging.costs import spending
 from weft.studio.imaging.images import Images, Made
 from weft.studio.imaging.raster import SUFFIXES, pixels_of
 from weft.studio.input.pictures import MAX_BYTES
 from weft.studio.tools.assets import FOLDER, PUBLIC, file_name, folder_of, reference, save
+from weft.studio.tools.paying import paid
 from weft.studio.tools.showing import contact_sheet, shown
 from weft.tools.context import ToolContext
 from weft.tools.files.claims import accesses, subjects_of
@@ -51,9 +53,8 @@ def edit_tool(find: FindAssignment, images: Images) -> Tool:
         work = await find()
         there = f"{folder_of(work.stack)}/{file_name(save_as)}" if save_as else edited_path(ctx.workspace.normal(path))
         made = await _changed(ctx, path, there, lambda picture: images.edit(picture, instruction))
-        text = Text(
-            f"{reference(there)}: {made.picture.width} × {made.picture.height} px. {made.by} {made.why}".rstrip()
-        )
+        size = f"{made.picture.width} × {made.picture.height} px."
+        text = Text(" ".join(filter(None, (f"{reference(there)}: {size} {made.by}", made.why, paid(ctx)))))
         sheet = await asyncio.to_thread(contact_sheet, [(PurePosixPath(there).name, made.picture)])
         return ToolOutput(content=[text, shown(sheet, _ROOM)], summary=made.by[:120])
 
@@ -96,7 +97,8 @@ def background_tool(images: Images) -> Tool:
         if not done:
             return ToolOutput(content="\n".join(lines), summary="nothing done", is_error=True)
         sheet = await asyncio.to_thread(contact_sheet, done)
-        content: list[ResultPart] = [Text("\n".join(lines)), shown(sheet, _ROOM)]
+        said = "\n".join([*lines, *filter(None, [paid(ctx)])])
+        content: list[ResultPart] = [Text(said), shown(sheet, _ROOM)]
         return ToolOutput(content=content, summary=f"{len(done)} of {len(lines)} done")
 
     return remove_background
@@ -118,7 +120,8 @@ async def _changed(ctx: ToolContext, path: str, there: str, change: Change) -> M
     """Read a picture, change it, write it."""
     data = await asyncio.to_thread(ctx.workspace.read, path, limit=MAX_BYTES, remember=False)
     try:
-        made = await change(await asyncio.to_thread(pixels_of, data, PurePosixPath(path).name))
+        with spending(ctx.spend):
+            made = await change(await asyncio.to_thread(pixels_of, data, PurePosixPath(path).name))
     except WeftError as error:
         raise ToolFault(str(error)) from None
     await asyncio.to_thread(save, ctx, there, made.picture, made.by)

@@ -15,6 +15,7 @@ PROTECTED_FOLDERS = (
     ".agents",
     ".claude",
     ".codex",
+    ".config/weft",
     ".cursor",
     ".gemini",
     ".windsurf",

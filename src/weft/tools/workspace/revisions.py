@@ -84,7 +84,7 @@ class Revisions:
     def restore(self, change: Change, contents: Mapping[str, bytes]) -> None:
         """The next revision of a file, as it was made before."""
         self._changes.setdefault(change.path, []).append(change)
-        if change.revision == 1 and change.found in contents:
+        if change.revision == 1 and change.found is not None and change.found in contents:
             self._keep(change.path, 0, contents[change.found])
         if change.hash is None or change.hash in contents:
             self._keep(change.path, change.revision, contents[change.hash] if change.hash is not None else None)

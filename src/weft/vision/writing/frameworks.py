@@ -7,10 +7,18 @@ from html import escape
 from weft.vision.page import Node, Page
 from weft.vision.writing.markup import VOID, element
 from weft.vision.writing.stylesheet import stylesheet
-from weft.vision.writing.tailwind import classes, utilities
+from weft.vision.writing.tailwind import attribute, classes, outer
 
 _TAILWIND = '<script src="https://cdn.tailwindcss.com"></script>'
 _CDN = "https://cdn.jsdelivr.net/npm"
+_IONIC = """<style>
+html, body, ion-app, ion-content { position: static !important; contain: none !important; overflow: visible !important; }
+html, body, ion-app, ion-content { height: auto !important; max-height: none !important; transform: none !important; }
+body, ion-app, ion-content { display: block !important; visibility: visible !important; }
+ion-content::part(scroll) { position: static; overflow: visible; contain: none; }
+ion-content::part(background) { display: none; }
+</style>"""
+"""The page scrolls as a whole, as the one that was seen."""
 _JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex"}
 
 
@@ -27,7 +35,7 @@ def write_react(page: Page) -> dict[str, str | bytes]:
 <script type="text/babel">
     function App() {{
       return (
-        <div className={json.dumps(_outer(page))}>
+        <div className={_jsx_value(outer(page))}>
 {body}
         </div>
       );
@@ -40,11 +48,11 @@ def write_react(page: Page) -> dict[str, str | bytes]:
 
 def write_vue(page: Page) -> dict[str, str | bytes]:
     """One page whose template Vue mounts; texts are plain, so nothing of them is taken for an expression."""
-    body = "\n".join(element(node, _attribute, 2) for node in page.body)
+    body = "\n".join(element(node, attribute, 2) for node in page.body)
     scripts = [f'<script src="{_CDN}/vue@3/dist/vue.global.prod.js"></script>', _TAILWIND]
     scripts.append("<style>[v-cloak] { display: none; }</style>")
     inside = f"""<div id="app" v-cloak>
-  <div v-pre class="{escape(_outer(page))}">
+  <div v-pre class="{escape(outer(page))}">
 {body}
   </div>
 </div>
@@ -56,15 +64,16 @@ Vue.createApp({{}}).mount("#app");
 
 def write_ionic(page: Page) -> dict[str, str | bytes]:
     """An Ionic app with one content; its own elements stand where they are the same thing (buttons stay plain)."""
-    body = "\n".join(element(node, _attribute, 4) for node in page.body)
+    body = "\n".join(element(node, attribute, 4) for node in page.body)
     scripts = [
         f'<script type="module" src="{_CDN}/@ionic/core/dist/ionic/ionic.esm.js"></script>',
         f'<link rel="stylesheet" href="{_CDN}/@ionic/core/css/ionic.bundle.css">',
         _TAILWIND,
+        _IONIC,
     ]
     inside = f"""<ion-app>
   <ion-content>
-    <div class="{escape(_outer(page))}">
+    <div class="{escape(outer(page))}">
 {body}
     </div>
   </ion-content>
@@ -74,7 +83,7 @@ def write_ionic(page: Page) -> dict[str, str | bytes]:
 
 def write_bootstrap(page: Page) -> dict[str, str | bytes]:
     """Bootstrap's reset and its utilities for layout; what they cannot say stands in a style sheet."""
-    sheet = stylesheet(page)
+    sheet = stylesheet(page, prefix="own-")
 
     def looks(node: Node) -> str:
         own = sheet.attribute(node)[8:-1]
@@ -103,18 +112,7 @@ def _bootstrap(node: Node) -> list[str]:
         names.append("btn")
     if style.get("font-weight") == "700":
         names.append("fw-bold")
-    if node.tag == "img":
-        names.append("img-fluid")
     return names
-
-
-def _outer(page: Page) -> str:
-    return " ".join(["flex", "flex-col", "[overflow-wrap:anywhere]", *utilities(page.style)])
-
-
-def _attribute(node: Node) -> str:
-    names = classes(node)
-    return f' class="{escape(names)}"' if names else ""
 
 
 def _page(page: Page, head: list[str], body: str) -> dict[str, str | bytes]:
@@ -139,7 +137,7 @@ def _jsx(node: Node, depth: int) -> str:
     """An element as JSX: names in camel case, text as strings, so that no brace or quote means anything."""
     pad = "  " * depth
     names = classes(node)
-    attributes = f" className={json.dumps(names, ensure_ascii=False)}" if names else ""
+    attributes = f" className={_jsx_value(names)}" if names else ""
     for name, value in node.attributes:
         attributes += f" {_JSX_NAMES.get(name, name)}={_jsx_value(value)}"
     if node.tag in VOID:

@@ -22,7 +22,7 @@ def write_svg(page: Page) -> dict[str, str | bytes]:
     body = "\n".join(f"  {part}" for part in parts)
     text = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{seen.width}" height="{seen.height}" '
-        f'viewBox="0 0 {seen.width} {seen.height}">\n'
+        f'viewBox="0 0 {seen.width} {seen.height}" style="max-width: 100%; height: auto">\n'
         f"  <title>{escape(page.title, quote=False)}</title>\n{defs}{body}\n</svg>\n"
     )
     return {"image.svg": text}

@@ -37,7 +37,6 @@ _WORDS: dict[tuple[str, str], str] = {
     ("position", "relative"): "relative",
     ("position", "absolute"): "absolute",
     ("margin-left", "auto"): "ml-auto",
-    ("grid-template-columns", "1fr"): "grid-cols-1",
     ("appearance", "none"): "appearance-none",
     ("border", "0"): "border-0",
 }
@@ -58,6 +57,14 @@ _LENGTHS = {
 _VALUES = {"font-size": "text", "line-height": "leading", "letter-spacing": "tracking", "border-radius": "rounded"}
 _COLUMNS = re.compile(r"repeat\((\d+), minmax\(0, 1fr\)\)")
 NARROW = "max-md:"
+_OWN = {
+    "img": ("md:max-w-none",),
+    "input": ("placeholder:text-inherit", "placeholder:opacity-100"),
+    "table": ("table-fixed", "border-spacing-0", "border-separate"),
+    "th": ("p-0", "font-[inherit]"),
+    "td": ("p-0",),
+}
+"""What an element needs beside its style, since Tailwind's base says otherwise."""
 
 
 def utilities(style: Style) -> list[str]:
@@ -66,13 +73,27 @@ def utilities(style: Style) -> list[str]:
 
 
 def classes(node: Node) -> str:
-    return " ".join([*utilities(node.style), *(NARROW + word for word in utilities(node.narrow))])
+    """The classes of a node, those for narrow screens behind."""
+    names = [*utilities(node.style), *(NARROW + word for word in utilities(node.narrow))]
+    return " ".join([*names, *_OWN.get(node.tag, ())])
+
+
+def attribute(node: Node) -> str:
+    """The classes as they stand in a start tag."""
+    names = classes(node)
+    return f' class="{escape(names)}"' if names else ""
+
+
+def outer(page: Page) -> str:
+    """The classes of what holds the whole page."""
+    return " ".join(
+        ["flex", "flex-col", "[overflow-wrap:anywhere]", *utilities(page.style), f"{NARROW}[&_*]:max-w-full"]
+    )
 
 
 def write_html_tailwind(page: Page) -> dict[str, str | bytes]:
     """`index.html` that loads Tailwind from its CDN."""
-    body = "\n".join(element(node, _attribute, 1) for node in page.body)
-    outer = " ".join(["flex", "flex-col", "[overflow-wrap:anywhere]", *utilities(page.style)])
+    body = "\n".join(element(node, attribute, 1) for node in page.body)
     text = f"""<!DOCTYPE html>
 <html lang="{page.language}">
 <head>
@@ -81,17 +102,12 @@ def write_html_tailwind(page: Page) -> dict[str, str | bytes]:
 <title>{escape(page.title, quote=False)}</title>
 <script src="https://cdn.tailwindcss.com"></script>
 </head>
-<body class="{escape(outer)}">
+<body class="{escape(outer(page))}">
 {body}
 </body>
 </html>
 """
     return {"index.html": text, **dict(page.assets)}
-
-
-def _attribute(node: Node) -> str:
-    names = classes(node)
-    return f' class="{escape(names)}"' if names else ""
 
 
 def _words(name: str, value: str) -> list[str]:

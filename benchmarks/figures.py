@@ -1,0 +1,96 @@
+"""The figures that the README shows: what each row costs as a multiple of the bare loop, kept in figures.json.
+
+A full run of `benchmarks.run` writes the file; the README's table and its chart are made from it and from nothing else.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import machine
+from benchmarks.results import BASELINE, Results
+
+FILE = Path(__file__).with_name("figures.json")
+SCENARIOS: Mapping[str, str] = {
+    "text-1000": "1,000 text deltas",
+    "turns-20": "20 tool turns",
+    "history-20": "the same after 200 turns",
+    "args-200k": "200 KB of arguments",
+}
+ROWS: Mapping[str, str] = {
+    "weft": "weft, a session",
+    "weft-agent": "weft.Agent, all events",
+    "anthropic": "anthropic SDK",
+    "openai": "openai SDK",
+    "google-genai": "google-genai SDK",
+    "openai-agents": "openai-agents",
+    "strands": "strands",
+    "pydantic-ai": "pydantic-ai",
+    "langgraph": "langgraph",
+}
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Ranges over the wires that a row speaks, by row and scenario; what was not measured is left out."""
+
+    measured: str
+    machine: str
+    multiples: Mapping[str, Mapping[str, Range]]
+
+    def get(self, row: str, scenario: str) -> Range | None:
+        return self.multiples.get(row, {}).get(scenario)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"measured": self.measured, "machine": self.machine, "multiples": self.multiples}
+
+
+def figures_of(results: Results) -> Figures:
+    """What a run found, as the README tells it."""
+    multiples: dict[str, dict[str, Range]] = {}
+    for row, wire, scenario in results.cells():
+        found = results.figures((row, wire, scenario))
+        if row == BASELINE or found is None or found.times_median is None:
+            continue
+        times = found.times_median
+        low, high = multiples.setdefault(row, {}).get(scenario, (times, times))
+        multiples[row][scenario] = min(low, times), max(high, times)
+    return Figures(datetime.now(UTC).strftime("%Y-%m"), machine(), multiples)
+
+
+def read(path: Path = FILE) -> Figures:
+    kept = json.loads(path.read_text("utf-8"))
+    multiples = {
+        row: {scenario: (low, high) for scenario, (low, high) in ranges.items()}
+        for row, ranges in kept["multiples"].items()
+    }
+    return Figures(kept["measured"], kept["machine"], multiples)
+
+
+def write(figures: Figures, path: Path = FILE) -> None:
+    path.write_text(json.dumps(figures.as_json(), indent=1) + "\n", "utf-8")
+
+
+def readme_table(figures: Figures) -> str:
+    """The table of the README, as GitHub markdown."""
+    lines = ["| row | " + " | ".join(SCENARIOS.values()) + " |", "|---" * (len(SCENARIOS) + 1) + "|"]
+    for row, title in ROWS.items():
+        cells = [_told(figures.get(row, scenario)) for scenario in SCENARIOS]
+        lines.append(f"| {title.replace('weft.Agent', '`weft.Agent`')} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _told(found: Range | None) -> str:
+    if found is None:
+        return "–"
+    low, high = (_number(each) for each in found)
+    return f"{low} ×" if low == high else f"{low} to {high} ×"
+
+
+def _number(times: float) -> str:
+    return f"{times:.0f}" if times >= 10 or times == int(times) >= 5 else f"{times:.1f}"

@@ -1,0 +1,118 @@
+"""The page of the documentation about the evaluation: `python -m benchmarks.pages.report REPORT [--docs docs]`.
+
+REPORT is what `weft eval -o REPORT` has written. It becomes docs/evaluation.md, with the bars and whether they are met,
+every page's figures, and in docs/evaluation/ one small picture for each page: what was asked, and what was made of it.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from PIL import Image
+
+from weft.studio.evaluate.bars import BARS, Bar
+from weft.studio.evaluate.columns import BY_KEY
+
+WIDTH, HEIGHT, SEAM = 400, 640, 8
+SHOWN = ("block", "text", "position", "colour", "ssim", "positioned", "overflow", "axe", "invalid", "size")
+GROUPS = ("held", "tuning")
+INTRODUCTION = """# How well the local converter does
+
+`local/vision` makes a page from a screenshot without a language model. Here is what it makes of the thirty pages in
+[benchmarks/pages](../benchmarks/pages/README.md): half of them were looked at while it was being improved (tuning), the
+other half never (held). Looks are scored as Design2Code does (block, text, position, colour) and by SSIM, where 1
+is the same; code is measured in a browser, by axe-core and by html-validate. `make eval` does all of it again.
+
+It copies what it sees. What a thing does, what opens when it is pressed, and what the words mean it cannot know.
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("report", type=Path, help="the folder with report.json")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="(%(default)s)")
+    parser.add_argument("--note", default="", help="a sentence about the run, such as its date")
+    options = parser.parse_args()
+    source = options.report / "report.json"
+    if not source.is_file():
+        sys.exit(f"There is no {source.name} in {options.report.name}; run weft eval -o {options.report.name} first.")
+    data: dict[str, Any] = msgspec.json.decode(source.read_bytes())
+    pictures = _pictures(options.report, data["rows"], options.docs / "evaluation")
+    text = "\n".join(_lines(data, pictures, options.note))
+    (options.docs / "evaluation.md").write_text(f"{text}\n", "utf-8")
+    print(options.docs / "evaluation.md")
+
+
+def _lines(data: dict[str, Any], pictures: dict[str, str], note: str) -> Iterator[str]:
+    yield INTRODUCTION
+    if note:
+        yield f"{note}\n"
+    yield from (f"{each}\n" for each in data["notes"])
+    yield from ("## Bars", "", "| bar | " + " | ".join(GROUPS) + " | all |", "|---|---:|---:|---:|")
+    summaries = {each["group"]: each for each in data["summaries"]}
+    for number, bar in enumerate(BARS):
+        cells = [_verdict(summaries.get(group), number, bar) for group in (*GROUPS, "all")]
+        yield f"| {bar.sentence} | {' | '.join(cells)} |"
+    yield from ("", "Bold is what does not reach its bar.", "", "## Pages", "")
+    yield "| page | " + " | ".join(BY_KEY[key].label for key in SHOWN) + " |"
+    yield "|---|" + "---:|" * len(SHOWN)
+    rows = sorted(data["rows"], key=lambda row: (GROUPS.index(row["group"]), row["target"]))
+    for row in rows:
+        cells = [BY_KEY[key].written(row["figures"][key]) for key in SHOWN]
+        yield f"| {row['target']} | {' | '.join(cells)} |"
+    yield from (
+        "",
+        "## Side by side",
+        "",
+        "Left the picture that was given, right the page that was made; tall ones are cut.",
+    )
+    for row in rows:
+        name = row["target"]
+        yield from ("", f"### {name}", "")
+        yield row["error"] or f"![{name}: given and made]({pictures[name]})"
+
+
+def _verdict(summary: dict[str, Any] | None, number: int, bar: Bar) -> str:
+    if summary is None:
+        return "–"
+    verdict = summary["verdicts"][number]
+    value = BY_KEY[bar.column].written(verdict["value"])
+    return f"**{value}**" if verdict["met"] is False else value
+
+
+def _pictures(report: Path, rows: list[dict[str, Any]], folder: Path) -> dict[str, str]:
+    """One picture for each row, target and result beside each other."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.webp"):
+        old.unlink()
+    paths: dict[str, str] = {}
+    for number, row in enumerate(rows, 1):
+        found = [next(iter(report.glob(f"pictures/{number:03}-*-{kind}.webp")), None) for kind in ("target", "result")]
+        name = f"{row['target'].replace('/', '-')}.webp"
+        if all(found):
+            _beside([path for path in found if path is not None]).save(folder / name, "WEBP", quality=58, method=6)
+            paths[row["target"]] = f"evaluation/{name}"
+    return paths
+
+
+def _beside(paths: list[Path]) -> Image.Image:
+    parts: list[Image.Image] = []
+    for path in paths:
+        with Image.open(path) as opened:
+            picture = opened.convert("RGB")
+        size = (min(WIDTH, picture.width), round(picture.height * min(WIDTH, picture.width) / picture.width))
+        part = picture.resize(size, Image.Resampling.LANCZOS)
+        parts.append(part.crop((0, 0, part.width, min(part.height, HEIGHT))))
+    whole = Image.new("RGB", (sum(part.width for part in parts) + SEAM, max(part.height for part in parts)), "#9aa0a6")
+    x = 0
+    for part in parts:
+        whole.paste(part, (x, 0))
+        x += part.width + SEAM
+    return whole
+
+
+if __name__ == "__main__":
+    main()

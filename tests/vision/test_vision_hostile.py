@@ -1,0 +1,116 @@
+"""Pictures that are no page: each gives something sensible or one sentence, in bounded time and memory."""
+
+import io
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from vision_drawing import Paper
+
+from weft.vision import UnreadablePicture, VisionError, arrange, see, write
+from weft.vision.models import available
+from weft.vision.picture import pixel_ratio
+
+pytestmark = pytest.mark.skipif(not available(), reason="the models of weft[local] are not installed")
+PATIENCE = 240.0
+"""Seconds: some for the work, the rest for whatever else the machine does."""
+
+
+def _bytes(image: Image.Image, kind: str = "PNG") -> bytes:
+    out = io.BytesIO()
+    image.save(out, kind)
+    return out.getvalue()
+
+
+def _photograph(width: int, height: int) -> Image.Image:
+    random = np.random.default_rng(5)
+    coarse = Image.fromarray(random.integers(0, 255, (12, 16, 3), np.uint8))
+    smooth = np.asarray(coarse.resize((width, height), Image.Resampling.BICUBIC)).astype(np.int16)
+    return Image.fromarray(np.clip(smooth + random.integers(-14, 14, smooth.shape), 0, 255).astype(np.uint8))
+
+
+def _noise(width: int, height: int) -> Image.Image:
+    return Image.fromarray(np.random.default_rng(6).integers(0, 255, (height, width, 3), np.uint8))
+
+
+def _stripes(width: int, height: int) -> Image.Image:
+    rows = np.arange(height) % 2 * 255
+    return Image.fromarray(np.broadcast_to(rows[:, None, None], (height, width, 3)).astype(np.uint8))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(_bytes(_photograph(1200, 800), "JPEG"), id="photograph"),
+        pytest.param(_bytes(_noise(500, 400)), id="noise"),
+        pytest.param(_bytes(_stripes(400, 300)), id="stripes"),
+        pytest.param(_bytes(Image.new("RGB", (1280, 800), "white")), id="blank"),
+        pytest.param(_bytes(Image.new("RGBA", (300, 200), (0, 0, 0, 0))), id="transparent"),
+        pytest.param(_bytes(Image.new("RGB", (8, 8), "red")), id="tiny"),
+        pytest.param(_bytes(Image.new("1", (900, 12), 1)), id="flat"),
+    ],
+)
+def test_it_becomes_a_page_in_bounded_time(data: bytes) -> None:
+    started = time.monotonic()
+    seen = see(data)
+    assert not any(text.text for text in seen.texts)
+    assert len(seen.boxes) + len(seen.pictures) < 400
+    html = write(arrange(seen))["index.html"]
+    assert str(html).startswith("<!doctype html>") or str(html).lower().startswith("<!doctype")
+    assert time.monotonic() - started < PATIENCE
+
+
+def test_a_photograph_is_one_picture() -> None:
+    seen = see(_bytes(_photograph(900, 600), "JPEG"))
+    assert sum(picture.rect.area for picture in seen.pictures) > 0.8 * 900 * 600
+    assert len(seen.pictures) <= 4
+
+
+@pytest.mark.parametrize("cut", [0.02, 0.3, 0.9])
+def test_a_corrupt_file_is_one_sentence(cut: float) -> None:
+    for kind in ("PNG", "JPEG", "WEBP"):
+        whole = _bytes(_noise(200, 200), kind)
+        with pytest.raises(VisionError) as caught:
+            see(whole[: int(cut * len(whole))])
+        assert str(caught.value).endswith(".")
+        assert "\n" not in str(caught.value)
+    with pytest.raises(UnreadablePicture):
+        see(b"")
+
+
+@pytest.mark.parametrize(("width", "ratio"), [(1280, 1), (2560, 2), (780, 2), (1170, 3)])
+def test_the_pixel_ratio_of_a_page_with_only_words(width: int, ratio: int) -> None:
+    paper = Paper(width, 300 * ratio)
+    for number, words in enumerate(("Quiet page with some words", "that stand there, and nothing", "else at all.")):
+        paper.text(20 * ratio, (60 + 40 * number) * ratio, words, 16 * ratio)
+    assert pixel_ratio(np.asarray(paper.image)) == ratio
+
+
+def test_a_page_of_ten_thousand_rows_needs_little_memory() -> None:
+    """In a process of its own, so that the peak is this page's."""
+    resource = pytest.importorskip("resource", reason="the peak of a process is not told here")
+    del resource
+    program = (
+        "import io, resource, sys\n"
+        "from PIL import Image, ImageDraw\n"
+        "from weft.vision import see\n"
+        "page = Image.new('RGB', (1280, 10_000), 'white')\n"
+        "pen = ImageDraw.Draw(page)\n"
+        "for y in range(100, 10_000, 700):\n"
+        "    pen.rectangle((80, y, 1200, y + 300), fill='#eef2ff')\n"
+        "    pen.text((100, y + 40), f'Part at {y}', fill='black', font_size=28)\n"
+        "out = io.BytesIO()\n"
+        "page.save(out, 'PNG')\n"
+        "seen = see(out.getvalue())\n"
+        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == 'linux' else 1024**2)\n"
+        "print(len(seen.boxes), seen.height, peak)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-500:]
+    boxes, height, peak = (int(word) for word in done.stdout.split())
+    assert boxes == 15
+    assert height == 10_000
+    assert peak < 1_200

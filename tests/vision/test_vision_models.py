@@ -1,0 +1,86 @@
+"""Where the models come from: files only, of known content; and work that is shared among the cores."""
+
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weft.vision import ModelsMissing, models
+
+pytestmark = pytest.mark.skipif(not models.available(), reason="the models of weft[local] are not installed")
+
+
+def _clear() -> None:
+    models._folder.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    models._load.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package `weft_local` whose code must not be run."""
+    found = models._folder()  # pyright: ignore[reportPrivateUsage]
+    assert found is not None
+    folder = tmp_path / "weft_local" / "models"
+    folder.mkdir(parents=True)
+    (tmp_path / "weft_local" / "__init__.py").write_text("raise RuntimeError('run')\n")
+    for name in models.DIGESTS:
+        shutil.copy(found / name, folder / name)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    _clear()
+    yield folder
+    _clear()
+
+
+def test_the_package_of_the_extra_comes_first_and_none_of_its_code_is_run(package: Path) -> None:
+    assert models._folder() == package  # pyright: ignore[reportPrivateUsage]
+    assert models.available()
+    assert len(models.characters()) > 1000
+    assert "weft_local" not in sys.modules
+
+
+def test_a_model_that_is_another_is_refused_in_one_sentence(package: Path) -> None:
+    file = package / models.READER
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(ModelsMissing) as caught:
+        models.reader()
+    said = str(caught.value)
+    assert models.READER in said
+    assert "install weft[local] again" in said
+    assert str(package) not in said
+    models.detector()
+
+
+def test_a_package_without_both_files_is_passed_over(package: Path) -> None:
+    (package / models.DETECTOR).unlink()
+    _clear()
+    assert models._folder() != package  # pyright: ignore[reportPrivateUsage]
+
+
+def test_work_is_spread_and_comes_back_in_order() -> None:
+    names: set[str] = set()
+
+    def work(number: int) -> int:
+        names.add(threading.current_thread().name)
+        return number * number
+
+    assert list(models.spread(work, range(40))) == [number * number for number in range(40)]
+    assert names
+
+
+def test_a_fault_ends_the_work_and_is_the_callers() -> None:
+    begun: list[int] = []
+
+    def work(number: int) -> int:
+        begun.append(number)
+        if number == 3:
+            raise ValueError("three")
+        return number
+
+    with pytest.raises(ValueError, match="three"):
+        list(models.spread(work, range(1000)))
+    assert len(begun) < 100

@@ -1,0 +1,52 @@
+"""A page as it is written: shown by the same rules as the finished one."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import pytest
+from page_support import Visit
+from playwright.async_api import expect
+
+
+@pytest.fixture
+async def sink() -> AsyncGenerator[tuple[str, list[str]]]:
+    """An address that nothing in a draft may reach, and who came there."""
+    heard: list[str] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append((await reader.readline()).decode("latin-1"))
+        writer.close()
+
+    server = await asyncio.start_server(hear, "127.0.0.1", 0)
+    async with server:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+
+
+async def test_a_draft_runs_its_scripts_in_an_origin_of_its_own(visit: Visit) -> None:
+    page = visit.page
+    await visit.build("scripted page", variants=1, models=["slow"])
+    frame = page.locator(".stage iframe.shown")
+    await expect(frame).to_have_attribute("sandbox", "allow-scripts")
+    source = await frame.get_attribute("src") or ""
+    assert source.endswith("/_draft")
+    inside = page.locator(".stage").frame_locator("iframe.shown")
+    await expect(inside.locator("#written")).to_have_text("by its own script")
+    assert await inside.locator("#written").evaluate("() => window.origin") == "null"
+    assert await inside.locator("#written").evaluate("() => window.alert.toString()") == "() => undefined"
+    assert not await page.locator("iframe[srcdoc]").count()
+    await visit.built(1)
+    await expect(inside.locator("#end")).to_have_text("The end.")
+
+
+async def test_a_draft_cannot_leave_its_frame(visit: Visit, sink: tuple[str, list[str]]) -> None:
+    visit.strict = False  # the console is full of what was refused
+    page = visit.page
+    address, heard = sink
+    await visit.build(f"hostile page {address}", variants=1, models=["slow"])
+    inside = page.locator(".stage").frame_locator("iframe.shown")
+    await expect(inside.locator("h1")).to_have_text("Escape")
+    await visit.built(1)
+    await page.wait_for_timeout(500)
+    assert heard == []
+    assert await page.title() == "Project · Weft"
+    assert await page.evaluate("window.__pwn") is None

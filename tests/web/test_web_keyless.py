@@ -1,0 +1,126 @@
+"""The server as anybody starts it, without a key: a screenshot becomes a page, and the two are compared."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+
+import pytest
+from page_support import BUILT, ROOT, Visit
+from playwright.async_api import Locator, async_playwright, expect
+
+from weft.providers.local.model import available
+
+_WEFT = "import sys; from weft.cli.main import main; sys.exit(main())"
+SLOW = 180_000
+"""Milliseconds that reading a picture may take on a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def keyless(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """Where it is, with its token."""
+    if not BUILT.is_file():
+        pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
+    if not available():
+        pytest.skip("the local converter is not installed; install weft[local]")
+    folder = tmp_path_factory.mktemp("keyless")
+    kept = {
+        name: os.environ[name]
+        for name in ("PATH", "LANG", "PYTHONPATH", "COVERAGE_PROCESS_START")
+        if name in os.environ
+    }
+    command = [sys.executable, "-c", _WEFT, "serve", "--json", "--no-open", "--port", "0", "--data", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=kept | {"HOME": str(folder)}, cwd=folder) as server:
+        assert server.stdout is not None
+        ready = json.loads(server.stdout.readline())
+        yield f"{ready['url']}/#token={ready['token']}"
+        server.terminate()
+        server.wait(30)
+
+
+@pytest.fixture
+async def visit(keyless: str, chromium: str) -> AsyncGenerator[Visit]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
+        visit = Visit(page, keyless)
+        await visit.open()
+        yield visit
+        await browser.close()
+        assert not visit.problems, visit.problems
+
+
+async def build(visit: Visit) -> None:
+    await visit.page.get_by_label("Variants").select_option("1")
+    await visit.page.get_by_role("button", name="Build", exact=True).click()
+    card = visit.page.get_by_role("group", name="Variants").get_by_role("button", name="completed")
+    await expect(card).to_have_count(1, timeout=SLOW)
+
+
+async def loaded(picture: Locator) -> None:
+    """The picture is there and not only its place."""
+    await expect(picture).to_be_visible()
+    await expect(picture).to_have_js_property("complete", True, timeout=SLOW)
+    assert await picture.evaluate("image => image.naturalWidth") > 0
+
+
+async def test_an_example_becomes_a_page(visit: Visit) -> None:
+    page = visit.page
+    await expect(page.get_by_test_id("no-key")).to_contain_text("turns screenshots into pages")
+    examples = page.locator(".example")
+    await expect(examples).to_have_count(3)
+    for example in await examples.all():
+        await loaded(example.locator("img"))
+    assert await visit.axe() == []
+    await page.get_by_role("button", name="Screenshot of a page to sign in").click()
+    await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_be_visible()
+    await build(visit)
+    inside = page.locator(".stage").frame_locator("iframe.shown")
+    await expect(inside.get_by_text("Password").first).to_be_visible()
+    await visit.log.hover()
+    await page.mouse.wheel(0, -20_000)
+    bubble = page.locator(".user-bubble")
+    await expect(bubble.get_by_role("img")).to_have_count(1)
+    await expect(bubble.locator("p")).to_have_count(0)  # the person said nothing
+    await bubble.get_by_role("button", name="What the model was sent").click()
+    await expect(bubble.locator("pre")).not_to_be_empty()
+
+
+async def test_a_picture_and_what_was_made_of_it_are_compared(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
+    await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_be_visible()
+    await build(visit)
+    await page.get_by_role("tab", name="Compare").click()
+    compare = page.get_by_role("region", name="Comparison")
+    target, result = compare.get_by_alt_text("Target"), compare.get_by_alt_text("Result")
+    await loaded(target)
+    await loaded(result)
+    await expect(page.locator(".scores")).to_contain_text("overall", timeout=SLOW)
+    slider = compare.get_by_role("slider")
+    assert await result.evaluate("image => getComputedStyle(image).clipPath") == "inset(0px 0px 0px 50%)"
+    await slider.fill("20")
+    assert await result.evaluate("image => getComputedStyle(image).clipPath") == "inset(0px 0px 0px 20%)"
+    await slider.press("ArrowRight")
+    assert await result.evaluate("image => getComputedStyle(image).clipPath") == "inset(0px 0px 0px 21%)"
+    box = await slider.bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + box["width"] * 0.21, box["y"] + 40)
+    await page.mouse.down()
+    await page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + 40, steps=5)
+    await page.mouse.up()
+    assert 65 < float(await slider.input_value()) < 75
+    await page.screenshot(path=tmp_path / "slider.png")
+    await page.get_by_role("radio", name="Differences").click()
+    await loaded(compare.get_by_alt_text("Heat map of the differences"))
+    await page.screenshot(path=tmp_path / "heat.png")
+    await page.get_by_role("radio", name="Side by side").click()
+    await loaded(compare.get_by_alt_text("Result"))
+    assert await visit.axe() == []
+    sizes = [
+        await compare.get_by_alt_text(name).evaluate("image => image.naturalWidth") for name in ("Target", "Result")
+    ]
+    assert sizes == [1280, 1280]
+    await page.screenshot(path=tmp_path / "beside.png")

@@ -1,0 +1,52 @@
+"""The end of a conversation is followed while it grows, and left alone by whoever reads further up."""
+
+import asyncio
+
+from page_support import LONG, Visit
+from playwright.async_api import expect
+
+BELOW = "log => log.scrollHeight - log.scrollTop - log.clientHeight"
+"""Pixels of the conversation that lie below what is seen."""
+NEAR = 60
+
+
+async def _until(visit: Visit, condition: str) -> None:
+    """Until it holds for the conversation; the page's policy lets no text be run that would wait in it."""
+    async with asyncio.timeout(LONG / 1000):
+        while not await visit.log.evaluate(condition):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def test_the_end_is_followed_until_somebody_reads_further_up(visit: Visit) -> None:
+    await visit.ask("endless words please")
+    log = visit.log
+    await _until(visit, "log => log.scrollTop > 300")
+    for _ in range(5):
+        await visit.page.wait_for_timeout(150)
+        await _until(visit, f"{BELOW} < {NEAR}")
+    await log.evaluate("log => log.scrollTop = 100")
+    seen = await log.get_attribute("data-seq")
+    await expect(log).not_to_have_attribute("data-seq", seen or "")
+    await visit.page.wait_for_timeout(300)
+    assert await log.evaluate("log => log.scrollTop") < 200
+    await log.evaluate("log => log.scrollTop = log.scrollHeight")
+    await visit.done()
+    await _until(visit, f"{BELOW} < {NEAR}")
+    assert (await log.inner_text()).count("word") >= 4000
+
+
+async def test_a_long_conversation_opens_at_its_end_and_can_be_read_from_the_beginning(visit: Visit) -> None:
+    await visit.ask("endless words please")
+    await visit.done()
+    for number in range(2, 4):
+        await visit.say(f"markdown please, {number}")
+        await visit.done(number)
+    await visit.page.reload()
+    log = visit.log
+    await expect(log).to_have_attribute("aria-busy", "false")
+    await _until(visit, f"{BELOW} < {NEAR}")
+    await expect(log.get_by_text("markdown please, 3")).to_be_visible()
+    await log.evaluate("log => log.scrollTop = 0")
+    await expect(log.get_by_text("endless words please")).to_be_visible()
+    await visit.page.wait_for_timeout(300)
+    assert await log.evaluate("log => log.scrollTop") < NEAR

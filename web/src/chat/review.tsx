@@ -1,0 +1,77 @@
+/** What is changed in a file, hunk by hunk: to accept, or to take back. */
+
+import { useRef, useState } from "react";
+import { Button } from "../parts/button";
+import { Diff } from "../parts/diff";
+import { tell, tellFailure } from "../parts/toasts";
+import { useFetched } from "../shell/fetched";
+import { type Change, changes, type Decision, type Hunk, type Hunks } from "./judging";
+
+interface Props {
+  session: string;
+  change: Change;
+  /** Somebody decided, or the file is no longer what was looked at. */
+  onJudged(): void;
+}
+
+const WORDS = { created: "New file", changed: "Changed", deleted: "Deleted" } as const;
+
+export function Review({ session, change, onJudged }: Props) {
+  const fetched = useFetched(`${session}-${change.path}-${change.base}-${change.hash}`, () => changes.of(session, change.path));
+  const last = useRef<Hunks | null>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const [busy, setBusy] = useState(false);
+  if (fetched.value !== null) last.current = fetched.value;
+  const seen = last.current?.path === change.path ? last.current : null;
+  if (fetched.error !== null) return <div className="note error">{fetched.error.message}</div>;
+  if (seen === null) return <div className="empty">Loading…</div>;
+  const judge = (decision: Decision, hunk?: number) => {
+    setBusy(true);
+    changes
+      .judge(session, seen, decision, hunk)
+      .then(() => tell(`${decision === "accept" ? "Accepted" : "Reverted"} ${hunk === undefined ? "all changes" : "one change"} in ${change.path}.`))
+      .catch(tellFailure)
+      .finally(() => {
+        setBusy(false);
+        onJudged();
+        box.current?.focus();
+      });
+  };
+  const count = seen.hunks?.length ?? 0;
+  return (
+    <div className="review stack" ref={box} tabIndex={-1} role="group" aria-label={`Changes in ${change.path}`}>
+      <div className="row wrap">
+        <span className="badge">{WORDS[seen.kind]}</span>
+        <span className="muted grow">{seen.problem || (seen.hunks === null ? "This file has no lines to show." : `${count} ${count === 1 ? "change" : "changes"}`)}</span>
+        <Button small icon="undo" disabled={busy || seen.problem !== ""} onClick={() => judge("revert")}>
+          Revert file
+        </Button>
+        <Button small icon="check" disabled={busy} onClick={() => judge("accept")}>
+          Accept file
+        </Button>
+      </div>
+      {seen.hunks?.map((hunk, at) => (
+        <Piece key={`${seen.hash}-${seen.base}-${at}`} hunk={hunk} name={`change ${at + 1} of ${count}`} busy={busy} onJudge={(decision) => judge(decision, at)} />
+      ))}
+    </div>
+  );
+}
+
+function Piece({ hunk, name, busy, onJudge }: { hunk: Hunk; name: string; busy: boolean; onJudge(decision: Decision): void }) {
+  return (
+    <figure className="piece">
+      <figcaption className="row">
+        <span className="changes numeric grow">
+          <span className="added">+{hunk.added}</span> <span className="removed">−{hunk.removed}</span>
+        </span>
+        <Button small look="quiet" icon="undo" disabled={busy} aria-label={`Revert ${name}`} onClick={() => onJudge("revert")}>
+          Revert
+        </Button>
+        <Button small look="quiet" icon="check" disabled={busy} aria-label={`Accept ${name}`} onClick={() => onJudge("accept")}>
+          Accept
+        </Button>
+      </figcaption>
+      <Diff text={hunk.text} label={`Difference, ${name}`} />
+    </figure>
+  );
+}

@@ -1,0 +1,30 @@
+/** Something that is wanted often and done seldom: at once the first time, then at most once in a while. */
+
+export interface Paced {
+  /** It is wanted. What is wanted before its time comes is done once, when it has come. */
+  want(): void;
+  stop(): void;
+}
+
+/** `pause` is the least time between two calls, in milliseconds. */
+export function paced(call: () => void, pause: number): Paced {
+  let timer: number | undefined;
+  let last = -Infinity;
+  const run = () => {
+    timer = undefined;
+    last = performance.now();
+    call();
+  };
+  return {
+    want: () => {
+      if (timer !== undefined) return;
+      const wait = last + pause - performance.now();
+      if (wait <= 0) run();
+      else timer = window.setTimeout(run, wait);
+    },
+    stop: () => {
+      window.clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
