@@ -95,3 +95,19 @@ def test_the_painted_page_leaves_only_seams_unexplained() -> None:
     pixels = load(paper.png()).pixels
     page = paint(640, 360, "#ffffff", _boxes(paper))
     assert unexplained(pixels, page).sum() < 60
+
+
+def test_a_pill_with_a_shaded_pill_in_it_is_two_boxes() -> None:
+    """The inner one's shadow hides part of the outer one's rows."""
+    paper = Paper(400, 120, "#f8f7ff")
+    paper.box(20, 30, 320, 48, "#ede9fe", 24)
+    shade = Image.new("L", paper.image.size, 0)
+    shade.paste(40, (36, 40, 118, 74))
+    paper.image.paste(Image.new("RGB", paper.image.size, "#7c6bb0"), (0, 0), shade.filter(ImageFilter.GaussianBlur(1)))
+    paper.box(24, 34, 106, 38, "#ffffff", 19)
+    found = _boxes(paper, "#f8f7ff")
+    outer = [box for box in found if abs(box.rect.w - 320) <= 3 and abs(box.rect.h - 48) <= 3]
+    inner = [box for box in found if abs(box.rect.w - 106) <= 3 and abs(box.rect.h - 38) <= 3]
+    assert (len(outer), len(inner)) == (1, 1)
+    assert outer[0].radius >= 20
+    assert inner[0].radius >= 15

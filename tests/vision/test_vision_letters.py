@@ -72,7 +72,12 @@ def test_a_final_letter_stands_at_the_end_only() -> None:
 
 def test_a_page_in_no_known_script_is_given_up_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
-    monkeypatch.setattr(letters, "_misfit", lambda *fact: asked.append(fact[-1]) or 1.0)
+
+    def misfit(ink: Ink, alphabet: Alphabet, face: Face, size: float) -> float:
+        asked.append(size)
+        return 1.0
+
+    monkeypatch.setattr(letters, "_misfit", misfit)
     ink = _ink(_face("sans"), "Нечто", 20)
     speller = Speller((CYRILLIC,))
     assert [speller.spell(ink) for _ in range(50)] == [None] * 50

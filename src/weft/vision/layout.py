@@ -22,6 +22,11 @@ NEAR = 1.6
 """Edges closer than this are the same edge."""
 GUTTER = 20
 """Padding left and right on a narrow screen, at most."""
+EDGE = 16
+"""What stands free on the page keeps this far from the edges of a narrow screen."""
+_OUTER = frozenset({"main", "header", "footer"})
+_WIDEST = 340
+"""A row up to this wide fits a narrow screen as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ def _group(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> Node:
         children = _layers(part, frame, sheet)
         return Node(part.tag, part.name or part.kind, sheet.done(), slim.done(), part.attributes, (), tuple(children))
     inner, content = _room(part, frame, sheet, slim)
+    if part.box is None and part.tag in _OUTER and inner.right - inner.left >= frame.width - 2:
+        slim["padding-left"] = slim["padding-right"] = f"{EDGE}px"
     if part.kind == "row":
         children = _row(part, inner, sheet, slim)
     elif part.kind == "grid":
@@ -148,6 +155,9 @@ def _stack(part: Part, frame: Frame, content: Rect, sheet: Sheet) -> list[Node]:
         if not (gap and number):
             place.px("margin-top", child.rect.y - previous)
         _across(child, frame, place, slim)
+        if part.box is None and part.tag in _OUTER and child.box is not None and child.rect.w >= frame.width - 2:
+            slim["margin-left"] = f"-{EDGE}px"
+            slim["min-width"] = f"calc(100% + {2 * EDGE}px)"
         nodes.append(lay_out(child, frame, place, slim))
         previous = child.rect.bottom
     return nodes
@@ -192,6 +202,8 @@ def _row_across(child: Part, frame: Frame, place: Sheet, slim: Sheet, centred: b
         place["justify-content"] = "center"
     elif abs(right) <= NEAR and left > 8:
         place["justify-content"] = "flex-end"
+        if child.rect.w > _WIDEST:
+            slim["justify-content"] = "flex-start"
     else:
         _margin_left(left, place, slim)
         place["align-self"] = "flex-start"
@@ -261,8 +273,8 @@ def _row(part: Part, frame: Frame, sheet: Sheet, slim: Sheet) -> list[Node]:
     fixed = [gap for number, gap in enumerate(gaps) if number != spring]
     gap = sum(fixed) / len(fixed) if fixed and even(fixed, 0.6) and fixed[0] > 0.3 else 0.0
     sheet.px("gap", gap)
-    if not gap:
-        slim["gap"] = "12px"
+    if not gap or gap > GUTTER:
+        slim["gap"] = "12px" if not gap else f"{GUTTER}px"
     nodes: list[Node] = []
     for number, child in enumerate(children):
         place, thin = Sheet(), Sheet()

@@ -20,15 +20,15 @@ from weft.vision.ink import Ink
 from weft.vision.sequence import decode, stand_in
 from weft.vision.typeface import likeness
 
-PATIENCE = 3
+PATIENCE = 4
 """Lines in vain after which no other is tried; of one height, one less."""
 MOST_TRIES = 240
 """Faces and sizes that are tried on one page."""
 LEAST, LEAST_KNOWN, SURE = 0.9, 0.87, 0.9
 """How like the picture a line must be: the first one, those on a page whose script is known, and
 those after which nothing else is tried."""
-CONFUSED = {"о": "б", "О": "б", "е": "ё", "и": "й", "ш": "щ", "Ш": "Щ", "ו": "ן", "ה": "ח"}
-"""What is easily taken for what: the second has a stroke more."""
+CONFUSED = {"Т": "Г", "о": "б", "О": "б", "е": "ё", "и": "й", "ш": "щ", "Ш": "Щ", "ו": "ן", "ה": "ח"}
+"""What is easily taken for what: they differ by a stroke."""
 SHOWN = 0.4
 """The part of what a stroke would add to the likeness, if it were there, that decides for it."""
 MOST_SPACED = 0.08
@@ -233,7 +233,10 @@ def _polished(ink: Ink, spelt: _Redrawn, face: Face, size: float) -> _Redrawn:
                 if _shows(part, face, size, (words[number], tried), spelt.spacing):
                     words[number] = tried
     text = " ".join(words)
-    return spelt if text == spelt.text else replace(spelt, text=text)
+    if text == spelt.text:
+        return spelt
+    drawn = max((_redrawn(ink, text, face, size, each, True) for each in STRETCHES), key=lambda each: each.likeness)
+    return replace(drawn, likeness=max(drawn.likeness, spelt.likeness))
 
 
 def _part(ink: Ink, spelt: _Redrawn, face: Face, span: tuple[int, int]) -> NDArray[np.float32] | None:
@@ -316,7 +319,9 @@ def _spoken(text: str) -> str:
 
 
 def _marked(text: str, alphabet: Alphabet) -> list[str]:
-    """The text, and what it may be if a mark was taken for a second space: kerning hides commas from the search."""
+    """The text, and what it may be where kerning misled the search: a comma is a second space, a capital ge falls apart."""
+    if "І " in text:
+        return [text.replace("І ", "Г"), text]
     if "  " not in text:
         return [text]
     marks = (" ,", " .") if alphabet.leftward else (", ", ". ")

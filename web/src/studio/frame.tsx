@@ -32,8 +32,9 @@ interface Props {
   onTold?(told: Told): void;
 }
 
-/** A page that grows is loading for at most one part of so many. */
+/** A page that grows is loading for at most one part of so many, but is never older than this, in milliseconds. */
 const PARTS = 8;
+const MOST = 6000;
 
 /** A page that does not say that it is there is shown after so many milliseconds. */
 const LATE = 3000;
@@ -68,7 +69,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
         "src" in wanted ? { key, src: wanted.src, html: null } : { key, src: `${wanted.base}_draft`, html: asDocument(wanted.draft, wanted.base) };
       setSlots((now) => ({ ...now, coming }));
     };
-    const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, PARTS * took.current) - performance.now());
+    const wait = still ? 0 : Math.max(0, last.current + Math.max(pause, Math.min(MOST, PARTS * took.current)) - performance.now());
     const timer = window.setTimeout(begin, wait);
     return () => window.clearTimeout(timer);
     // A source is its address or its draft; the object around it is made anew with every render.

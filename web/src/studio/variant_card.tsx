@@ -14,7 +14,7 @@ import { useSource } from "./source";
 /** Milliseconds between two pictures of a page that grows: not of all at once, and seldom of one that is shown large. */
 const PAUSE = 2500;
 const STAGGER = 170;
-const SHOWN_LARGE = 6000;
+const SHOWN_LARGE = 4000;
 
 interface Props {
   project: string;

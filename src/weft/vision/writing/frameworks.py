@@ -12,8 +12,10 @@ from weft.vision.writing.tailwind import attribute, classes, outer
 _TAILWIND = '<script src="https://cdn.tailwindcss.com"></script>'
 _CDN = "https://cdn.jsdelivr.net/npm"
 _IONIC = """<style>
-html, body, ion-app, ion-content { position: static !important; contain: none !important; overflow: visible !important; }
-html, body, ion-app, ion-content { height: auto !important; max-height: none !important; transform: none !important; }
+html, body, ion-app, ion-content {
+  position: static !important; contain: none !important; overflow: visible !important; transform: none !important;
+  height: auto !important; max-height: none !important;
+}
 body, ion-app, ion-content { display: block !important; visibility: visible !important; }
 ion-content::part(scroll) { position: static; overflow: visible; contain: none; }
 ion-content::part(background) { display: none; }

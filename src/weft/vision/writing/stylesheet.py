@@ -67,7 +67,7 @@ def stylesheet(page: Page, prefix: str = "") -> StyleSheet:
     for node in nodes:
         if _key(node) in classes:
             continue
-        look, places = _split(node, unwrapped)
+        look, places = _split(node, unwrapped, () if prefix else _OWN.get(node.tag, ()))
         names: list[str] = []
         if look.style or look.narrow:
             stem = node.name or node.tag
@@ -90,8 +90,8 @@ def _mostly_unwrapped(nodes: Iterable[Node]) -> bool:
     return 2 * sum(_NOWRAP in node.style for node in texts) > len(texts)
 
 
-def _split(node: Node, unwrapped: bool) -> tuple[Look, tuple[Atom, ...]]:
-    own = _OWN.get(node.tag, ())
+def _split(node: Node, unwrapped: bool, own: Style) -> tuple[Look, tuple[Atom, ...]]:
+    """Its style without what the base says; a framework's classes would be stronger than the base."""
     dropped = {*own, ("max-width", "100%"), ("align-self", "stretch")}
     style = [entry for entry in node.style if entry not in dropped]
     if node.lines and unwrapped:

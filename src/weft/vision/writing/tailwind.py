@@ -57,11 +57,13 @@ _LENGTHS = {
 _VALUES = {"font-size": "text", "line-height": "leading", "letter-spacing": "tracking", "border-radius": "rounded"}
 _COLUMNS = re.compile(r"repeat\((\d+), minmax\(0, 1fr\)\)")
 NARROW = "max-md:"
+_BASE = frozenset({("font", "inherit")})
+"""What Tailwind's base says anyhow; said again it would come after the size of the text and undo it."""
 _OWN = {
     "img": ("md:max-w-none",),
     "input": ("placeholder:text-inherit", "placeholder:opacity-100"),
     "table": ("table-fixed", "border-spacing-0", "border-separate"),
-    "th": ("p-0", "font-[inherit]"),
+    "th": ("p-0", "text-left", "font-normal"),
     "td": ("p-0",),
 }
 """What an element needs beside its style, since Tailwind's base says otherwise."""
@@ -69,7 +71,7 @@ _OWN = {
 
 def utilities(style: Style) -> list[str]:
     """The classes that say the same as this style."""
-    return [word for name, value in style for word in _words(name, value)]
+    return [word for name, value in style if (name, value) not in _BASE for word in _words(name, value)]
 
 
 def classes(node: Node) -> str:
