@@ -319,7 +319,7 @@ def _spoken(text: str) -> str:
 
 
 def _marked(text: str, alphabet: Alphabet) -> list[str]:
-    """The text, and what it may be where kerning misled the search: a comma is a second space, a capital ge falls apart."""
+    """The text, and what it may be where kerning misled the search: a comma is a space more, a capital ge two letters."""
     if "І " in text:
         return [text.replace("І ", "Г"), text]
     if "  " not in text:
