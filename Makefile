@@ -7,6 +7,7 @@
 # make dist    both wheels, in dist/
 # make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
 # make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
+# make eval    rebuild thirty pages from their pictures with the local converter, and renew docs/evaluation.md
 # make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
 
@@ -17,7 +18,7 @@ BIN := .venv/bin
 # One process for each core, each file of tests in one of them.
 PARALLEL ?= -n auto --dist loadfile
 
-.PHONY: test test-fast check run demo made dist fresh bench docs lock clean system
+.PHONY: test test-fast check run demo made dist fresh bench eval docs lock clean system
 
 test: system made check
 	$(BIN)/pytest $(PARALLEL)
@@ -60,6 +61,12 @@ bench: .venv-bench/ready
 
 system:
 	@sh scripts/system_packages.sh
+
+eval: .venv/ready made
+	$(BIN)/python -m benchmarks.pages.render
+	npm ci --silent --no-audit --no-fund --prefix benchmarks/pages/tools
+	WEFT_EVAL_TOOLS=benchmarks/pages/tools $(BIN)/weft eval benchmarks/pages/.cache --models local/vision -o build/evaluation
+	$(BIN)/python -m benchmarks.pages.report build/evaluation
 
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py

@@ -106,8 +106,8 @@ def test_cards_that_differ_by_less_than_is_seen_are_one_class() -> None:
         for number, x in enumerate((80, 420, 760))
         for part in (
             box(x, 300, 300, 120, "#e0e7ff", radius=8),
-            text(x + 24 + 0.4 * number, 324, f"Card {number}", 18, 700),
-            text(x + 24 + 0.4 * number, 360, f"Says {number}", 14),
+            text(x + 24 + 0.2 * number, 324, f"Card {number}", 18, 700),
+            text(x + 24 + 0.2 * number, 360, f"Says {number}", 14),
         )
     ]
     html = str(write(arrange(seen(*cards)))["index.html"])

@@ -37,6 +37,7 @@ def _ink(face: Face, text: str, size: int) -> Ink:
     ("alphabet", "family", "text"),
     [
         (CYRILLIC, "sans", "Каждый день с десяти до семи"),
+        (CYRILLIC, "serif", "Новости и планы города"),
         (HEBREW, "hebrew", "ספרייה עירונית פתוח"),
         (ARABIC, "arabic", "مكتبة المدينة"),
     ],

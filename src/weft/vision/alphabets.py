@@ -23,7 +23,7 @@ class Alphabet:
 CYRILLIC = Alphabet(
     "Cyrillic",
     "".join(chr(code) for code in range(0x410, 0x450)) + "ЁёЇїІіЄєҐґ",
-    ("sans", "system", "serif", "wide", "book"),
+    ("sans", "system", "serif", "wide", "book", "broad"),
 )
 HEBREW = Alphabet("Hebrew", "".join(chr(code) for code in range(0x5D0, 0x5EB)), ("hebrew", "wide"), leftward=True)
 ARABIC = Alphabet(

@@ -9,7 +9,7 @@ from weft.vision.page import Node
 from weft.vision.sheet import length
 
 _LENGTH = re.compile(r"-?\d+(?:\.\d+)?")
-_SLIGHT = 1.0
+_SLIGHT = 0.5
 """Pixels."""
 
 Sides = tuple[float, float, float, float]

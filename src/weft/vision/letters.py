@@ -27,7 +27,7 @@ MOST_TRIES = 240
 LEAST, LEAST_KNOWN, SURE = 0.9, 0.87, 0.9
 """How like the picture a line must be: the first one, those on a page whose script is known, and
 those after which nothing else is tried."""
-CONFUSED = {"Т": "Г", "о": "б", "О": "б", "е": "ё", "и": "й", "ш": "щ", "Ш": "Щ", "ו": "ן", "ה": "ח"}
+CONFUSED = {"Т": "Г", "Ґ": "Г", "о": "б", "О": "б", "е": "ё", "и": "й", "ш": "щ", "Ш": "Щ", "ו": "ן", "ה": "ח"}
 """What is easily taken for what: they differ by a stroke."""
 SHOWN = 0.4
 """The part of what a stroke would add to the likeness, if it were there, that decides for it."""
@@ -319,7 +319,7 @@ def _spoken(text: str) -> str:
 
 
 def _marked(text: str, alphabet: Alphabet) -> list[str]:
-    """The text, and what it may be where kerning misled the search: a comma is a space more, a capital ge two letters."""
+    """The text, and what it may be where kerning misled the search: a comma is a second space, a ge two letters."""
     if "І " in text:
         return [text.replace("І ", "Г"), text]
     if "  " not in text:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from weft.vision.blas import one_thread
 from weft.vision.colours import css, distance
 from weft.vision.fonts import Face, faces, needs_wide
 from weft.vision.geometry import Rect
@@ -61,9 +62,10 @@ def style(pieces: Sequence[tuple[Ink, Reading]], done: Callable[[float], None] |
             done((number + 1) / len(readable))
     foreign = [ink for ink in unread if ink.rect.w >= 1.7 * ink.rect.h and 6 <= ink.rect.h <= 60]
     speller = Speller()
-    spelt = _spelt(speller, foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else []
-    if speller.knows:
-        drafts = [_reread(speller, draft) for draft in drafts]
+    with one_thread():
+        spelt = _spelt(speller, foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else []
+        if speller.knows:
+            drafts = [_reread(speller, draft) for draft in drafts]
     known = {id(ink) for ink, _, _ in spelt}
     lines = _agree([_line(*draft) for draft in (*drafts, *spelt)])
     return Styled(lines, [ink for ink in unread if id(ink) not in known])

@@ -9,7 +9,7 @@ from typing import Literal
 from weft.vision.geometry import Rect
 
 Family = Literal[
-    "sans", "system", "wide", "narrow", "serif", "book", "mono", "code", "cjk", "hebrew", "arabic", "naskh"
+    "sans", "system", "wide", "narrow", "serif", "book", "broad", "mono", "code", "cjk", "hebrew", "arabic", "naskh"
 ]
 Align = Literal["left", "center", "right"]
 PictureKind = Literal["photo", "icon", "unread", "ground"]
