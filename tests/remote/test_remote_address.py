@@ -16,6 +16,7 @@ from weft.core.envelope import Event
 from weft.core.errors import (
     ConfigurationError,
     ErrorInfo,
+    NotFound,
     ProviderError,
     WeftError,
 )
@@ -28,9 +29,9 @@ from weft.remote.frames import read_frame
 
 
 def _kinds(base: type[WeftError]) -> set[type[WeftError]]:
-    """The errors of core."""
+    """The errors of core. NotFound is a server's answer (404), never an event's."""
     below = {kind for child in base.__subclasses__() for kind in _kinds(child)}
-    return {kind for kind in (base, *below) if kind.__module__ == "weft.core.errors"} - {ProviderError}
+    return {kind for kind in (base, *below) if kind.__module__ == "weft.core.errors"} - {ProviderError, NotFound}
 
 
 @pytest.mark.parametrize(

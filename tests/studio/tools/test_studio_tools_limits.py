@@ -19,7 +19,7 @@ from weft.studio.tools.family import studio_tools
 from weft.testing import check_log
 from weft.testing.replies import Hang, Reply
 from weft.testing.server import ScriptedServer
-from weft.vision import models
+from weft.vision import models, sight
 
 
 def busy() -> bytes:
@@ -42,6 +42,7 @@ async def test_no_package_is_needed_to_cut_out(monkeypatch: pytest.MonkeyPatch) 
 async def test_without_the_models_large_pictures_are_still_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "_folder", lambda: None)
     models._load.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    sight.forget()  # the picture may have been looked at before
     done = await ran(call("extract_assets"), find=finder([png(design())]))
     assert done.result.status == "ok"
     assert "Only large pictures were looked for. The models that read text are not installed" in done.result.text

@@ -66,7 +66,7 @@ export function Settings() {
             <ul className="plain-list">
               {value.models.map((model) => (
                 <li key={model.name} className="row">
-                  <span className="grow truncate">{model.label ?? model.name}</span>
+                  <span className="grow truncate">{model.label || model.name}</span>
                   {model.name === value.default && <span className="badge accent">Default</span>}
                   {model.available === false && <span className="badge" title={model.reason}>Not available</span>}
                 </li>

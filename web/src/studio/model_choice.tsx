@@ -41,7 +41,7 @@ export function ModelChoice({ models, chosen, onChange }: Props) {
               <span style={{ visibility: on ? "visible" : "hidden" }}>
                 <Icon name="check" size={14} />
               </span>
-              <span className="grow">{model.label ?? model.name}</span>
+              <span className="grow">{model.label || model.name}</span>
               {model.available === false && <span className="faint">no key</span>}
             </button>
           );

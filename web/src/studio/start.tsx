@@ -169,6 +169,13 @@ export function promptOf(text: string, attachments: Attachment[]): Prompt {
   return prompt;
 }
 
+type Offer = Awaited<ReturnType<typeof models>>;
+
+const usableOf = (offer: Offer) => offer.models.filter((each) => each.available !== false);
+
+/** The model that is taken where nobody has chosen one. */
+const usualOf = (offer: Offer) => offer.default || usableOf(offer)[0]?.name || "";
+
 function Assist({ text, setText, attachments, setAttachments }: Written) {
   const known = useFetched("models", models);
   const folders = useFetched("workspaces", workspaces);
@@ -177,18 +184,20 @@ function Assist({ text, setText, attachments, setAttachments }: Written) {
   const [mode, setMode] = useState<string>("ask");
   const [busy, setBusy] = useState(false);
   const empty = text.trim() === "" && attachments.length === 0;
-  const usable = known.value?.models.filter((each) => each.available !== false) ?? [];
-  const name = model || known.value?.default || usable[0]?.name || "";
+  const usable = known.value === null ? [] : usableOf(known.value);
+  const name = model || (known.value === null ? "" : usualOf(known.value));
   const create = async () => {
     if (empty || busy) return;
-    if (name === "") {
-      tell("No model is available: set a provider's key on the server.", "error");
-      return;
-    }
     setBusy(true);
     try {
+      const asked = name || usualOf(await models());
+      if (asked === "") {
+        tell("No model is available: set a provider's key on the server.", "error");
+        setBusy(false);
+        return;
+      }
       const tools = folder === "" ? ["files", "web", "todo", "ask"] : ["all"];
-      const session = await sessions.create({ model: name, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) });
+      const session = await sessions.create({ model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) });
       await sessions.send(session.id, contentOf(text, attachments));
       go("session", session.id);
     } catch (error) {
@@ -217,7 +226,7 @@ function Assist({ text, setText, attachments, setAttachments }: Written) {
         <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
           {usable.map((each) => (
             <option key={each.name} value={each.name}>
-              {each.label ?? each.name}
+              {each.label || each.name}
             </option>
           ))}
         </select>
