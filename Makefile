@@ -1,5 +1,5 @@
 # make test    set up what is missing, then check and test everything
-# make test-fast  without what needs a browser, a server or much reading: under a minute
+# make test-fast  the core, the wires, the dialects, the engine: under a minute
 # make check   format, lint, types and the layering test only
 # make run     the server with its page; needs neither a key nor a network
 # make demo    an agent at work over every wire, in the terminal
@@ -23,8 +23,13 @@ PARALLEL ?= -n auto --dist loadfile
 test: system made check
 	$(BIN)/pytest $(PARALLEL)
 
+FAST := tests/test_layers.py tests/test_front_doors.py tests/core tests/wires tests/tools/workspace \
+	$(wildcard tests/tools/test_*.py tests/agent/test_features_*.py tests/agent/test_folds_*.py) \
+	$(filter-out %_random.py,$(wildcard tests/dialects/test_*.py)) \
+	$(wildcard tests/providers/test_http1_*.py tests/providers/test_provider_turns.py tests/providers/test_provider_retry.py)
+
 test-fast: .venv/ready
-	$(BIN)/pytest $(PARALLEL) -m "not slow" --hypothesis-profile=fast
+	$(BIN)/pytest $(PARALLEL) $(FAST) --hypothesis-profile=fast
 
 check: .venv/ready
 	$(BIN)/ruff format --check .

@@ -1,10 +1,9 @@
-"""What holds for all tests: which of them are slow, and the score of the recorded streams at the end of a run.
+"""What holds for all tests: how long properties are tried, and the score of the recorded streams at the end of a run.
 
 Tests may run in several processes: a score travels with the report of its test.
 """
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,28 +12,10 @@ settings.register_profile("weft", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile("weft")
 
-SLOW = (
-    "recordings",  # thousands of streams, each cut in every way
-    "server",
-    "sessions/test_crash",
-    "studio",
-    "vision",
-    "web",
-    "test_docs",
-    "test_examples",
-)
-"""What `make test-fast` leaves out: whatever needs a browser, a server process, a killed process or much reading."""
 RECORDED = "recorded"
 
 _right: Counter[tuple[str, str]] = Counter()
 _all: Counter[tuple[str, str]] = Counter()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.relative_to(here).as_posix().startswith(SLOW):
-            item.add_marker("slow")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
