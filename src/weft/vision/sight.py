@@ -22,6 +22,7 @@ from weft.vision.frames import frame
 from weft.vision.geometry import Rect, hull
 from weft.vision.ink import Ink, find_ink
 from weft.vision.lines import style
+from weft.vision.memory import give_back
 from weft.vision.overlay import mend, overlaid, proven
 from weft.vision.paragraphs import paragraphs
 from weft.vision.picture import Picture as Shot
@@ -70,6 +71,7 @@ def see(data: bytes, report: Report | None = None) -> Seen:
         _remembered.move_to_end(digest)
         while len(_remembered) > REMEMBERED:
             _remembered.popitem(last=False)
+    give_back()
     tell(Progress("done", 1.0))
     return seen
 
