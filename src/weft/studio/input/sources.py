@@ -75,16 +75,17 @@ def data_url(url: str, *, limit: int, name: str = "The file") -> bytes:
 
 
 def _file(path: Path, limit: int, name: str) -> bytes:
+    named = name if name == path.name else f"{name} ({path.name})"
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise BadInput(f"{name} ({path.name}) is not a regular file.", "not_found")
+            raise BadInput(f"{named} is not a regular file.", "not_found")
         if found.st_size > limit:
-            raise _too_large(f"{name} ({path.name})", found.st_size, limit)
+            raise _too_large(named, found.st_size, limit)
         with path.open("rb") as file:
             return file.read(limit + 1)
     except OSError as error:
-        raise BadInput(f"{name} ({path.name}) cannot be read: {error.strerror}.", "not_found") from None
+        raise BadInput(f"{named} cannot be read: {error.strerror}.", "not_found") from None
 
 
 async def _fetched(url: str, outgoing: Outgoing, name: str) -> bytes:
