@@ -51,7 +51,7 @@ du -sm "$place"/both/lib/python3*/site-packages | awk '{ print "installed:", $1,
 cd "$place/home"
 as_a_stranger "$place/both/bin/weft" doctor || true
 as_a_stranger "$place/both/bin/weft" build "$place/checkout/examples/shot.png" -o page --stack html_css
-test -s page/index.html
+test -s page/1/index.html
 
 if [ "${1:-}" = "--make" ]; then
     cd "$place/checkout"
