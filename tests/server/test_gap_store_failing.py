@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from gap_locking import locked
+from locking import locked
 from serving_parts import S, Served, context_on, serving
 from starlette.routing import BaseRoute
 

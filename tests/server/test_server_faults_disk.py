@@ -4,13 +4,13 @@ import asyncio
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from locking import locked
 from serving_parts import S, Served, context_on, serving
 
 import weft
@@ -18,14 +18,6 @@ from weft.core.events import ExchangeResponse
 from weft.core.json import loads
 from weft.sessions.sqlite import SqliteStore
 from weft.testing.checker.log import check_log
-
-LOCK = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("BEGIN EXCLUSIVE")
-print("locked", flush=True)
-sys.stdin.readline()
-"""
 
 
 def _talks() -> weft.ScriptedModel:
@@ -37,22 +29,6 @@ async def on(database: Path):
     store = SqliteStore(database, patience=0.3)
     async with serving(context_on(store, {"scripted": _talks})) as server:
         yield server
-
-
-@asynccontextmanager
-async def locked(database: Path):
-    """Another process has the database to itself."""
-    other = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", LOCK, str(database)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert other.stdin is not None
-    assert other.stdout is not None
-    assert await other.stdout.readline() == b"locked\n"
-    try:
-        yield
-    finally:
-        other.stdin.close()
-        await other.wait()
 
 
 async def is_refused(answer: Any, folder: Path) -> None:
@@ -125,12 +101,12 @@ async def test_a_database_that_another_process_keeps(tmp_path: Path) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system with room for two megabytes."""
+    """A file system with room for sixteen megabytes: a log of writes grows to four before it is folded in."""
     place = tmp_path / "disk"
     place.mkdir()
     if shutil.which("mount") is None or os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(place)], check=False).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(place)], check=False).returncode:
         pytest.skip("a small disk cannot be mounted here")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)
@@ -139,7 +115,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def _fill(ballast: Path) -> None:
     with suppress(OSError), ballast.open("wb", buffering=0) as file:
         while True:
-            file.write(bytes(1024))
+            file.write(bytes(4096))
 
 
 async def test_a_disk_that_is_full_in_the_middle_of_an_exchange(small_disk: Path) -> None:

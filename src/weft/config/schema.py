@@ -49,19 +49,29 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     """Keys that belong together. What is not set is UNSET."""
 
 
-class Everywhere(Table, frozen=True, kw_only=True):
-    """At the top: for every command that has such a flag."""
+class Endpoint(Table, frozen=True, kw_only=True):
+    """Where a model is asked."""
 
-    model: _Model = UNSET
     base_url: _BaseUrl = UNSET
     wire: _Wire = UNSET
     api_key_env: _KeyEnv = UNSET
+
+
+class Work(Endpoint, frozen=True, kw_only=True):
+    """Who works, and what it may do."""
+
+    model: _Model = UNSET
     effort: _Effort = UNSET
     system: _System = UNSET
     tools: _Tools = UNSET
     permissions: _Permissions = UNSET
     rule: _Rule = UNSET
     unsandboxed: _Unsandboxed = UNSET
+
+
+class Everywhere(Work, frozen=True, kw_only=True):
+    """At the top: for every command that has such a flag."""
+
     data: _Data = UNSET
 
 
@@ -83,7 +93,7 @@ class ProviderTable(Table, frozen=True, kw_only=True):
     quirks: Annotated[Quirks | UnsetType, _says("habits of the server")] = UNSET
 
 
-class ServeTable(Table, frozen=True, kw_only=True):
+class ServeTable(Endpoint, frozen=True, kw_only=True):
     """`weft serve`."""
 
     host: Annotated[str | UnsetType, _says("where it listens", **_OWN)] = UNSET
@@ -93,9 +103,6 @@ class ServeTable(Table, frozen=True, kw_only=True):
     data: _Data = UNSET
     workspace: Annotated[list[str] | UnsetType, _says("folders to offer", **_PATH)] = UNSET
     model: _Model = UNSET
-    base_url: _BaseUrl = UNSET
-    wire: _Wire = UNSET
-    api_key_env: _KeyEnv = UNSET
     tools: _Tools = UNSET
     permissions: _Permissions = UNSET
     unsandboxed: _Unsandboxed = UNSET
@@ -106,7 +113,7 @@ class ServeTable(Table, frozen=True, kw_only=True):
     log: Annotated[LevelName | UnsetType, _says("what is worth a line")] = UNSET
 
 
-class BuildTable(Table, frozen=True, kw_only=True):
+class BuildTable(Endpoint, frozen=True, kw_only=True):
     """`weft build`."""
 
     stack: Annotated[str | UnsetType, _says("what pages are written in")] = UNSET
@@ -114,61 +121,35 @@ class BuildTable(Table, frozen=True, kw_only=True):
     score: Annotated[bool | UnsetType, _says("whether pages are rendered and compared")] = UNSET
     design_system: Annotated[str | UnsetType, _says("a text about colours, fonts and components", **_PATH)] = UNSET
     model: _Models = UNSET
-    base_url: _BaseUrl = UNSET
-    wire: _Wire = UNSET
-    api_key_env: _KeyEnv = UNSET
     output: Annotated[str | UnsetType, _says("the folder that pages are written to", **_PATH)] = UNSET
     data: Annotated[str | UnsetType, _says("keep projects there; the `data` at the top does not count", **_PATH)] = (
         UNSET
     )
 
 
-class ChatTable(Table, frozen=True, kw_only=True):
+class ChatTable(Work, frozen=True, kw_only=True):
     """`weft chat`."""
 
-    model: _Model = UNSET
-    base_url: _BaseUrl = UNSET
-    wire: _Wire = UNSET
-    api_key_env: _KeyEnv = UNSET
-    system: _System = UNSET
-    effort: _Effort = UNSET
-    tools: _Tools = UNSET
-    permissions: _Permissions = UNSET
-    rule: _Rule = UNSET
-    unsandboxed: _Unsandboxed = UNSET
     data: _Data = UNSET
 
 
-class RunTable(Table, frozen=True, kw_only=True):
+class RunTable(Work, frozen=True, kw_only=True):
     """`weft run`."""
 
-    model: _Model = UNSET
-    base_url: _BaseUrl = UNSET
-    wire: _Wire = UNSET
-    api_key_env: _KeyEnv = UNSET
-    system: _System = UNSET
-    effort: _Effort = UNSET
     max_output: Annotated[_Count | UnsetType, _says("tokens that a model may write in one turn")] = UNSET
     workspace: Annotated[str | UnsetType, _says("the folder that tools work in", **_PATH)] = UNSET
-    tools: _Tools = UNSET
-    permissions: _Permissions = UNSET
-    rule: _Rule = UNSET
-    unsandboxed: _Unsandboxed = UNSET
     max_turns: Annotated[_Count | UnsetType, _says("turns of an exchange")] = UNSET
     max_tokens: Annotated[_Count | UnsetType, _says("tokens of all turns together")] = UNSET
     max_usd: Annotated[_Amount | UnsetType, _says("what an exchange may cost")] = UNSET
     max_seconds: Annotated[_Amount | UnsetType, _says("how long an exchange may take")] = UNSET
 
 
-class EvalTable(Table, frozen=True, kw_only=True):
+class EvalTable(Endpoint, frozen=True, kw_only=True):
     """`weft eval`."""
 
     stacks: Annotated[Names | UnsetType, _says("what pages are written in")] = UNSET
     seconds: Annotated[_Amount | UnsetType, _says("for one conversion")] = UNSET
     model: _Models = UNSET
-    base_url: _BaseUrl = UNSET
-    wire: _Wire = UNSET
-    api_key_env: _KeyEnv = UNSET
     output: Annotated[str | UnsetType, _says("the folder that the report is written to", **_PATH)] = UNSET
 
 

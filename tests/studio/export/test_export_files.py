@@ -20,8 +20,8 @@ FILES: dict[str, str | bytes] = {"index.html": "<p>é</p>", "img/dot.png": b"\x8
 
 
 @pytest.mark.parametrize("name", list(stacks()))
-def test_a_zip_holds_every_file(project: Callable[[str], dict[str, str | bytes]], name: str) -> None:
-    files = project(name)
+def test_a_zip_holds_every_file(sample: Callable[[str], dict[str, str | bytes]], name: str) -> None:
+    files = sample(name)
     with zipfile.ZipFile(io.BytesIO(zip_project(files, "My page"))) as archive:
         assert archive.testzip() is None
         found = {entry.filename: archive.read(entry) for entry in archive.infolist()}

@@ -47,9 +47,9 @@ def exported(files: Mapping[str, str | bytes], name: str = "html_css", title: st
 @needs_chromium
 @pytest.mark.parametrize("name", list(stacks()))
 async def test_every_stack_runs_from_one_file(
-    browser: Browser, project: Callable[[str], dict[str, str | bytes]], name: str
+    browser: Browser, sample: Callable[[str], dict[str, str | bytes]], name: str
 ) -> None:
-    page = single_page(stack(name), project(name))
+    page = single_page(stack(name), sample(name))
     seen = await browser.render(serve_files({"index.html": page}), settle=0.8)
     assert (seen.console, seen.failed) == ((), ())
     assert "Harbour" in " ".join(block.text for block in seen.texts)

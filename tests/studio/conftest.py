@@ -1,4 +1,4 @@
-"""The sample projects of the stacks' tests, for the studio."""
+"""The sample projects of the stacks' tests, for the exports and the studio."""
 
 import importlib.util
 from collections.abc import Callable
@@ -11,8 +11,8 @@ Sample = Callable[[str], dict[str, str | bytes]]
 
 @pytest.fixture(scope="session")
 def sample() -> Sample:
-    path = Path(__file__).parents[1] / "stacks" / "stack_projects.py"
-    spec = importlib.util.spec_from_file_location("stack_projects_for_the_studio", path)
+    path = Path(__file__).parent / "stacks" / "stack_projects.py"
+    spec = importlib.util.spec_from_file_location("stack_projects_of_every_stack", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
