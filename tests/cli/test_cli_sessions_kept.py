@@ -9,7 +9,9 @@ from cli_bench import Ran, is_told_in_one_line, run, run_process
 
 import weft
 from weft.cli.data import data_folder
+from weft.core.content import Text
 from weft.core.envelope import decode_event
+from weft.core.messages import Message
 from weft.dialects.registry import DIALECTS
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
@@ -77,6 +79,20 @@ async def test_show(capsys: Capture, data: Path) -> None:
     ]
     assert check_log(events) == []
     assert events[-1].type == "exchange_response"
+
+
+async def test_a_person_reads_their_own_words(capsys: Capture, data: Path) -> None:
+    store = SqliteStore(data_folder(str(data)) / "sessions.db")
+    sessions = Sessions(store)
+    info = await sessions.create(model="scripted/none")
+    session = await sessions.open(info.id, model=S(["As you like."]))
+    prompt = Message(role="user", content=[Text("Rebuild the page below. <html>")], said="Make it blue")
+    await session.run(prompt)
+    await session.close()
+    await store.close()
+    for shown in (await run(capsys, "sessions", "show", info.id), await run(capsys, "replay", info.id)):
+        assert "› Make it blue" in shown.out
+        assert "Rebuild" not in shown.out
 
 
 async def test_export_and_import(capsys: Capture, data: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class _Watched:
 
     def __call__(self, event: Event) -> None:
         if isinstance(event.data, UserMessage):
-            print(self._paint(f"› {printable(event.data.message.text)}", BOLD), flush=True)
+            print(self._paint(f"› {printable(event.data.message.words)}", BOLD), flush=True)
         self._terminal(event)
 
     def close(self) -> None:

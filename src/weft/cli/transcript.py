@@ -74,7 +74,7 @@ def ending(response: ExchangeResponse) -> str:
 def _prompt(message: Message) -> list[str]:
     pictures = sum(isinstance(block, Image | File) for block in message.content)
     more = [f"({pictures} picture{'s' * (pictures != 1)} or files)"] * bool(pictures)
-    first, *rest = [*printable(message.text).splitlines(), *more] or [""]
+    first, *rest = [*printable(message.words).splitlines(), *more] or [""]
     return [f"› {first}", *(f"  {line}" for line in rest)]
 
 

@@ -38,6 +38,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "".join(block.text for block in self.content if isinstance(block, Text))
 
     @property
+    def words(self) -> str:
+        """What a person reads of it: their own words where these were kept."""
+        return self.text if self.said is None else self.said
+
+    @property
     def tool_calls(self) -> list[ToolCall]:
         return [block for block in self.content if isinstance(block, ToolCall)]
 

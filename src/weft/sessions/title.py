@@ -8,5 +8,5 @@ TITLE = 80
 
 def title_of(message: Message) -> str:
     """The beginning of the first request, on one line."""
-    words = " ".join(message.text.split())
+    words = " ".join(message.words.split())
     return words if len(words) <= TITLE else f"{words[: TITLE - 1].rstrip()}…"

@@ -139,7 +139,7 @@ class Talk:
         request, changes = found
         await self.session.rewind(request.seq - 1)
         assert isinstance(request.data, ExchangeRequest)
-        asked = " ".join(request.data.message.text.split())[:60]
+        asked = " ".join(request.data.message.words.split())[:60]
         return [f"Undone: {asked}", *_restored(self.session.workspace, changes)]
 
     async def close(self) -> None:

@@ -148,7 +148,8 @@ class Teller:
     def _said(self, message: Message) -> list[str]:
         """What a person asked; what was brought along is named by them already."""
         texts = [block.text for block in message.content if isinstance(block, Text)]
-        first, *rest = printable(texts[0] if texts else "(a picture)").splitlines() or [""]
+        said = message.said if message.said is not None else texts[0] if texts else "(a picture)"
+        first, *rest = printable(said).splitlines() or [""]
         more = len(message.content) - 1
         lines = [f"› {first}", *(f"  {line}" for line in rest)]
         lines += [f"  ({more} sent along)"] if more > 0 else []
