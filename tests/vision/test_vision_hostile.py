@@ -91,7 +91,7 @@ def test_the_pixel_ratio_of_a_page_with_only_words(width: int, ratio: int) -> No
 
 
 def test_a_page_of_ten_thousand_rows_needs_little_memory() -> None:
-    """In a process of its own, so that the peak is this page's. (`getrusage` would tell the peak of whoever began it.)"""
+    """In a process of its own, so that the peak is this page's. `getrusage` tells whoever began it, too."""
     if not Path("/proc/self/status").exists():
         pytest.skip("the peak of a process is not told here")
     program = (
