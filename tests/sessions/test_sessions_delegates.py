@@ -151,7 +151,8 @@ async def test_a_crash_closes_them_too(store: Store) -> None:
         return ""
 
     name = await fresh(store)
-    tool = helper([call("write_file", path="a.txt", content="half\n"), call("hang")], "Never.", tools=["files", hang])
+    turns = [call("write_file", path="a.txt", content="half\n")], [call("hang")], "Never."
+    tool = helper(*turns, tools=["files", hang])
     old = await Session.open(store, name, model=model([call("helper", prompt="Hang.")], "Never."), tools=[tool])
     old.send("Go.")
     await asyncio.wait_for(reached.wait(), 20)
