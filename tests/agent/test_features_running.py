@@ -229,7 +229,8 @@ def test_a_script_that_never_closes_ends_by_itself_and_quietly(tmp_path: Path) -
     done = subprocess.run(
         [sys.executable, "-X", "dev", str(script)], capture_output=True, text=True, timeout=60, check=False
     )
-    assert (done.returncode, done.stdout, done.stderr) == (0, "One. Two.\n", "")
+    complaints = [line for line in done.stderr.splitlines() if not line.startswith("Executing ")]  # a busy machine
+    assert (done.returncode, done.stdout, complaints) == (0, "One. Two.\n", [])
 
 
 # --- while another exchange runs -------------------------------------------------------------------------------------
