@@ -8,8 +8,8 @@ from http1_bench import bytewise, cut
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.providers.http1.coding import MAX_PIECE, InflatedReader, Inflater, coding_of
-from weft.providers.http1.faults import Broken, NotHttp
+from weft.http1.coding import MAX_PIECE, InflatedReader, Inflater, coding_of
+from weft.http1.faults import Broken, NotHttp
 
 TEXT = b"data: hello\n\n" * 50
 

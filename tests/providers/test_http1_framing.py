@@ -5,8 +5,8 @@ from http1_bench import bytewise, chunked, cut
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from weft.providers.http1.faults import Broken
-from weft.providers.http1.framing import MAX_LINE, MAX_TRAILERS, ByLength, Chunked, Framing, UntilClose
+from weft.http1.faults import Broken
+from weft.http1.framing import MAX_LINE, MAX_TRAILERS, ByLength, Chunked, Framing, UntilClose
 
 CUTS = st.lists(st.integers(min_value=0, max_value=4096), max_size=40)
 EXTENSION = st.sampled_from([b"", b" ", b"\t ", b";a", b" ; a=b", b';q="0\\r;x"', b";" + b"e" * 300])

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.providers.http1.faults import NotHttp
-from weft.providers.http1.framing import ByLength, Chunked, UntilClose
-from weft.providers.http1.head import MAX_HEAD, check_start, end_of_head, parse_head
+from weft.http1.faults import NotHttp
+from weft.http1.framing import ByLength, Chunked, UntilClose
+from weft.http1.head import MAX_HEAD, check_start, end_of_head, parse_head
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

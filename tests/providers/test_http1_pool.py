@@ -12,8 +12,8 @@ from provider_bench import until
 from provider_sockets import RawServer, certificate
 
 from weft.core.errors import ConnectionFailed
-from weft.providers import transport
-from weft.providers.http1 import connection, pool
+from weft.http1 import connection, pool
+from weft.http1.trust import trust
 from weft.providers.transport import BrokenRead, Transport, broken_read
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -24,9 +24,9 @@ CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n" + chunked(b"hi")
 @pytest.fixture
 def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    transport._ssl_context.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    trust.cache_clear()
     yield tmp_path
-    transport._ssl_context.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    trust.cache_clear()
 
 
 @pytest.mark.parametrize("answer", [SHORT, CHUNKED], ids=["length", "chunked"])
@@ -381,7 +381,8 @@ async def test_no_client_library_is_loaded_for_it() -> None:
         stderr=asyncio.subprocess.PIPE,
     )
     out, err = await process.communicate()
-    assert (out.split(), err) == ([b"hi"], b"")
+    complaints = [line for line in err.splitlines() if not line.startswith(b"Executing ")]  # a busy machine
+    assert (out.split(), complaints) == ([b"hi"], [])
 
 
 async def test_many_addresses_do_not_fill_the_memory() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from weft.core.errors import InvalidRequest
-from weft.providers.http1.request import Origin, Target
+from weft.http1.request import Origin, Target
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from weft.providers.http1.request import Origin, Target
 )
 def test_where_it_goes(url: str, origin: tuple[str, str, int], authority: str, path: str) -> None:
     target = Target.of(url)
-    assert (target.origin, target.authority, target.path) == (Origin(*origin), authority, path)
+    assert (target.origin, target.origin.authority, target.path) == (Origin(*origin), authority, path)
 
 
 def test_a_head() -> None:

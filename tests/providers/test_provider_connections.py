@@ -142,7 +142,7 @@ def test_a_loop_leaves_nothing_open() -> None:
 
 
 def test_not_even_in_asyncios_debug_mode() -> None:
-    """There aiohttp tells of answers that were dropped without being closed."""
+    """There asyncio tells of connections that were dropped without being closed."""
     done = run_python(TWO_LOOPS, "-W", "error", "-X", "dev")
     assert "Unclosed" not in done.stderr
     assert (done.returncode, done.stdout.split()) == (0, ["Hello"] * 6)

@@ -14,7 +14,7 @@ import weft
 from weft.core.errors import ConnectionFailed, ProviderError, ProviderTimeout
 from weft.core.events import RetryScheduled
 from weft.core.payload import Payload
-from weft.providers import transport
+from weft.http1.trust import trust
 from weft.testing.streams import wire_stream
 
 
@@ -28,9 +28,9 @@ def check(error: ProviderError, *words: str) -> None:
 @pytest.fixture
 def fresh_trust() -> Iterator[None]:
     """The trusted authorities are read once; here the environment changes."""
-    transport._ssl_context.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    trust.cache_clear()
     yield
-    transport._ssl_context.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    trust.cache_clear()
 
 
 @contextmanager

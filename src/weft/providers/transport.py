@@ -7,27 +7,22 @@ import asyncio
 import os
 import socket
 import ssl
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 from weft.core.errors import ConnectionFailed, MalformedResponse, ProviderError, ProviderTimeout
-from weft.providers.http1.coding import InflatedReader, coding_of
-from weft.providers.http1.faults import ConnectTimeout, Fault, NotHttp, NoTls, ProxyFault, Unreachable, Untrusted
-from weft.providers.http1.pool import Pool
-from weft.providers.http1.reply import Reply
-from weft.providers.http1.request import Target
-
-if TYPE_CHECKING:
-    from weft.providers.proxied import Proxied
+from weft.http1.coding import InflatedReader, coding_of
+from weft.http1.faults import ConnectTimeout, Fault, NotHttp, NoTls, ProxyFault, Unreachable, Untrusted
+from weft.http1.pool import Pool
+from weft.http1.proxy import proxy_for
+from weft.http1.reply import Reply
+from weft.http1.request import Target
+from weft.http1.trust import trust
 
 MAX_ERROR_BODY = 256 * 1024
 _MAX_ROUTES = 1024
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_PROXY_WANTS_A_PASSWORD = 407
 
 
 class Response:
@@ -77,9 +72,8 @@ class Transport:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._pool = Pool()
-        self._proxied: Proxied | None = None
         self._keeper = self._keep()
-        self._routes: dict[str, tuple[Target, str | None]] = {}
+        self._routes: dict[str, Target] = {}
 
     @classmethod
     async def of_this_loop(cls) -> "Transport":
@@ -101,8 +95,6 @@ class Transport:
         finally:
             self._of_loop.pop(self._loop, None)
             await self._pool.close()
-            if self._proxied is not None:
-                await self._proxied.close()
 
     async def post(
         self,
@@ -113,31 +105,23 @@ class Transport:
         connect_timeout: float,
     ) -> Response:
         """Send a request and hand out the answer as it begins."""
-        tls = _ssl_context() if url.startswith("https:") else None
+        tls = trust() if url.startswith("https:") else None
         try:
-            target, proxy = self._routes.get(url) or self._route(url)
-            if proxy is not None:
-                through = self._proxied or self._open_proxied()
-                return await through.post(
-                    url, headers=headers, body=body, connect_timeout=connect_timeout, proxy=proxy, tls=tls
-                )
+            target = self._routes.get(url) or self._route(url)
             head = target.head(headers, len(body))
-            reply = await self._pool.post(target.origin, head, body, tls=tls, connect_timeout=connect_timeout)
+            reply = await self._pool.send(target.origin, head, body, tls=tls, connect_timeout=connect_timeout)
+            if reply.status == _PROXY_WANTS_A_PASSWORD and target.origin.proxy is not None:
+                reply.close()
+                raise ProxyFault(status=reply.status)
             return _response(reply)
         except (Fault, OSError, UnicodeError) as error:
             raise error_of(error, url) from None
 
-    def _route(self, url: str) -> "tuple[Target, str | None]":
+    def _route(self, url: str) -> Target:
         if len(self._routes) >= _MAX_ROUTES:
             self._routes.clear()
-        route = self._routes[url] = (Target.of(url), _proxy_for(url))
-        return route
-
-    def _open_proxied(self) -> "Proxied":
-        from weft.providers.proxied import Proxied
-
-        self._proxied = Proxied()
-        return self._proxied
+        target = self._routes[url] = Target.of(url, proxy_for(url))
+        return target
 
 
 def _response(reply: Reply) -> Response:
@@ -214,29 +198,3 @@ def reason_of(error: BaseException) -> str:
     elif isinstance(cause, socket.gaierror):
         said = cause.strerror
     return (str(said or cause) or type(error).__name__).strip(" .")[:200]
-
-
-def _proxy_for(url: str) -> str | None:
-    """The proxy the environment names for an address. Never for this machine itself."""
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    if host in _LOOPBACK or not any(name.lower().endswith("_proxy") for name in os.environ):
-        return None
-    proxies = getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if proxy is None or proxy_bypass(parts.netloc):
-        return None
-    return proxy
-
-
-@cache
-def _ssl_context() -> ssl.SSLContext:
-    """The system's authorities; SSL_CERT_FILE, SSL_CERT_DIR and REQUESTS_CA_BUNDLE are honoured."""
-    context = ssl.create_default_context()
-    bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
-    if bundle and os.path.exists(bundle):
-        context.load_verify_locations(bundle)
-    if sys.platform != "win32":
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    return context

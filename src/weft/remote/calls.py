@@ -1,26 +1,37 @@
 """HTTP calls to a server, and the way to its socket. Redirects are refused; what comes back is bounded."""
 
-from io import BytesIO
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 from urllib.parse import quote
 
-import aiohttp
 import msgspec
 
 from weft.core.envelope import Event, decode_event
 from weft.core.json import JsonObject, as_object, decode, encode, loads
 from weft.core.messages import Message
+from weft.http1.coding import InflatedReader, coding_of
+from weft.http1.faults import Fault, NoTls, Untrusted
+from weft.http1.faults import Unreachable as NoConnection
+from weft.http1.pool import Pool
+from weft.http1.reply import Reply
+from weft.http1.request import Target
+from weft.http1.trust import trust
 from weft.remote.address import Address, Token
 from weft.remote.errors import NoSuchSession, ServerRefused, TokenRefused, Unreachable
 from weft.remote.pace import Pace
+from weft.remote.websocket import HandshakeRefused, NoWebSocket, WebSocket
 
 T = TypeVar("T")
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of one answer, and of one message on the socket."""
 _PAGE = 500
+_SLOWEST = 64 * 1024
+"""Bytes that a connection carries in a second at least."""
 _LATER = frozenset({408, 429, 502, 503, 504})
-_FAULTS = (aiohttp.ClientError, OSError, TimeoutError, UnicodeError)
+_FAULTS = (Fault, NoWebSocket, OSError, TimeoutError, UnicodeError)
 
 
 class _View(msgspec.Struct, frozen=True):
@@ -49,22 +60,6 @@ class _Files(msgspec.Struct, frozen=True):
     files: list[_File]
 
 
-class _Redirected(Exception):
-    def __init__(self, status: int) -> None:
-        self.status = status
-
-
-def _no_redirects() -> aiohttp.TraceConfig:
-    """A socket's handshake would follow them, and nothing but this stops it."""
-
-    async def refuse(_: object, __: object, redirect: aiohttp.TraceRequestRedirectParams) -> None:
-        raise _Redirected(redirect.response.status)
-
-    tracing = aiohttp.TraceConfig()
-    tracing.on_request_redirect.append(refuse)
-    return tracing
-
-
 class Calls:
     """One server and one token. A fault of the network is `Unreachable`; everything else has its own error."""
 
@@ -72,12 +67,12 @@ class Calls:
         self.address = address
         self._token = token
         self._pace = pace
-        self._client: aiohttp.ClientSession | None = None
+        self._pool: Pool | None = None
 
     async def close(self) -> None:
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 
@@ -136,18 +131,18 @@ class Calls:
 
     # --- the wire ----------------------------------------------------------------------------------------------------
 
-    async def dial(self) -> aiohttp.ClientWebSocketResponse:
+    async def dial(self) -> WebSocket:
         """A socket. Whoever has it closes it."""
         try:
-            return await self._open().ws_connect(
+            return await WebSocket.open(
                 self.address.websocket(),
                 headers=self._token.headers(),
-                max_msg_size=LARGEST,
-                timeout=aiohttp.ClientWSTimeout(ws_close=self._pace.goodbye),  # pyright: ignore[reportCallIssue]
+                tls=self._tls(),
+                dial=self._pace.dial,
+                goodbye=self._pace.goodbye,
+                largest=LARGEST,
             )
-        except aiohttp.WSServerHandshakeError as error:
-            raise self._refused(error.status, b"", None) from None
-        except _Redirected as error:
+        except HandshakeRefused as error:
             raise self._refused(error.status, b"", None) from None
         except _FAULTS as error:
             raise Unreachable(_fault(error)) from None
@@ -161,27 +156,43 @@ class Calls:
 
     async def _bytes(self, method: str, path: str, body: JsonObject | None = None, **query: int) -> bytes:
         headers = self._token.headers() | ({"Content-Type": "application/json"} if body is not None else {})
-        data = BytesIO(encode(body)) if body is not None else None
-        url = self.address.http(path, **query)
+        data = encode(body) if body is not None else b""
         try:
-            async with self._open().request(method, url, data=data, headers=headers, allow_redirects=False) as reply:
-                content = await _bounded(reply)
-                if reply.status < 300:
-                    return content
-                raise self._refused(reply.status, content, path)
+            target = Target.of(self.address.http(path, **query))
+            head = target.head_of(method, headers, len(data) if body is not None else None)
+            async with asyncio.timeout(self._pace.dial + self._pace.silence + len(data) / _SLOWEST):
+                reply = await self._open().send(
+                    target.origin, head, data, tls=self._tls(), connect_timeout=self._pace.dial
+                )
+            content = await self._bounded(reply)
         except _FAULTS as error:
             raise Unreachable(_fault(error)) from None
+        if reply.status < 300:
+            return content
+        raise self._refused(reply.status, content, path)
 
-    def _open(self) -> aiohttp.ClientSession:
-        if self._client is None:
-            timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._pace.dial, sock_read=self._pace.silence)
-            self._client = aiohttp.ClientSession(
-                timeout=timeout,
-                cookie_jar=aiohttp.DummyCookieJar(),
-                headers={"Accept-Encoding": "identity"},
-                trace_configs=[_no_redirects()],
-            )
-        return self._client
+    async def _bounded(self, reply: Reply) -> bytes:
+        content = bytearray()
+        try:
+            read = _reader(reply)
+            while True:
+                async with asyncio.timeout(self._pace.silence):
+                    piece = await read()
+                if not piece:
+                    return bytes(content)
+                content += piece
+                if len(content) > LARGEST:
+                    raise Unreachable("its answer is too large")
+        finally:
+            reply.close()
+
+    def _tls(self) -> ssl.SSLContext | None:
+        return trust() if self.address.base.startswith("https:") else None
+
+    def _open(self) -> Pool:
+        if self._pool is None:
+            self._pool = Pool()
+        return self._pool
 
     # --- refusals ----------------------------------------------------------------------------------------------------
 
@@ -214,13 +225,10 @@ def _path(session: str, *more: str) -> str:
     return "/".join(("/sessions", quote(session, safe=""), *more))
 
 
-async def _bounded(reply: aiohttp.ClientResponse) -> bytes:
-    content = bytearray()
-    async for chunk in reply.content.iter_any():
-        content += chunk
-        if len(content) > LARGEST:
-            raise Unreachable("its answer is too large")
-    return bytes(content)
+def _reader(reply: Reply) -> Callable[[], Awaitable[bytes]]:
+    """Reads an answer that somebody on the way may have compressed."""
+    coding = coding_of(reply.headers.get("content-encoding", ""))
+    return reply.read if coding is None else InflatedReader(coding, reply.read, reply.at_end).read
 
 
 def _error(content: bytes) -> JsonObject:
@@ -243,11 +251,11 @@ def _said(content: bytes) -> str:
 def _fault(error: Exception) -> str:
     """What happened, without the address and whatever else an error of the network may hold."""
     match error:
-        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
+        case Untrusted() | NoTls() | ssl.SSLError():
             return "its certificate cannot be trusted"
-        case aiohttp.ClientConnectorError():
-            return "no connection"
         case TimeoutError():
             return "no answer in time"
+        case NoConnection() | OSError():
+            return "no connection"
         case _:
             return "the connection broke"

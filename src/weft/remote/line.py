@@ -10,8 +10,6 @@ from collections import deque
 from contextlib import suppress
 from typing import Protocol
 
-import aiohttp
-
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.ids import new_id
@@ -22,6 +20,7 @@ from weft.remote.errors import Unreachable
 from weft.remote.frames import Goodbye, Nothing, Refused, Reply, Reset, Subscribed, read_frame
 from weft.remote.outbox import Outbox
 from weft.remote.pace import Pace, Patience
+from weft.remote.websocket import Closed, WebSocket
 
 _PER_SECOND = 60  # commands; servers take a hundred
 _GONE = frozenset({"not_found", "gone"})
@@ -115,15 +114,14 @@ class Line:
         finally:
             if clock() - began >= self._pace.settled:
                 patience.renew()
-            with suppress(aiohttp.ClientError, OSError):
-                await socket.close()
+            await socket.close()
 
-    async def _serve(self, socket: aiohttp.ClientWebSocketResponse, patience: Patience) -> None:
+    async def _serve(self, socket: WebSocket, patience: Patience) -> None:
         self._outbox.rewind()
         asked = new_id("sub")
         subscribe = {"type": "subscribe", "session": self._cursor.session, "resume": self._cursor.seq, "id": asked}
-        with suppress(aiohttp.ClientError, OSError):
-            await socket.send_str(encode_text(subscribe))
+        with suppress(Closed, OSError):
+            await socket.send(encode_text(subscribe))
         writer: asyncio.Task[None] | None = None
         try:
             while True:
@@ -152,14 +150,14 @@ class Line:
                 writer.cancel()
                 await asyncio.wait([writer])
 
-    async def _receive(self, socket: aiohttp.ClientWebSocketResponse, seconds: float) -> str:
+    async def _receive(self, socket: WebSocket, seconds: float) -> str:
         try:
-            message = await socket.receive(seconds)
+            return await socket.receive(seconds)
         except TimeoutError:
             raise Unreachable("it fell silent") from None
-        if message.type is aiohttp.WSMsgType.TEXT:
-            return message.data
-        match socket.close_code:
+        except Closed as closed:
+            code = closed.code
+        match code:
             case 4401:
                 raise self._calls.token_refused()
             case 4404:
@@ -170,16 +168,16 @@ class Line:
             case _:
                 raise Unreachable("the connection broke")
 
-    async def _write(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    async def _write(self, socket: WebSocket) -> None:
         clock = asyncio.get_running_loop().time
         written: deque[float] = deque(maxlen=_PER_SECOND)
-        with suppress(aiohttp.ClientError, OSError):  # whoever reads will notice
+        with suppress(Closed, OSError):  # whoever reads will notice
             while True:
                 command = await self._outbox.next()
                 if len(written) == _PER_SECOND and (wait := written[0] + 1 - clock()) > 0:
                     await asyncio.sleep(wait)
                 written.append(clock())
-                await socket.send_str(command.text(self._cursor.session))
+                await socket.send(command.text(self._cursor.session))
 
     def _refused(self, refused: Refused, asked: str) -> None:
         if refused.code == "unauthorized":

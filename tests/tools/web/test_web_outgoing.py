@@ -107,7 +107,7 @@ async def test_the_address_that_was_checked_is_dialled_and_the_name_is_sent() ->
         names = Names(ok_test=[["127.0.0.1"], ["10.0.0.1"]])
         fetched = await Outgoing(resolve=names, allow={f"ok.test:{here.port}"}).fetch(f"http://ok.test:{here.port}/")
         assert (fetched.status, fetched.body, names.asked) == (200, b"hello", ["ok.test"])
-        assert f"Host: ok.test:{here.port}" in here.heads[0]
+        assert f"host: ok.test:{here.port}\r\n" in here.heads[0]
 
 
 async def test_unknown_and_senseless_names() -> None:

@@ -1,15 +1,18 @@
-"""Connections to checked addresses and to no others."""
+"""Connections to checked addresses and to no others, each for one request, without cookies, proxies or credentials."""
 
-import socket
 import ssl
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
-
-from weft.tools.web.addresses import Address, parse_address
+from weft.http1 import once
+from weft.http1.faults import Broken, NoTls, Unreachable, Untrusted
+from weft.http1.reply import Reply
+from weft.http1.request import Origin
+from weft.http1.request import Target as Request
+from weft.http1.trust import trust
+from weft.tools.web.addresses import Address
 from weft.tools.web.body import ACCEPT_ENCODING
+from weft.tools.web.target import Target
 
 _HEADERS = {
     "Accept": "text/html, application/json, text/*, image/*, */*;q=0.1",
@@ -18,68 +21,39 @@ _HEADERS = {
 }
 
 
-def session_to(addresses: Sequence[Address], port: int, tls: ssl.SSLContext | None) -> aiohttp.ClientSession:
-    """A client that dials these addresses whatever the name, with no cookies, proxies or credentials of its own."""
-    checked = frozenset(addresses)
-
-    def open_socket(info: tuple[Any, ...]) -> socket.socket:
-        family, kind, proto, _, where = info
-        if parse_address(str(where[0])) not in checked:
-            raise OSError("not a checked address")
-        return socket.socket(family, kind, proto)
-
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            resolver=_Checked(addresses, port),
-            socket_factory=open_socket,
-            use_dns_cache=False,
-            force_close=True,
-            ssl=True if tls is None else tls,
-        ),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None),
-        headers=_HEADERS,
-        auto_decompress=False,
-        trust_env=False,
-    )
+def get(
+    target: Target, addresses: Sequence[Address], tls: ssl.SSLContext | None, seconds: float
+) -> AbstractAsyncContextManager[Reply]:
+    """The answer as it begins, from one of these addresses whatever the name; TLS and the server are told the name."""
+    if not addresses:
+        raise Unreachable("no address was checked")  # without any the name would be looked up again
+    tls = (tls or trust()) if target.scheme == "https" else None
+    origin = Origin(target.scheme, target.host, target.port, addresses=tuple(map(str, addresses)))
+    return once.get(Request(origin, target.path), _HEADERS, tls=tls, connect_timeout=seconds)
 
 
-class _Checked(AbstractResolver):
-    """Resolves to the addresses that were checked, whatever is asked."""
+async def pieces(reply: Reply) -> AsyncIterator[bytes]:
+    """The body as it comes, still compressed."""
+    while piece := await reply.read():
+        yield piece
 
-    def __init__(self, addresses: Sequence[Address], port: int) -> None:
-        self._addresses = addresses
-        self._port = port
 
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
-        return [
-            ResolveResult(
-                hostname=host,
-                host=str(address),
-                port=self._port,
-                family=socket.AF_INET if address.version == 4 else socket.AF_INET6,
-                proto=0,
-                flags=socket.AI_NUMERICHOST | socket.AI_NUMERICSERV,
-            )
-            for address in self._addresses
-        ]
-
-    async def close(self) -> None:
-        pass
+def announced(reply: Reply) -> int:
+    """How long the body says it is; 0 if it does not."""
+    said = reply.headers.get("content-length", "")
+    return int(said) if said.isdecimal() else 0
 
 
 def why_not(error: Exception) -> str:
     """What went wrong with a request, in words that give nothing away."""
     match error:
-        case aiohttp.ClientConnectorCertificateError() | ssl.SSLCertVerificationError():
+        case Untrusted():
             return "its certificate is not valid for that name"
-        case aiohttp.ClientSSLError() | ssl.SSLError():
+        case NoTls():
             return "no secure connection could be made"
-        case aiohttp.ClientConnectorError():
+        case Unreachable():
             return "no connection could be made"
-        case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError() | aiohttp.ClientOSError():
+        case Broken():
             return "the connection broke off"
         case _:
             return "it did not answer as a web server does"

@@ -9,17 +9,16 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from weft.http1.faults import Fault
+from weft.http1.reply import Reply
 from weft.tools.outcome import ToolFault
 from weft.tools.web.addresses import Address, is_public, parse_address
 from weft.tools.web.body import read_body, too_large
+from weft.tools.web.dial import announced, get, pieces, why_not
 from weft.tools.web.target import Target, follow, not_allowed, parse_target
-
-if TYPE_CHECKING:
-    import aiohttp
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a host name."""
@@ -79,31 +78,23 @@ class Outgoing:
 
     async def _get(self, target: Target) -> Fetched | Target:
         """One request: an answer, or the target that it redirects to."""
-        from aiohttp import ClientError
-        from yarl import URL
-
-        from weft.tools.web.dial import session_to, why_not
-
         addresses = await self.checked(target)
         try:
-            async with (
-                session_to(addresses, target.port, self._tls) as session,
-                session.get(URL(target.url, encoded=True), allow_redirects=False) as response,
-            ):
-                location = response.headers.get("Location")
-                if response.status in _REDIRECTS and location:
+            async with get(target, addresses, self._tls, self._seconds) as reply:
+                location = reply.headers.get("location")
+                if reply.status in _REDIRECTS and location:
                     return follow(target, location)
-                return await self._read(target, response)
-        except (ClientError, OSError, ValueError) as error:
+                return await self._read(target, reply)
+        except (Fault, OSError, ValueError) as error:
             raise ToolFault(f"{target.host} could not be fetched: {why_not(error)}.", "unreachable") from None
 
-    async def _read(self, target: Target, response: "aiohttp.ClientResponse") -> Fetched:
-        if (response.content_length or 0) > self._max_bytes:
+    async def _read(self, target: Target, reply: Reply) -> Fetched:
+        if announced(reply) > self._max_bytes:
             raise too_large(self._max_bytes)
-        encoding = response.headers.get("Content-Encoding", "")
-        body = await read_body(response.content.iter_any(), encoding, self._max_bytes)
-        said = response.headers.get("Content-Type", "")
-        return Fetched(url=target.url, status=response.status, content_type=said, body=body)
+        body = await read_body(pieces(reply), reply.headers.get("content-encoding", ""), self._max_bytes)
+        return Fetched(
+            url=target.url, status=reply.status, content_type=reply.headers.get("content-type", ""), body=body
+        )
 
     async def checked(self, target: Target) -> list[Address]:
         """The addresses of a target, all of them ones that may be dialled. A ToolFault says why it may not be."""

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-from weft.providers.http1.faults import Broken, NotHttp
+from weft.http1.faults import Broken, NotHttp
 
 MAX_PIECE = 256 * 1024
 _GZIP = 16 + zlib.MAX_WBITS

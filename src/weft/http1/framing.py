@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Protocol
 
-from weft.providers.http1.faults import Broken
+from weft.http1.faults import Broken
 
 MAX_LINE = 16 * 1024
 MAX_TRAILERS = 64 * 1024

@@ -1,4 +1,4 @@
-"""How the network fails. A fault says what happened; `transport.error_of` says it to a person.
+"""How the network fails. A fault says what happened; whoever asked says it to a person.
 
 No fault quotes what a server sent: servers repeat what they were told, and that includes keys.
 """
@@ -31,8 +31,8 @@ class ConnectTimeout(Unreachable, TimeoutError):
 class ProxyFault(Unreachable):
     """The proxy on the way could not be reached, or refused with a status."""
 
-    def __init__(self, os_error: BaseException | None = None, status: int | None = None) -> None:
-        super().__init__("", os_error)
+    def __init__(self, what: str = "", os_error: BaseException | None = None, *, status: int | None = None) -> None:
+        super().__init__(f"HTTP {status}" if status is not None else what, os_error)
         self.status = status
 
 

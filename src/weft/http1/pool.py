@@ -1,22 +1,19 @@
 """The connections of one event loop: kept while idle, at most a minute, and taken up again by the next request."""
 
 import asyncio
-import re
 import ssl
-from ipaddress import ip_address
 
-from weft.providers.http1.connection import Connection
-from weft.providers.http1.faults import Broken, ConnectTimeout, NoTls, Unreachable, Untrusted
-from weft.providers.http1.reply import Reply
-from weft.providers.http1.request import Origin
+from weft.http1.connection import Connection
+from weft.http1.dial import dial
+from weft.http1.faults import Broken
+from weft.http1.reply import Reply
+from weft.http1.request import Origin
 
 IDLE_SECONDS = 60.0
 MAX_IDLE = 256
 SETTLE_SECONDS = 0.02
 _BUFFER = 256 * 1024
 _CLOSING_ROUNDS = 10
-_HAPPY_EYEBALLS = 0.25
-_ERRNO = re.compile(r"\[Errno (\d+)\]")
 
 
 class Pool:
@@ -30,7 +27,7 @@ class Pool:
         self._settling: dict[Origin, Reply] = {}  # the last one whose end nobody waited for
         self._timer: asyncio.TimerHandle | None = None
 
-    async def post(
+    async def send(
         self, origin: Origin, head: bytes, body: bytes, *, tls: ssl.SSLContext | None, connect_timeout: float
     ) -> Reply:
         """Send a request and hand out its answer as it begins."""
@@ -61,22 +58,7 @@ class Pool:
             await asyncio.sleep(0)
 
     async def _connect(self, origin: Origin, tls: ssl.SSLContext | None, seconds: float) -> Connection:
-        connection = Connection(self._loop, origin, self)
-        try:
-            async with asyncio.timeout(seconds):
-                await self._loop.create_connection(
-                    lambda: connection,
-                    origin.host,
-                    origin.port,
-                    ssl=tls,
-                    server_hostname=origin.host.rstrip(".") if tls is not None else None,
-                    ssl_handshake_timeout=seconds if tls is not None else None,
-                    happy_eyeballs_delay=None if _is_address(origin.host) else _HAPPY_EYEBALLS,
-                )
-        except BaseException as error:
-            connection.abort()
-            raise _told(error) from None
-        return connection
+        return await dial(lambda: Connection(self._loop, origin, self), tls, seconds)
 
     def _take(self, origin: Origin) -> Connection | None:
         idle = self._idle.get(origin)
@@ -126,29 +108,3 @@ class Pool:
         self._all.discard(connection)
         if connection in (idle := self._idle.get(connection.origin, [])):
             idle.remove(connection)
-
-
-def _told(error: BaseException) -> BaseException:
-    """What kept a connection from being made. Cancelling and faults of our own pass as they are."""
-    match error:
-        case TimeoutError():
-            return ConnectTimeout("", error)
-        case ssl.SSLCertVerificationError():
-            return Untrusted("", error)
-        case ssl.SSLError():
-            return NoTls("", error)
-        case OSError() if error.errno is None and (number := _ERRNO.search(str(error))) is not None:
-            # Several addresses were tried; asyncio tells of them in one text. The first speaks for all.
-            return Unreachable("", OSError(int(number[1]), str(error)))
-        case OSError() | UnicodeError():
-            return Unreachable("", error)
-        case _:
-            return error
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True

@@ -7,11 +7,11 @@ import asyncio
 import socket
 from typing import Protocol, cast
 
-from weft.providers.http1.faults import Broken, Fault, NotHttp
-from weft.providers.http1.framing import Framing
-from weft.providers.http1.head import MAX_HEAD, check_start, end_of_head, parse_head
-from weft.providers.http1.reply import Reply
-from weft.providers.http1.request import Origin
+from weft.http1.faults import Broken, Fault, NotHttp
+from weft.http1.framing import Framing
+from weft.http1.head import MAX_HEAD, check_start, end_of_head, parse_head
+from weft.http1.reply import Reply
+from weft.http1.request import Origin
 
 DRAIN_SECONDS = 1.0
 _ONE_WRITE = 64 * 1024
@@ -52,6 +52,7 @@ class Connection(asyncio.BufferedProtocol):
         self._framing: Framing | None = None
         self._head: bytes = b""
         self._head_size = 0
+        self._bare = False  # whatever its head says, the answer has no body
         self._keep = False
         self._paused = False
         self._timer: asyncio.TimerHandle | None = None
@@ -63,6 +64,7 @@ class Connection(asyncio.BufferedProtocol):
     def send(self, head: bytes, body: bytes) -> Reply:
         transport = self._transport
         self.heard = False
+        self._bare = head.startswith(b"HEAD ")
         reply = self._reply = Reply(self, self._loop)
         if transport is None:
             reply.fail(Broken("it was closed before a request was sent"))
@@ -142,7 +144,7 @@ class Connection(asyncio.BufferedProtocol):
         start = max(len(self._head) - 2, 0)
         data = self._head + data
         while (end := end_of_head(data, start)) >= 0:
-            head = parse_head(data[:end])
+            head = parse_head(data[:end], bare=self._bare)
             data, start = data[end:], 0
             self._head_size += end
             if head.status >= 200:

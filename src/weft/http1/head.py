@@ -8,8 +8,8 @@ import re
 
 import msgspec
 
-from weft.providers.http1.faults import NotHttp
-from weft.providers.http1.framing import ByLength, Chunked, Framing, UntilClose
+from weft.http1.faults import NotHttp
+from weft.http1.framing import ByLength, Chunked, Framing, UntilClose
 
 MAX_HEAD = 64 * 1024
 _END = re.compile(rb"\n\r?\n")
@@ -44,8 +44,8 @@ def check_start(data: bytes) -> None:
         raise NotHttp(f"it has headers of more than {MAX_HEAD} bytes")
 
 
-def parse_head(data: bytes) -> Head:
-    """A whole head, its empty line included."""
+def parse_head(data: bytes, *, bare: bool = False) -> Head:
+    """A whole head, its empty line included. A bare one answers HEAD: what it says of a body is not sent."""
     if len(data) > MAX_HEAD:
         raise NotHttp(f"it has headers of more than {MAX_HEAD} bytes")
     text = data.decode("utf-8", "replace")
@@ -60,14 +60,14 @@ def parse_head(data: bytes) -> Head:
         key, value = name.lower(), value.rstrip(" \t")
         headers[key] = f"{headers[key]}, {value}" if key in headers else value
     status = int(status_line[2])
-    return Head(status, headers, _framing(status, headers), _keeps(headers, status_line[1] != "0"))
+    return Head(status, headers, _framing(status, headers, bare), _keeps(headers, status_line[1] != "0"))
 
 
-def _framing(status: int, headers: dict[str, str]) -> Framing:
+def _framing(status: int, headers: dict[str, str], bare: bool) -> Framing:
     coding, length = headers.get("transfer-encoding"), headers.get("content-length")
     if coding is not None and length is not None:
         raise NotHttp("it gives both a length and a transfer encoding")
-    if status < 200 or status in (204, 304):
+    if bare or status < 200 or status in (204, 304):
         return ByLength(0)
     if coding is not None:
         if coding.lower() != "chunked":

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Protocol
 
-from weft.providers.http1.faults import Broken, Fault
+from weft.http1.faults import Broken, Fault
 
 HIGH_WATER = 256 * 1024
 

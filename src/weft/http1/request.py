@@ -1,0 +1,95 @@
+"""The head of a request: where it goes, and the headers that go with it, written once for all turns that share them."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+from urllib.parse import quote, urlsplit
+
+from weft.core.errors import InvalidRequest
+from weft.http1.proxy import Proxy
+
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_PATH = "/:@!$&'()*+,;=-._~%"
+_OURS = ("content-length", "transfer-encoding", "connection")
+_TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+class Origin(NamedTuple):
+    """What a connection belongs to: who is at its other end, and the way there."""
+
+    scheme: str
+    host: str
+    port: int
+    proxy: Proxy | None = None
+    addresses: tuple[str, ...] = ()
+    """Those to dial, in this order. Without any the name is looked up."""
+
+    @property
+    def authority(self) -> str:
+        """Host and port as a URL has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+class Target:
+    """Where a URL points to, and what is sent there."""
+
+    __slots__ = ("_head", "_headers", "origin", "path")
+
+    def __init__(self, origin: Origin, path: str) -> None:
+        self.origin = origin
+        self.path = path
+        """Percent-encoded, with the query."""
+        self._headers: dict[str, str] | None = None
+        self._head = b""
+
+    @classmethod
+    def of(cls, url: str, proxy: Proxy | None = None) -> Self:
+        parts = urlsplit(url)
+        origin = Origin(
+            parts.scheme, _ascii(parts.hostname or ""), parts.port or _DEFAULT_PORTS[parts.scheme], proxy=proxy
+        )
+        path = quote(parts.path or "/", safe=_PATH)
+        if parts.query:
+            path += "?" + quote(parts.query, safe=_PATH + "?")
+        return cls(origin, path)
+
+    def head(self, headers: Mapping[str, str], length: int) -> bytes:
+        """The head of a POST with a body of this length."""
+        if self._headers != headers:
+            self._head = "\r\n".join([*self._lines("POST", headers), "content-length: "]).encode()
+            self._headers = dict(headers)
+        return b"%b%d\r\n\r\n" % (self._head, length)
+
+    def head_of(
+        self, method: str, headers: Mapping[str, str], length: int | None = None, *, last: bool = False
+    ) -> bytes:
+        """The head of any request, one without a body if it has no length. The last one closes its connection."""
+        lines = self._lines(method, headers)
+        if last:
+            lines.append("connection: close")
+        if length is not None:
+            lines.append(f"content-length: {length}")
+        return "\r\n".join([*lines, "", ""]).encode()
+
+    def _lines(self, method: str, headers: Mapping[str, str]) -> list[str]:
+        """A proxy that is to read the request gets the whole address; a tunnel has its own way to say where it goes."""
+        given = {name.lower(): value for name, value in headers.items() if name.lower() not in _OURS}
+        fields = {"host": self.origin.authority, "accept-encoding": "identity"} | given
+        place, proxy = self.path, self.origin.proxy
+        if proxy is not None and self.origin.scheme == "http":
+            place = f"http://{self.origin.authority}{self.path}"
+            if proxy.authorization is not None:
+                fields["proxy-authorization"] = proxy.authorization
+        return [f"{method} {place} HTTP/1.1", *(_field(name, value) for name, value in fields.items())]
+
+
+def _field(name: str, value: str) -> str:
+    if not name or not _TOKEN.issuperset(name):
+        raise InvalidRequest(f"A request cannot have a header {name!r}; a name holds letters, digits and dashes.")
+    if any(sign in value for sign in "\r\n\0"):
+        raise InvalidRequest(f"The value of the header {name!r} holds a line break; copy it again.")
+    return f"{name}: {value}"
+
+
+def _ascii(host: str) -> str:
+    return host if host.isascii() else host.encode("idna").decode("ascii")
