@@ -2,13 +2,13 @@
 
 from typing import Any, cast
 
-import jsonschema_rs
-
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, as_list, as_object, encode_text, loads
+from weft.schema import Problem, Schema, SchemaFault
 
 _MAX_PROBLEMS = 5
-_MAX_VALUE = 80
+_MAX_MESSAGE = 300
+_MAX_DEPTH = 100
 
 
 class Validator:
@@ -19,41 +19,42 @@ class Validator:
         if schema.get("type", "object") != "object":
             raise ConfigurationError(f"The schema of the tool {name!r} must be of type object.")
         try:
-            self._validator = jsonschema_rs.validator_for(schema, offline=True)
-        except (ValueError, TypeError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise ConfigurationError(f"The schema of the tool {name!r} is not a JSON Schema: {reason}.") from None
-        self._is_valid = self._validator.is_valid
+            self._compiled = Schema(schema)
+        except SchemaFault as error:
+            raise ConfigurationError(f"The schema of the tool {name!r} is not a JSON Schema: {error}") from None
+        self._is_valid = self._compiled.is_valid
 
     def check(self, arguments: JsonObject) -> tuple[JsonObject, str | None]:
         """The arguments as they may be used, and what is wrong with them."""
         if self._is_valid(arguments):
             return arguments, None
-        mended = as_object(_mend(arguments, self._schema, self._schema))
+        mended = as_object(_mend(arguments, self._schema, self._schema, 0))
         if self._is_valid(mended):
             return mended, None
         return arguments, "; ".join(self._problems(mended))
 
     def _problems(self, arguments: JsonObject) -> list[str]:
-        found: list[str] = []
-        for error in self._validator.iter_errors(arguments):
-            if len(found) == _MAX_PROBLEMS:
-                found.append("and more")
-                break
-            path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
-            message = error.message if len(error.message) <= 300 else error.message[:300] + "…"
-            found.append(f"{path.removeprefix('.') or 'arguments'}: {message}")
-        return found
+        problems = self._compiled.problems(arguments, _MAX_PROBLEMS + 1)
+        found = [_in_words(problem) for problem in problems[:_MAX_PROBLEMS]]
+        return [*found, "and more"] if len(problems) > _MAX_PROBLEMS else found
 
 
-def _mend(value: Any, schema: JsonObject, root: JsonObject) -> Any:
+def _in_words(problem: Problem) -> str:
+    message = problem.message if len(problem.message) <= _MAX_MESSAGE else problem.message[:_MAX_MESSAGE] + "…"
+    return f"{problem.where or 'arguments'}: {message}"
+
+
+def _mend(value: Any, schema: JsonObject, root: JsonObject, depth: int) -> Any:
     """The value with what is plainly meant in place of what was written, where nothing is lost by it.
 
     A number as text, text as a number, a whole float, JSON inside a string, null for what may be left out.
     """
+    if depth > _MAX_DEPTH:
+        return value
     reference = str(schema.get("$ref", ""))
     if reference.startswith("#/$defs/"):
-        return _mend(value, as_object(as_object(root.get("$defs")).get(reference.removeprefix("#/$defs/"))), root)
+        target = as_object(root.get("$defs")).get(reference.removeprefix("#/$defs/"))
+        return _mend(value, as_object(target), root, depth + 1)
     kinds = _types(schema)
     value = _mend_scalar(value, kinds)
     if isinstance(value, dict) and "object" in kinds:
@@ -61,12 +62,12 @@ def _mend(value: Any, schema: JsonObject, root: JsonObject) -> Any:
         required = as_list(schema.get("required"))
         members = cast(JsonObject, value)
         return {
-            key: _mend(member, as_object(properties.get(key)), root)
+            key: _mend(member, as_object(properties.get(key)), root, depth + 1)
             for key, member in members.items()
             if not (member is None and key not in required and "null" not in _types(as_object(properties.get(key))))
         }
     if isinstance(value, list) and "array" in kinds:
-        return [_mend(item, as_object(schema.get("items")), root) for item in cast("list[Any]", value)]
+        return [_mend(item, as_object(schema.get("items")), root, depth + 1) for item in cast("list[Any]", value)]
     return cast(Any, value)
 
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-import jsonschema_rs
 import mcp_types as types
 from mcp import Client
 
 from weft.core.json import as_list, as_object, depth_of, encode
 from weft.core.tools import ToolDefinition
+from weft.schema import Schema, SchemaFault
 from weft.tools.mcp.faults import said
 from weft.tools.mcp.naming import digest_of, tool_names
 
@@ -84,9 +84,9 @@ def _problem(tool: types.Tool) -> str:
     if _refers_outside(schema):
         return "has an input schema that refers to another document"
     try:
-        jsonschema_rs.validator_for(schema, retriever=_no_retrieval)
-    except Exception:
-        return "has an input schema that is not valid"
+        Schema(schema)
+    except SchemaFault as fault:
+        return f"has an input schema that is not valid ({said(str(fault).rstrip('.'), 200)})"
     return ""
 
 
@@ -99,7 +99,3 @@ def _refers_outside(schema: Any) -> bool:
                 return True
         pending += [*as_object(item).values(), *as_list(item)]
     return False
-
-
-def _no_retrieval(uri: str) -> NoReturn:
-    raise ValueError(f"{uri[:200]} is not fetched")
