@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from weft.providers.local import model
 from weft.vision import ModelsMissing, models
 
 pytestmark = pytest.mark.skipif(not models.available(), reason="the models of weft[local] are not installed")
@@ -84,3 +85,8 @@ def test_a_fault_ends_the_work_and_is_the_callers() -> None:
     with pytest.raises(ValueError, match="three"):
         list(models.spread(work, range(1000)))
     assert len(begun) < 100
+
+
+def test_the_provider_looks_where_the_models_are() -> None:
+    assert model._CARRIER == models.PACKAGE  # pyright: ignore[reportPrivateUsage]
+    assert model.available() == models.available()

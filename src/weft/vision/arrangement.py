@@ -5,6 +5,7 @@ from collections import Counter
 from weft.vision.fonts import STACKS
 from weft.vision.geometry import Rect
 from weft.vision.layout import Frame, lay_out
+from weft.vision.legibility import legible
 from weft.vision.meaning import give_meaning, title_of
 from weft.vision.nesting import nest
 from weft.vision.page import Page, Part
@@ -38,7 +39,7 @@ def arrange(seen: Seen) -> Page:
         width=seen.width,
         height=seen.height,
         style=tuple(style.items()),
-        body=root.children,
+        body=legible(root.children, seen.background),
         assets=tuple((f"assets/{picture.name}.png", picture.data) for picture in seen.pictures),
         seen=seen,
         notes=seen.notes,

@@ -1,6 +1,7 @@
 """What neither boxes nor text explain: photographs, drawings and icons, cut out of the screenshot as they are."""
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,13 +9,15 @@ from PIL import Image
 
 from weft.vision.geometry import Rect, hull, spanning
 from weft.vision.regions import Mask, Pixels, islands
-from weft.vision.seen import Picture, PictureKind
+from weft.vision.seen import Box, Picture, PictureKind
 
 REACH = 3
 """Parts of one picture may lie this many pixels apart."""
 LEAST = 10
 """Fewer unexplained pixels are noise."""
 ICON = 72
+FAINT, FAINT_REACH = 5, 12
+"""Levels by which the faintest stroke of a mark differs from the page, and pixels that it is followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,27 @@ def cut_out(fine: Pixels, ratio: int, rect: Rect, kind: PictureKind, number: int
     out = io.BytesIO()
     Image.fromarray(np.ascontiguousarray(fine[top:bottom, left:right])).save(out, "PNG", optimize=False)
     return Picture(rect, kind, f"{kind}-{number}", out.getvalue(), radius)
+
+
+def faint_edges(pixels: Pixels, page: Pixels, rect: Rect, boxes: Sequence[Box] = ()) -> Rect:
+    """A small mark with what of it is too faint to be seen as one: thin light strokes that hang together with it.
+
+    It does not reach the edge of a box that it is on.
+    """
+    height, width = pixels.shape[:2]
+    if max(rect.w, rect.h) > ICON / 2:
+        return rect
+    around = rect.grown(FAINT_REACH).within(width, height)
+    left, top = int(around.x), int(around.y)
+    where = (slice(top, round(around.bottom)), slice(left, round(around.right)))
+    marks = islands(np.abs(pixels[where].astype(np.int16) - page[where]).max(axis=2) > FAINT)
+    found = [
+        spanning((left + int(edges[0]), top + int(edges[1]), left + int(edges[2]), top + int(edges[3])))
+        for edges in marks.edges[1:]
+    ]
+    whole = hull([rect, *(each for each in found if each.common(rect) > 0)])
+    rooms = [around, *(box.rect for box in boxes if box.rect.holds(rect))]
+    return whole if all(room.grown(-1).holds(whole) for room in rooms) else rect
 
 
 def kind_of(rect: Rect) -> PictureKind:

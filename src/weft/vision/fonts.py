@@ -62,6 +62,8 @@ FOLDERS = (
 )
 LARGE = 256
 MEASURED = 96
+LONG = 16
+"""Letters from which on the edges of a text need not be exact to the pixel."""
 FINE = 4
 """Text is drawn this much larger and then reduced, so that no hinting shows and sizes need not be whole."""
 
@@ -96,13 +98,39 @@ class Face:
         """
         return _place(self.path, text, size, stretch)(phase)
 
-    def glyph(self, text: str, size: float, stretch: float) -> Callable[[float], tuple[NDArray[np.float32], int, int]]:
-        """The same, drawn once for several phases."""
-        return _place(self.path, text, size, stretch)
+    def letter(self, text: str, size: float, phase: float, stretch: float) -> tuple[NDArray[np.float32], int, int]:
+        """The same of one letter, drawn once."""
+        return _letter(self.path, text, size, stretch)(phase)
+
+    def mark(self, text: str, size: float) -> "Mark":
+        """The text drawn `FINE` times as large."""
+        return _mark(self.path, text, size)
 
     def missing(self, letter: str) -> bool:
         """Whether the file has no picture of this letter."""
-        return _outline(self.path, letter) == _outline(self.path, "\U0010fffd")
+        return _missing(self.path, letter)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A text drawn `FINE` times as large: its picture, and where that lies from the pen on the baseline."""
+
+    mask: Any
+    left: int
+    top: int
+    ink: tuple[int, int]
+    """The first column that is dark, and the one after the last."""
+
+    @property
+    def width(self) -> int:
+        return self.mask.size[0]
+
+    def onto(self, image: Image.Image, pen: int, baseline: int) -> None:
+        """Lay it onto a picture."""
+        width, height = self.mask.size
+        left, top = pen + self.left, baseline + self.top
+        if width and height:
+            image.im.paste(self.mask, (left, top, left + width, top + height))
 
 
 @cache
@@ -158,8 +186,9 @@ def installed() -> dict[str, str]:
 
 
 @lru_cache(maxsize=256)
-def _font(path: str, size: float) -> ImageFont.FreeTypeFont:
-    layout = ImageFont.Layout.RAQM if features.check("raqm") else ImageFont.Layout.BASIC
+def _font(path: str, size: float, *, alone: bool = False) -> ImageFont.FreeTypeFont:
+    """`alone` for single letters, whose picture needs nothing laid out."""
+    layout = ImageFont.Layout.RAQM if features.check("raqm") and not alone else ImageFont.Layout.BASIC
     if not path:
         fallback = ImageFont.load_default(size)
         assert isinstance(fallback, ImageFont.FreeTypeFont)
@@ -167,9 +196,19 @@ def _font(path: str, size: float) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(path, size, index=2 if path.endswith(".ttc") else 0, layout_engine=layout)
 
 
-@lru_cache(maxsize=4000)
+@lru_cache(maxsize=20_000)
+def _missing(path: str, letter: str) -> bool:
+    return _outline(path, letter) == _nothing(path)
+
+
+@lru_cache(maxsize=64)
+def _nothing(path: str) -> bytes:
+    """What the file draws for letters that it has not."""
+    return _outline(path, "\U0010fffd")
+
+
 def _outline(path: str, letter: str) -> bytes:
-    return _pixels(_font(path, 24).getmask(letter)).tobytes()
+    return _pixels(_font(path, 24, alone=True).getmask(letter)).tobytes()
 
 
 @lru_cache(maxsize=20_000)
@@ -179,8 +218,16 @@ def _advance(path: str, text: str) -> float:
 
 @lru_cache(maxsize=20_000)
 def _ink(path: str, text: str) -> tuple[float, float, float, float]:
-    left, top, right, bottom = _edges(_font(path, MEASURED), text)
-    return left / MEASURED, top / MEASURED, right / MEASURED, bottom / MEASURED
+    """Of a long text from its letters, each drawn once; those that change with their neighbours are drawn together."""
+    if len(text) < LONG or any("\u0590" <= letter <= "\u08ff" for letter in text):
+        left, top, right, bottom = _edges(_font(path, MEASURED), text)
+        return left / MEASURED, top / MEASURED, right / MEASURED, bottom / MEASURED
+    letters = [_ink(path, letter) for letter in set(text) if letter != " "]
+    inked = [(top, bottom) for left, top, right, bottom in letters if right > left]
+    if not inked:
+        return 0.0, 0.0, 0.0, 0.0
+    right = _advance(path, text) - _advance(path, text[-1]) + _ink(path, text[-1])[2]
+    return _ink(path, text[0])[0], min(top for top, _ in inked), right, max(bottom for _, bottom in inked)
 
 
 def _edges(font: ImageFont.FreeTypeFont, text: str) -> tuple[float, float, float, float]:
@@ -215,6 +262,12 @@ def _pixels(mask: Any) -> NDArray[np.uint8]:
     return np.asarray(image)
 
 
+def _mark(path: str, text: str, size: float) -> Mark:
+    mask, (across, down) = _font(path, size * FINE, alone=len(text) == 1).getmask2(text, mode="L", anchor="ls")
+    left, _, right, _ = mask.getbbox() or (0, 0, FINE, 0)
+    return Mark(mask, int(across), int(down), (int(across) + left, int(across) + right))
+
+
 def _place(
     path: str, text: str, size: float, stretch: float
 ) -> Callable[[float], tuple[NDArray[np.float32], int, int]]:
@@ -242,3 +295,6 @@ def _place(
         return canvas.reshape(high, FINE, wide, FINE).mean(axis=(1, 3)) / 255, column, row
 
     return at
+
+
+_letter = lru_cache(maxsize=600)(_place)

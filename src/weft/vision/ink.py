@@ -16,6 +16,8 @@ REACH = 6
 """How far beyond the detector's box a line is followed."""
 GAP = 1.15
 """A gap wider than this many ink heights parts two texts."""
+SHADE, EVEN = 0.84, 0.84
+"""How much paler one part of a line must be than the other to be a text of its own, and how alike its words are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,28 @@ def _kin(
             continue
         kin[-1] = (kin[-1][0], word[1])
         last = last if last[2] >= look[2] else look
+    if len(kin) == 1 and len(words) > 2:
+        return _shaded(words, [float(np.linalg.norm(look[0])) for look in looks], height, ends)
     return kin
+
+
+def _shaded(
+    words: list[tuple[int, int]], strengths: list[float], height: int, ends: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Cut once, where all words before are clearly darker than all behind, or lighter: a title and what it is about.
+
+    Words that are too narrow say nothing, thin strokes are pale.
+    """
+    telling = [(word, strength) for word, strength in zip(words, strengths, strict=True) if word[1] - word[0] >= height]
+    for at in range(1, len(telling)):
+        before, behind = ([strength for _, strength in part] for part in (telling[:at], telling[at:]))
+        dark, pale = (before, behind) if min(before) > max(behind) else (behind, before)
+        if max(pale) < SHADE * min(dark) and min(pale) > EVEN * max(pale) and min(dark) > EVEN * max(dark):
+            middle = (sum(dark) / len(dark) + sum(pale) / len(pale)) / 2
+            between = range(words.index(telling[at - 1][0]) + 1, words.index(telling[at][0]) + 1)
+            cut = next(number for number in between if (strengths[number] > middle) == (dark is behind))
+            return [(ends[0], words[cut - 1][1]), (words[cut][0], ends[1])]
+    return [ends]
 
 
 def _look(change: NDArray[np.int16], dark: Mask) -> tuple[NDArray[np.float64], int, int]:

@@ -6,9 +6,9 @@ line stays unread. Slower than the reader, so it is only asked about what that c
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain, groupby
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from weft.vision.alphabets import ALPHABETS, Alphabet, logical, pieces_of
 from weft.vision.fonts import Face, faces
 from weft.vision.ink import Ink
-from weft.vision.sequence import decode, stand_in
+from weft.vision.sequence import decode
+from weft.vision.typecase import stand_in
 from weft.vision.typeface import likeness
 
 PATIENCE = 4
@@ -37,6 +38,10 @@ EXPLAINED = 0.13
 """The part of a line's ink that may be wrong in the right face and size."""
 STRETCHES = (1.0, 1.07)
 """Hinting makes letters a little taller, to whole pixels."""
+
+
+Fact = tuple[Alphabet, Face, float]
+"""A script, a face and a size that lines are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +67,14 @@ class _Redrawn:
 class Speller:
     """Reads lines one after another and remembers in which face and size the last ones were.
 
-    After a few lines that no alphabet explains it gives up: then the page is in none of them.
+    A line that looks as one before is not read again. After a few lines that no alphabet explains it gives up: then
+    the page is in none of them.
     """
 
     def __init__(self, alphabets: Sequence[Alphabet] = ALPHABETS) -> None:
         self._alphabets = alphabets
-        self._known: list[tuple[Alphabet, Face, float]] = []
+        self._known: list[Fact] = []
+        self._read: dict[tuple[bytes, bool], Spelling] = {}
         self._failed: Counter[int] = Counter()
         self._tries = 0
 
@@ -80,11 +87,22 @@ class Speller:
         """The line's text, None if nothing explains it well enough. `bare` text may have no letter, only figures."""
         if self._failed.total() >= PATIENCE and not self._known:
             return None
+        look = np.round(15 * ink.cover).astype(np.uint8)
+        key = repr(look.shape).encode() + look.tobytes(), bare
+        found = self._read.get(key) or self._spelt(ink, bare)
+        if found is None:
+            self._failed[round(ink.exact.h)] += 1
+        else:
+            self._read[key] = found
+        return found
+
+    def _spelt(self, ink: Ink, bare: bool) -> Spelling | None:
         least = LEAST_KNOWN if self._known else LEAST
         tall = ink.exact.h
+        misfit = cache(partial(_misfit, ink))
         near = [fact for fact in self._known if 0.45 * fact[2] <= tall <= 1.3 * fact[2]][:6]
         best: Spelling | None = None
-        for fact in chain(sorted(near, key=lambda each: _misfit(ink, *each))[:2], self._likely(ink)):
+        for fact in chain(sorted(near, key=lambda each: misfit(*each))[:2], self._likely(ink, misfit)):
             found = explain(ink, *fact, bare)
             if found is None or (best is not None and found.likeness <= best.likeness):
                 continue
@@ -92,14 +110,11 @@ class Speller:
             if best.likeness >= SURE:
                 self._known = [fact, *(other for other in self._known if other != fact)][:12]
                 return best
-        if best is None or best.likeness < least:
-            self._failed[round(tall)] += 1
-            return None
-        return best
+        return best if best is not None and best.likeness >= least else None
 
-    def _likely(self, ink: Ink) -> Iterable[tuple[Alphabet, Face, float]]:
+    def _likely(self, ink: Ink, misfit: Callable[[Alphabet, Face, float], float]) -> Iterable[Fact]:
         """The faces and sizes that explain the line's beginning best, of those that the page may use."""
-        tries: dict[tuple[Alphabet, Face, float], float] = {}
+        tries: dict[Fact, float] = {}
         if self._known and (self._failed[round(ink.exact.h)] >= PATIENCE - 1 or self._tries >= MOST_TRIES):
             return
         for alphabet, face in self._stages():
@@ -108,11 +123,11 @@ class Speller:
                     break
                 continue
             sizes = [size for size in _sizes(ink.exact.h, alphabet) if _may_be(ink, alphabet, face, size)]
-            tries.update({(alphabet, face, size): _misfit(ink, alphabet, face, size) for size in sizes})
+            tries.update({(alphabet, face, size): misfit(alphabet, face, size) for size in sizes})
         for alphabet, face, size in sorted(tries, key=tries.__getitem__)[:2]:
             for near in (size - 1, size + 1):
                 if (alphabet, face, near) not in tries and near >= 9:
-                    tries[alphabet, face, near] = _misfit(ink, alphabet, face, near)
+                    tries[alphabet, face, near] = misfit(alphabet, face, near)
         self._tries += len(tries)
         yield from (fact for fact in sorted(tries, key=tries.__getitem__)[:2] if tries[fact] < 0.5)
 
@@ -207,7 +222,7 @@ def explain(ink: Ink, alphabet: Alphabet, face: Face, size: float, bare: bool = 
                 break
         if best is not None and best[0] < 0.4 * energy:
             break
-    if best is None:
+    if best is None or not best[1]:
         return None
     tried = [_redrawn(ink, text, face, size, best[2], not alphabet.joined) for text in _marked(best[1], alphabet)]
     spelt = max(tried, key=lambda each: each.likeness)
@@ -227,10 +242,12 @@ def _polished(ink: Ink, spelt: _Redrawn, face: Face, size: float) -> _Redrawn:
         part = _part(ink, spelt, face, (len(" ".join(words[:number]) + " ") if number else 0, len(word)))
         if part is None:
             continue
+        alike = cache(partial(_alike, part, face, size, spelt.spacing))
         for place, letter in enumerate(word):
             for other in CONFUSED.get(letter, ""):
                 tried = words[number][:place] + other + words[number][place + 1 :]
-                if _shows(part, face, size, (words[number], tried), spelt.spacing):
+                stroke = abs(_energy(face, other, size) - _energy(face, letter, size))
+                if SHOWN * stroke / max(float((part**2).sum()), 1.0) < alike(tried) - alike(words[number]):
                     words[number] = tried
     text = " ".join(words)
     if text == spelt.text:
@@ -255,14 +272,9 @@ def _part(ink: Ink, spelt: _Redrawn, face: Face, span: tuple[int, int]) -> NDArr
     return cut[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
 
 
-def _shows(part: NDArray[np.float32], face: Face, size: float, words: tuple[str, str], spacing: float) -> bool:
-    """Whether the second word is nearer to the picture than the first by what the stroke between them can explain."""
-    energies = [sum(_energy(face, letter, size) for letter in word) for word in words]
-    stroke = abs(energies[1] - energies[0]) / max(float((part**2).sum()), 1.0)
-    alike = [
-        max(likeness(part, _composed(face, word, size, stretch, spacing)) for stretch in STRETCHES) for word in words
-    ]
-    return SHOWN * stroke < alike[1] - alike[0]
+def _alike(part: NDArray[np.float32], face: Face, size: float, spacing: float, word: str) -> float:
+    """How like the ink of a word this one is."""
+    return max(likeness(part, _composed(face, word, size, stretch, spacing)) for stretch in STRETCHES)
 
 
 @lru_cache(maxsize=2000)
@@ -291,7 +303,8 @@ def _composed(face: Face, text: str, size: float, stretch: float, spacing: float
     for lacking, letters in _runs(face, text, alone=bool(spacing)):
         run = _spoken(letters)
         drawn = stand_in(face) if lacking else face
-        cover, left, above = drawn.place(run, size, pen % 1, stretch)
+        place = drawn.place if len(run) > 1 else drawn.letter
+        cover, left, above = place(run, size, pen % 1, stretch)
         pieces.append((cover, int(pen // 1) + left, above))
         top, bottom = max(top, above), max(bottom, len(cover) - above)
         pen += drawn.advance(run) * size + spacing

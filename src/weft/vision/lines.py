@@ -23,6 +23,8 @@ from weft.vision.typeface import Fit, fits, vote
 SAMPLE = 18
 MOST_SPELT = 90
 MARKS = "©→←+×%$€£#&@•·–—…|/-"
+DASHES = "–-—"
+DASHES_READ = frozenset("-–—―一ー")
 LEAST_SURE = 0.62
 LEAST_LIKE = 0.60
 HUGE = 72.0
@@ -54,6 +56,7 @@ def style(pieces: Sequence[tuple[Ink, Reading]], done: Callable[[float], None] |
         fit = _best(ink, reading.text.strip(), favourites)
         if fit is None or fit.likeness < DOUBTFUL:
             reading, fit = _respaced(ink, reading, fit, favourites)
+            reading, fit = _dashed(ink, reading, fit, favourites)
         if fit is None or not _trusted(reading, fit):
             unread.append(ink)
             continue
@@ -80,6 +83,18 @@ def _respaced(ink: Ink, reading: Reading, fit: Fit | None, favourites: Sequence[
     if again is None or (fit is not None and again.likeness < fit.likeness + 0.05):
         return reading, fit
     return replace(reading, text=text), again
+
+
+def _dashed(ink: Ink, reading: Reading, fit: Fit | None, favourites: Sequence[Face]) -> tuple[Reading, Fit | None]:
+    """The reading with another dash where one stands alone, if that looks better: the reader mixes them up."""
+    for dash in DASHES:
+        text = " ".join(dash if word in DASHES_READ else word for word in reading.text.split())
+        if text == reading.text or text == dash:
+            continue
+        again = _best(ink, text, favourites)
+        if again is not None and (fit is None or again.likeness > fit.likeness + 0.03):
+            reading, fit = replace(reading, text=text), again
+    return reading, fit
 
 
 def spaced(ink: Ink, reading: Reading) -> str:

@@ -1,7 +1,7 @@
 """Where the text models are, and a session of each: loaded once, shared, safe to run from several threads.
 
-The files are PP-OCRv6 (small), found in the package `weft_local` (the extra `local`), else in an installed `rapidocr`.
-No code of either is run, nothing is ever downloaded, and a file that is not the one we know is refused.
+The files are PP-OCRv6 (small), found in the package `weft_local` (the extra `local`). None of its code is run, nothing
+is ever downloaded, and a file that is not the one we know is refused.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ DIGESTS = {
     DETECTOR: "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
     READER: "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
 }
-PACKAGES = ("weft_local", "rapidocr")
+PACKAGE = "weft_local"
 MOST_CORES = 4
 
 Item = TypeVar("Item")
@@ -121,10 +121,9 @@ def _load(name: str) -> Any:
 
 @cache
 def _folder() -> Path | None:
-    for package in PACKAGES:
-        found = importlib.util.find_spec(package)
-        for place in found.submodule_search_locations or () if found is not None else ():
-            folder = Path(place) / "models"
-            if all((folder / name).is_file() for name in DIGESTS):
-                return folder
+    found = importlib.util.find_spec(PACKAGE)
+    for place in found.submodule_search_locations or () if found is not None else ():
+        folder = Path(place) / "models"
+        if all((folder / name).is_file() for name in DIGESTS):
+            return folder
     return None

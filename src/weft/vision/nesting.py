@@ -12,6 +12,8 @@ from weft.vision.seen import Box, Seen, Text
 THIN = 6
 SLACK = 2.0
 MARK = 24.0
+TALL = 80.0
+"""A photograph or band at least this tall may have something lie over its lower edge."""
 
 
 def nest(seen: Seen) -> Part:
@@ -44,14 +46,21 @@ def _fill(boxes: Sequence[Box], leaves: Sequence[Part]) -> list[Part]:
     parts: list[Part] = []
     while remaining:
         box = remaining.pop(0)
-        inner = [other for other in remaining if box.rect.holds(other.rect, SLACK)]
-        mine = [leaf for leaf in loose if _within(box.rect, _area(leaf))]
+        inside = [other for other in remaining if box.rect.holds(other.rect, SLACK)]
+        over = [other.rect for other in remaining if other not in inside and other.rect.common(box.rect) > 0]
+        inner = [other for other in inside if not any(each.holds(other.rect, SLACK) for each in over)]
+        mine = [leaf for leaf in loose if _within(box.rect, _area(leaf)) and not _covered(leaf, over)]
         remaining = [other for other in remaining if other not in inner]
         loose = [leaf for leaf in loose if leaf not in mine]
         children = framed_tables(_fill(inner, mine))
-        inside = _stacked(children, box.rect)
-        parts.append(replace(inside, rect=box.rect, box=box) if children else Part("stack", box.rect, box=box))
+        content = _stacked(children, box.rect)
+        parts.append(replace(content, rect=box.rect, box=box) if children else Part("stack", box.rect, box=box))
     return parts + loose
+
+
+def _covered(leaf: Part, over: Sequence[Rect]) -> bool:
+    """Whether it stands on a smaller box that lies over the edge of this one."""
+    return any(rect.holds(_area(leaf), SLACK) for rect in over)
 
 
 def _within(box: Rect, area: Rect) -> bool:
@@ -143,7 +152,21 @@ def _loosen(parts: Sequence[Part], around: Rect) -> Part:
                 divided = tuple(divide(group) for group in groups)
                 return Part("stack" if kind == "stack" else "row", around, divided)
     ordered = sorted(parts, key=lambda part: -part.rect.area)
-    return Part("layers", around, tuple(ordered))
+    return _overhung(ordered, around) or Part("layers", around, tuple(ordered))
+
+
+def _overhung(parts: Sequence[Part], around: Rect) -> Part | None:
+    """A photograph or a band and what lies over its lower edge: one below the other, the second drawn up."""
+    first = min(parts, key=lambda part: part.rect.y)
+    rest = [part for part in parts if part is not first]
+    lower = hull(part.rect for part in rest)
+    if (first.kind != "picture" and first.box is None) or first.rect.h < TALL or first.rect.w < lower.w:
+        return None
+    if lower.y < first.rect.y + 8 or lower.bottom < first.rect.bottom + 8:
+        return None
+    if any(part.box is None for part in rest if part.rect.common(first.rect) > 0):
+        return None
+    return Part("stack", around, (first, divide(rest)))
 
 
 def _shrunk(rect: Rect, axis: str, by: float) -> tuple[float, float]:

@@ -1,188 +1,129 @@
 """The cheapest sequence of letters that reproduces the ink of a line, by dynamic programming over its columns.
 
-Every letter of an alphabet is drawn in a face and size and laid on every place of the line; what differs is its price.
+Every letter of an alphabet, as it lies in a `Case`, is laid on every place of the line; what differs is its price.
 """
-
-from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.vision.alphabets import ARABIC_DIGITS, COMMON, Alphabet, joined_shapes
+from weft.vision.alphabets import Alphabet
 from weft.vision.fonts import Face
-from weft.vision.fonts import face as nearest_face
 from weft.vision.ink import Ink
+from weft.vision.typecase import STEPS, Case, type_case
 
-STEPS = 2
-"""Places per pixel where a letter may begin."""
 LETTER_COST = 0.12
 """What one more letter costs, in pixels of ink: without it noise would be spelt."""
 MARGIN = 3
+_START = (MARGIN + 2) * STEPS
+"""Places before this one cost nothing to begin at."""
+_SHIFTS = ((0, 0.0), (-1, 0.05), (1, 0.05), (-2, 0.25), (-3, 0.45), (-4, 0.6))
+"""How far kerning and rounding may move a letter, and what that costs."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Glyph:
-    text: str
-    cover: NDArray[np.float32]
-    """Drawn within the line's height; its first column is `before` columns left of the pen."""
-    before: int
-    advance: float
-
-
-def stand_in(lacking: Face) -> Face:
-    """The face that a browser takes for letters that this one lacks."""
-    return nearest_face("wide", lacking.bold)
+Places = NDArray[np.intp]
+Prices = NDArray[np.float64]
 
 
 def decode(
     ink: Ink, alphabet: Alphabet, face: Face, size: float, baseline: int, stretch: float
 ) -> tuple[float, str] | None:
     """What the cheapest sequence leaves wrong, in pixels of ink, and its letters as they stand from left to right."""
-    up, down = -(-int(face.ascent * size * 10) // 10) + 1, -(-int(face.descent * size * 10) // 10) + 1
-    height, width = up + down, ink.cover.shape[1]
-    page = np.zeros((height, width + 2 * MARGIN + int(size)), np.float32)
-    top = up - baseline
+    case = type_case(alphabet, face, size, stretch)
+    height, width = case.up + case.down, ink.cover.shape[1]
+    top = case.up - baseline
     rows = ink.cover[max(-top, 0) : height - top]
-    page[max(top, 0) : max(top, 0) + len(rows), MARGIN : MARGIN + width] = rows
+    line = np.zeros((len(rows), width + 2 * MARGIN + int(size)), np.float32)
+    line[:, MARGIN : MARGIN + width] = rows
     cut_off = float((ink.cover**2).sum() - (rows**2).sum())
-    glyphs = _glyphs(face, alphabet, size, up, down, stretch)
-    energy = np.concatenate(([0.0], np.cumsum((page**2).sum(axis=0), dtype=np.float64)))
-    table = _table(page, energy, glyphs)
-    jumps = np.array([max(round(glyph[0].advance * STEPS), 1) for glyph in glyphs])
-    order = np.argsort(jumps, kind="stable")
-    finish, cost, came = _walk(table[order], jumps[order], (MARGIN + width) * STEPS, energy)
-    if finish < 0:
-        return None
-    letters: list[str] = []
-    at = finish
-    while came[at, 0] >= 0:
-        letters.append(glyphs[int(order[came[at, 1]])][0].text)
-        at = int(came[at, 0])
-    return cost + cut_off, "".join(reversed(letters)).strip(" ")
+    energy = np.concatenate(([0.0], np.cumsum((line**2).sum(axis=0), dtype=np.float64)))
+    table = _table(line, max(top, 0), energy, case)
+    found = _walk(table, case, (MARGIN + width) * STEPS, energy)
+    return (found[0] + cut_off, found[1].strip(" ")) if found is not None else None
 
 
-_SHIFTS = ((0, 0.0), (-1, 0.05), (1, 0.05), (-2, 0.25), (-3, 0.45), (-4, 0.6))
-"""How far kerning and rounding may move a letter, and what that costs."""
+def _table(line: NDArray[np.float32], top: int, energy: Prices, case: Case) -> Prices:
+    """For each letter, phase and column, how much ink is wrong if it begins there. The line's rows begin at `top`."""
+    columns, reach = line.shape[1], case.reach
+    table = np.empty((len(case.letters), STEPS, columns))
+    padded = np.pad(line, ((0, 0), (reach, reach)))
+    # Where a letter would reach over an end of the line its price is infinite.
+    sums = np.concatenate((np.full(reach, -np.inf), energy, np.full(reach, np.inf)))
+    present = np.lib.stride_tricks.sliding_window_view(sums, columns)
+    for batch in case.batches:
+        wide = batch.covers.shape[2]
+        windows = np.lib.stride_tricks.sliding_window_view(padded, columns, axis=1)
+        start = reach - batch.lead
+        under = np.ascontiguousarray(windows[:, start : start + wide]).reshape(-1, columns)
+        covers = batch.covers[:, top : top + len(line)].reshape(len(batch.letters), -1)
+        ends = reach - batch.before
+        wrong = present[ends + batch.wide] - present[ends]
+        wrong -= 2 * (covers @ under)
+        wrong += (batch.ink + LETTER_COST)[:, None]
+        table[batch.letters, batch.phases] = wrong
+    return table
 
 
-def _walk(
-    table: NDArray[np.float64], jumps: NDArray[np.intp], end: int, energy: NDArray[np.float64]
-) -> tuple[int, float, NDArray[np.int64]]:
-    """The cheapest way from the line's begin to its end; letters are ordered by how far they jump."""
-    steps, groups = np.unique(jumps, return_index=True)
-    ends = np.append(groups[1:], len(jumps))
-    places = table.shape[1]
-    cost = np.full(places, np.inf)
-    came = np.full((places, 2), -1, np.int64)
-    cost[: (MARGIN + 2) * STEPS] = 0.0
+def _walk(table: Prices, case: Case, end: int, energy: Prices) -> tuple[float, str] | None:
+    """The cheapest way from the line's begin to its end: its price and its letters."""
+    steps, groups = np.unique(case.jumps, return_index=True)
     cheapest = np.minimum.reduceat(table, groups, axis=0)
+    cheapest = cheapest.transpose(0, 2, 1).reshape(len(groups), -1)
     leaps, prices, chosen = _leaps(steps, cheapest)
-    for place in range(end):
-        here = cost[place]
-        if here == np.inf:
-            continue
-        fits_in = int(np.count_nonzero(leaps < places - place))
-        goals, sums = place + leaps[:fits_in], here + prices[:fits_in, place]
-        better = sums < cost[goals]
-        goals = goals[better]
-        cost[goals] = sums[better]
-        came[goals, 0] = place
-        came[goals, 1] = chosen[:fits_in, place][better]
-    columns = np.minimum(np.arange(places, dtype=np.intp) // STEPS, len(energy) - 1)
+    cost, ways = _arrivals(leaps, prices, end)
+    columns = np.arange(len(cost), dtype=np.intp) // STEPS
     whole = cost + energy[-1] - energy[columns]
     whole[: end // 2] = np.inf
     finish = int(whole.argmin())
     if not np.isfinite(whole[finish]):
-        return -1, 0.0, came
+        return None
+    bounds = np.append(groups, len(case.jumps))
+    letters: list[str] = []
     at = finish
-    while came[at, 0] >= 0:
-        group = int(came[at, 1])
-        part = table[groups[group] : ends[group], int(came[at, 0])]
-        came[at, 1] = groups[group] + int(part.argmin())
-        at = int(came[at, 0])
-    return finish, float(whole[finish]), came
+    while at >= _START:
+        way = int(ways[at])
+        at -= int(leaps[way])
+        group = int(chosen[way, at])
+        first, last = int(bounds[group]), int(bounds[group + 1])
+        letters.append(case.letters[first + int(table[first:last, at % STEPS, at // STEPS].argmin())])
+    return float(whole[finish]), "".join(reversed(letters))
 
 
-def _leaps(
-    steps: NDArray[np.intp], cheapest: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.intp]]:
-    """For each distance that a letter may cover, shifts included: its cost at each place, and its group."""
-    ways: dict[int, list[tuple[int, float]]] = {}
-    for group, step in enumerate(steps):
-        for shift, extra in _SHIFTS:
-            if step + shift > 0:
-                ways.setdefault(int(step + shift), []).append((group, extra))
-    leaps = np.array(sorted(ways), np.intp)
-    prices = np.empty((len(leaps), cheapest.shape[1]))
-    chosen = np.empty((len(leaps), cheapest.shape[1]), np.intp)
-    for row, leap in enumerate(leaps):
-        members = ways[int(leap)]
-        sums = np.stack([cheapest[group] + extra for group, extra in members])
-        best = sums.argmin(axis=0)
-        prices[row] = sums[best, np.arange(sums.shape[1])]
-        chosen[row] = np.array([group for group, _ in members])[best]
+def _leaps(steps: Places, cheapest: Prices) -> tuple[Places, Prices, Places]:
+    """For each distance that a letter may cover, shifts included, the longest first: its price at each place, and
+    the group of letters that it is cheapest with."""
+    moved: Places = steps[:, None] + np.array([shift for shift, _ in _SHIFTS], np.intp)
+    leaps: Places = np.unique(moved[moved > 0])[::-1]
+    rows_of = {int(leap): row for row, leap in enumerate(leaps)}
+    prices = np.full((len(leaps), cheapest.shape[1]), np.inf)
+    chosen = np.zeros(prices.shape, np.intp)
+    for column, (_, extra) in enumerate(_SHIFTS):
+        groups = np.flatnonzero(moved[:, column] > 0)
+        rows = np.array([rows_of[int(leap)] for leap in moved[groups, column]], np.intp)
+        sums = cheapest[groups] + extra
+        better = sums < prices[rows]
+        prices[rows] = np.where(better, sums, prices[rows])
+        chosen[rows] = np.where(better, groups[:, None], chosen[rows])
     return leaps, prices, chosen
 
 
-def _table(
-    page: NDArray[np.float32], energy: NDArray[np.float64], glyphs: list[tuple[_Glyph, ...]]
-) -> NDArray[np.float64]:
-    """For each letter and place, how much ink is wrong if it begins there."""
-    columns = page.shape[1]
-    table = np.full((len(glyphs), columns * STEPS), np.inf)
-    by_width: dict[int, list[tuple[int, int, _Glyph]]] = {}
-    for number, phases in enumerate(glyphs):
-        for phase, glyph in enumerate(phases):
-            by_width.setdefault(glyph.cover.shape[1], []).append((number, phase, glyph))
-    for wide, members in by_width.items():
-        if wide > columns:
-            continue
-        windows = np.lib.stride_tricks.sliding_window_view(page, wide, axis=1)
-        flat = np.ascontiguousarray(windows.transpose(1, 0, 2)).reshape(columns - wide + 1, -1)
-        matches = flat @ np.stack([glyph.cover.ravel() for _, _, glyph in members], axis=1)
-        present = energy[wide:] - energy[:-wide]
-        for column, (number, phase, glyph) in enumerate(members):
-            wrong = present - 2 * matches[:, column] + float((glyph.cover**2).sum()) + LETTER_COST
-            fine = (np.arange(len(wrong)) + glyph.before) * STEPS + phase
-            good = fine < table.shape[1]
-            table[number, fine[good]] = wrong[good]
-    return table
+def _arrivals(leaps: Places, prices: Prices, end: int) -> tuple[Prices, Places]:
+    """What it costs to come to each place, and by which leap; from `end` on none begins.
 
-
-@lru_cache(maxsize=96)
-def _glyphs(
-    face: Face, alphabet: Alphabet, size: float, up: int, down: int, stretch: float
-) -> list[tuple[_Glyph, ...]]:
-    shapes: dict[str, str] = {letter: letter for letter in alphabet.letters + COMMON}
-    if alphabet.joined:
-        shapes = joined_shapes(alphabet.letters)
-        shapes.update({letter: letter for letter in COMMON + ARABIC_DIGITS})
-    found: list[tuple[_Glyph, ...]] = []
-    for shape, letter in shapes.items():
-        source = face if not face.missing(letter) else stand_in(face)
-        if source.missing(letter):
-            continue
-        drawn = source.glyph(shape, size, stretch)
-        advance = source.advance(shape) * size
-        phases = [phase / STEPS for phase in range(STEPS)]
-        found.append(tuple(_glyph(drawn(phase), letter, (up, down), phase, advance) for phase in phases))
-    space = face.advance(" ") * size
-    blank = np.zeros((up + down, max(round(space), 1)), np.float32)
-    found.append(tuple(_Glyph(" ", blank, 0, space) for _ in range(STEPS)))
-    return found
-
-
-def _glyph(
-    drawn: tuple[NDArray[np.float32], int, int], letter: str, line: tuple[int, int], phase: float, advance: float
-) -> _Glyph:
-    up, down = line
-    cover, left, above = drawn
-    wide = max(-(-int((advance + phase) * 100) // 100), left + cover.shape[1] - min(left, 0), 1)
-    before = max(-left, 0)
-    canvas = np.zeros((up + down, wide + before), np.float32)
-    top = up - above
-    rows = cover[max(-top, 0) : up + down - top]
-    start = left + before
-    canvas[max(top, 0) : max(top, 0) + len(rows), start : start + cover.shape[1]] = rows[:, : canvas.shape[1] - start]
-    return _Glyph(letter, canvas, before, advance)
+    As many places as the shortest leap covers are worked out at once: none of them can be reached from another.
+    """
+    places = prices.shape[1]
+    coming = np.full((places, len(leaps)), np.inf)
+    for row, leap in enumerate(leaps):
+        last = min(places - int(leap), end)
+        if last > 0:
+            coming[int(leap) : int(leap) + last, row] = prices[row, :last]
+    sources = np.maximum(np.arange(places, dtype=np.intp)[:, None] - leaps, 0)
+    cost = np.full(places, np.inf)
+    cost[:_START] = 0.0
+    ways = np.zeros(places, np.intp)
+    shortest = int(leaps[-1])
+    for at in range(_START, places, shortest):
+        here = slice(at, min(at + shortest, places))
+        sums = cost[sources[here]] + coming[here]
+        ways[here] = best = sums.argmin(axis=1)
+        cost[here] = sums[np.arange(len(best)), best]
+    return cost, ways

@@ -24,7 +24,9 @@ from weft.vision.ink import Ink, find_ink
 from weft.vision.lines import style
 from weft.vision.memory import give_back
 from weft.vision.overlay import mend, overlaid, proven
+from weft.vision.panels import find_panels, healed, on_panel, settled
 from weft.vision.paragraphs import paragraphs
+from weft.vision.parting import parted
 from weft.vision.picture import Picture as Shot
 from weft.vision.picture import load
 from weft.vision.reader import read
@@ -39,6 +41,8 @@ HAZE = 4.0
 """A shadow is near enough explained beyond this many pixels."""
 DENSE = 0.42
 """A picture differs from the page in at least this part of its rectangle."""
+SPARSE = 0.12
+"""The same for one that is mostly covered by panels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +101,26 @@ def _see(shot: Shot, tell: Report) -> Seen:
     boxes = [box for box in boxes if not _glyph(box, found)]
     page = paint(width, height, background, boxes)
     inks = find_ink(pixels, page, found, boxes)
-    solid, boxes, page = _explain(shot, background, boxes, inks)
-    inks = [ink for ink in inks if not any(photo.rect.common(ink.rect) > 0.5 * ink.rect.area for photo in solid)]
-    laid = overlaid(pixels, found, [patch.rect for patch in solid])
+    solid, boxes, page, panels = _explain(shot, background, boxes, inks)
+    photos = [patch.rect for patch in solid]
+    inks = [ink for ink in inks if on_panel(ink.rect, panels) or not _mostly_on(ink.rect, photos)]
+    laid = overlaid(pixels, [rect for rect in found if not _mostly_on(rect, [box.rect for box in panels])], photos)
     inks += laid
     readings = read([_crop(shot, ink.rect) for ink in inks], lambda part: tell(Progress("reading", part)))
-    styled = style(list(zip(inks, readings, strict=True)), lambda part: tell(Progress("typefaces", part)))
+    pieces = list(zip(inks, readings, strict=True))
+    plain, over_photos = pieces[: len(pieces) - len(laid)], pieces[len(pieces) - len(laid) :]
+    pieces = [*parted(pixels, page, plain, boxes), *over_photos]
+    styled = style(pieces, lambda part: tell(Progress("typefaces", part)))
     over = {ink.rect for ink in laid}
     lines = [line for line in styled.lines if line.ink not in over or proven(line)]
+    held, lines = settled(panels, lines)
+    boxes = [box for box in boxes if box not in panels or box in held]
     texts = paragraphs(lines)
     tell(Progress("pictures", 0.0))
     grounds, mended = _grounds(shot, solid, [line for line in lines if line.ink in over], laid)
+    grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
     unread = [ink for ink in styled.unread if ink.rect not in over]
-    pictures, notes = _pictures(mended, page, boxes, texts, solid, unread)
+    pictures, notes = _pictures(mended, page, boxes, texts, solid, unread, held)
     boxes, pictures = _on_grounds(boxes, pictures, grounds)
     notes += _remarks(shot)
     return replace(base, boxes=tuple(boxes), texts=tuple(texts), pictures=tuple(pictures), notes=tuple(notes))
@@ -144,6 +155,10 @@ def _glyph(box: Box, lines: Sequence[Rect]) -> bool:
     return any(line.holds(rect, 2) and (rect.w < 0.55 * line.w or rect.h < 0.5 * line.h) for line in lines)
 
 
+def _mostly_on(rect: Rect, others: Sequence[Rect]) -> bool:
+    return any(other.common(rect) > 0.5 * rect.area for other in others)
+
+
 def _crop(shot: Shot, rect: Rect) -> Pixels:
     margin = max(2, round(rect.h * 0.18))
     height, width = shot.pixels.shape[:2]
@@ -164,8 +179,10 @@ def _zones(shape: tuple[int, int], rects: Sequence[Rect], by: float) -> Mask:
 
 def _explain(
     shot: Shot, background: str, boxes: list[Box], inks: Sequence[Ink]
-) -> tuple[list[assets.Patch], list[Box], Pixels]:
-    """The pictures that are plainly pictures, the boxes that lie in none, and the page as these boxes explain it."""
+) -> tuple[list[assets.Patch], list[Box], Pixels, list[Box]]:
+    """The pictures that are plainly pictures, the boxes that lie in none, the page as these boxes explain it, and those
+    boxes that are panels on a picture.
+    """
     height, width = shot.pixels.shape[:2]
     small = [box for box in boxes if _smallish(box, inks)]
     large = [box for box in boxes if box not in small]
@@ -179,15 +196,29 @@ def _explain(
         if len(inside) == 1 and inside[0].rect.area >= 0.8 * patch.rect.area:
             kept.append(inside[0])
             continue
-        if patch.density >= DENSE and min(patch.rect.w, patch.rect.h) >= 12:
+        if min(patch.rect.w, patch.rect.h) < 12:
+            continue
+        if patch.density >= DENSE or (patch.density >= SPARSE and _around_panels(patch, shot, page, large, inks)):
             solid.append(patch)
     solid += [_whole(box) for box in _pictorial(large, differs, inks)]
     solid = [patch for patch in solid if not any(_inside(patch, other) for other in solid)]
     solid, large = _absorbed(solid, large, inks)
-    photos = [patch for patch in solid if patch.rect.area >= 900]
-    left = [box for box in large if not any(photo.rect.grown(1).holds(box.rect) for photo in photos)]
-    boxes = sorted([*left, *kept], key=lambda box: -box.rect.area)
-    return solid, boxes, paint(width, height, background, boxes)
+    photos = [patch.rect for patch in solid if patch.rect.area >= 900]
+    panels = [panel for photo in photos for panel in find_panels(shot.pixels, page, photo, large, inks, shot.lossy)]
+    places = {panel.rect for panel in panels}
+    large = [box for box in large if box.rect not in places]
+    left = [
+        box for box in large if on_panel(box.rect, panels) or not any(each.grown(1).holds(box.rect) for each in photos)
+    ]
+    boxes = sorted([*left, *kept, *panels], key=lambda box: -box.rect.area)
+    return solid, boxes, paint(width, height, background, boxes), panels
+
+
+def _around_panels(patch: assets.Patch, shot: Shot, page: Pixels, boxes: Sequence[Box], inks: Sequence[Ink]) -> bool:
+    """Whether a patch is a picture but for the panels that lie on it."""
+    panels = find_panels(shot.pixels, page, patch.rect, boxes, inks, shot.lossy)
+    covered = sum(panel.rect.common(patch.rect) for panel in panels)
+    return patch.count >= 2 * DENSE * max(patch.rect.area - covered, 1)
 
 
 def _pictorial(boxes: Sequence[Box], differs: Mask, inks: Sequence[Ink]) -> list[Box]:
@@ -252,6 +283,7 @@ def _pictures(
     texts: Sequence[Text],
     solid: Sequence[assets.Patch],
     unread: Sequence[Ink],
+    panels: Sequence[Box],
 ) -> tuple[list[Picture], list[str]]:
     height, width = shot.pixels.shape[:2]
     differs = unexplained(shot.pixels, page, 30 if shot.lossy else 14)
@@ -259,11 +291,19 @@ def _pictures(
     differs &= ~_zones((height, width), lines, 2.5)
     differs &= ~_haze((height, width), boxes)
     taken = [patch.rect for patch in solid]
-    foreign = [ink.rect for ink in unread if not any(rect.common(ink.rect) for rect in taken)]
-    foreign = _joined_rows([rect for rect in foreign if not any(line.common(rect) > 0.5 * rect.area for line in lines)])
-    differs &= ~_zones((height, width), [*taken, *foreign], 2)
+    foreign = [
+        ink.rect for ink in unread if on_panel(ink.rect, panels) or not any(rect.common(ink.rect) for rect in taken)
+    ]
+    foreign = [rect for rect in foreign if not any(line.common(rect) > 0.5 * rect.area for line in lines)]
+    if not shot.lossy:
+        foreign = [assets.faint_edges(shot.pixels, page, rect, boxes) for rect in foreign]
+    foreign = _joined_rows(foreign)
+    differs &= ~_zones((height, width), taken, 2) | _zones((height, width), [panel.rect for panel in panels], -3)
+    differs &= ~_zones((height, width), foreign, 2)
     loose = [patch.rect for patch in assets.patches(differs) if _worth(patch, boxes)]
-    whole = assets.joined([*taken, *loose])
+    loose = [assets.faint_edges(shot.pixels, page, rect, boxes) for rect in loose] if not shot.lossy else loose
+    marked = [rect for rect in loose if on_panel(rect, panels)]
+    whole = [*assets.joined([*taken, *(rect for rect in loose if rect not in marked)]), *marked]
     places: list[tuple[Rect, PictureKind]] = [(rect, assets.kind_of(rect)) for rect in whole]
     marks = [rect for rect in foreign if rect.w < 1.7 * rect.h or rect.h < 6]
     foreign = [rect for rect in foreign if rect not in marks]
@@ -271,6 +311,7 @@ def _pictures(
     places.extend((rect.grown(2).within(width, height), "unread") for rect in foreign)
     places.sort(key=lambda place: (place[0].y, place[0].x))
     made = [assets.cut_out(shot.fine, shot.ratio, rect, kind, number + 1) for number, (rect, kind) in enumerate(places)]
+    made = [healed(picture, panels) if not on_panel(picture.rect, panels) else picture for picture in made]
     notes: list[str] = []
     if foreign:
         lines_are = "1 line of text" if len(foreign) == 1 else f"{len(foreign)} lines of text"
@@ -289,23 +330,21 @@ def _haze(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
 
 
 def _joined_rows(rects: list[Rect]) -> list[Rect]:
-    """Unread pieces on one line as one picture."""
-    rows: list[Rect] = []
+    """Unread pieces on one line as one picture; but two or three marks beside each other stay marks."""
+    rows: list[list[Rect]] = []
     for rect in sorted(rects, key=lambda each: each.x):
-        near = next(
-            (
-                number
-                for number, row in enumerate(rows)
-                if min(row.bottom, rect.bottom) - max(row.y, rect.y) > 0.5 * min(row.h, rect.h)
-                and rect.x - row.right < rect.h
-            ),
-            None,
-        )
+        near = next((row for row in rows if _goes_on(hull(row), rect)), None)
         if near is None:
-            rows.append(rect)
+            rows.append([rect])
         else:
-            rows[near] = hull((rows[near], rect))
-    return rows
+            near.append(rect)
+    marks = [row for row in rows if len(row) <= 3 and all(rect.w < 1.7 * rect.h for rect in row)]
+    return [rect for row in rows for rect in (row if row in marks else [hull(row)])]
+
+
+def _goes_on(row: Rect, rect: Rect) -> bool:
+    level = min(row.bottom, rect.bottom) - max(row.y, rect.y) > 0.5 * min(row.h, rect.h)
+    return level and rect.x - row.right < rect.h
 
 
 def _worth(patch: assets.Patch, boxes: Sequence[Box]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from weft.providers.local.model import Way
+from weft.vision.legibility import legible
 from weft.vision.page import Node, Page, Style, walk
 
 _OVERALL = re.compile(r"\b[Ss]core (\d(?:\.\d+)?) of 1\b")
@@ -32,6 +33,7 @@ def mended(page: Page, compared: str, way: Way) -> Page | None:
     body = page.body
     for words, _, wanted in _COLOUR.findall(compared):
         body = _changed(body, words, lambda node, value=wanted: _styled(node, "color", value))
+    body = legible(body, dict(page.style).get("background", ""))
     for wanted, shown in _READS.findall(compared):
         body = _changed(body, shown, lambda node, text=wanted: replace(node, lines=(text,)))
     style = page.style

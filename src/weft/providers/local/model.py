@@ -22,8 +22,8 @@ WAYS: dict[str, Way] = {"vision": "fidelity", "vision-responsive": "responsive"}
 NAMES = tuple(f"{PROVIDER}/{name}" for name in WAYS)
 _LABELS = dict(zip(NAMES, (LABEL, f"{LABEL}, responsive first"), strict=True))
 _PARTS = ("numpy", "PIL", "onnxruntime")
-_CARRIERS = ("weft_local", "rapidocr")
-"""Packages that may hold the models of `weft.vision.models`, which is not imported to find out."""
+_CARRIER = "weft_local"
+"""The package of `weft.vision.models`, which is not imported to find out: a test holds the two together."""
 
 
 @cache
@@ -31,11 +31,7 @@ def available() -> bool:
     """Whether all that it needs is installed. Nothing of it is loaded for that."""
     if any(find_spec(part) is None for part in _PARTS):
         return False
-    return any(_has_models(package) for package in _CARRIERS)
-
-
-def _has_models(package: str) -> bool:
-    found = find_spec(package)
+    found = find_spec(_CARRIER)
     places = (found.submodule_search_locations or ()) if found is not None else ()
     return any(any((Path(place) / "models").glob("*.onnx")) for place in places)
 

@@ -5,7 +5,7 @@ from html import escape
 
 from weft.vision.fonts import STACKS
 from weft.vision.page import Page
-from weft.vision.seen import Box, Gradient, Line, Seen
+from weft.vision.seen import Box, Gradient, Line, Picture, Seen
 from weft.vision.sheet import length
 
 
@@ -14,8 +14,12 @@ def write_svg(page: Page) -> dict[str, str | bytes]:
     seen = page.seen
     definitions = [_gradient(number, box.gradient) for number, box in enumerate(seen.boxes) if box.gradient is not None]
     parts = [f'<rect width="{seen.width}" height="{seen.height}" fill="{seen.background}"/>']
-    parts += [_box(number, box) for number, box in enumerate(seen.boxes)]
-    parts += _pictures(seen)
+    over = [_over(box, seen) for box in seen.boxes]
+    photos = [picture for picture in seen.pictures if picture.kind in ("photo", "ground")]
+    parts += [_box(number, box) for number, box in enumerate(seen.boxes) if not over[number]]
+    parts += [_picture(picture) for picture in photos]
+    parts += [_box(number, box) for number, box in enumerate(seen.boxes) if over[number]]
+    parts += [_picture(picture) for picture in seen.pictures if picture not in photos]
     parts += [_line(line) for text in seen.texts for line in text.lines]
     inner = "\n    ".join(definitions)
     defs = f"  <defs>\n    {inner}\n  </defs>\n" if definitions else ""
@@ -45,13 +49,16 @@ def _box(number: int, box: Box) -> str:
     return f'<rect {inset}{radius} fill="{fill}" stroke="{box.border.colour}" stroke-width="{_number(wide)}"/>'
 
 
-def _pictures(seen: Seen) -> list[str]:
-    found: list[str] = []
-    for picture in seen.pictures:
-        rect = picture.rect
-        data = base64.b64encode(picture.data).decode()
-        found.append(f'<image {_place(rect.x, rect.y, rect.w, rect.h)} href="data:image/png;base64,{data}"/>')
-    return found
+def _over(box: Box, seen: Seen) -> bool:
+    """Whether a box lies on a photograph."""
+    photos = [picture.rect for picture in seen.pictures if picture.kind in ("photo", "ground")]
+    return any(box.rect.common(photo) > 0.1 * box.rect.area and not box.rect.holds(photo, 1) for photo in photos)
+
+
+def _picture(picture: Picture) -> str:
+    rect = picture.rect
+    data = base64.b64encode(picture.data).decode()
+    return f'<image {_place(rect.x, rect.y, rect.w, rect.h)} href="data:image/png;base64,{data}"/>'
 
 
 def _line(line: Line) -> str:
