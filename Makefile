@@ -3,7 +3,7 @@
 # make check   format, lint, types and the layering test only
 # make run     the server with its page; needs neither a key nor a network
 # make demo    an agent at work over every wire, in the terminal
-# make made    what is made and not written: the built page, and the libraries of previews
+# make made    what is made and not written: the built page, the libraries of previews, the price list
 # make dist    both wheels, in dist/
 # make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
 # make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
@@ -44,6 +44,7 @@ demo: .venv/ready
 	$(BIN)/weft demo
 
 made: .venv/ready
+	@$(BIN)/python scripts/make_prices.py
 	@$(BIN)/python scripts/vendor_libraries.py
 	@$(BIN)/python packages/local/fetch_models.py
 	@$(BIN)/python scripts/build_page.py
@@ -83,6 +84,7 @@ docs: .venv/ready
 	@$(BIN)/python -c "import uv" 2>/dev/null || $(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/python -m uv pip install --quiet -r requirements-dev.txt
 	$(BIN)/python -m uv pip install --quiet --no-deps -e . -e packages/local
+	@$(BIN)/python scripts/make_prices.py
 	@touch $@
 
 .venv-bench/ready: .venv/ready benchmarks/requirements.txt benchmarks/setup.sh

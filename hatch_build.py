@@ -1,4 +1,4 @@
-"""Puts into the wheel what is made and not written: the page, and the libraries that previews need."""
+"""Puts into the wheel what is made and not written: the page, the libraries that previews need, the price list."""
 
 import subprocess
 import sys
@@ -7,7 +7,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-_MADE = {"src/weft/server/built": "build_page.py", "src/weft/studio/libraries/vendor": "vendor_libraries.py"}
+_MADE = {
+    "src/weft/server/built": "build_page.py",
+    "src/weft/studio/libraries/vendor": "vendor_libraries.py",
+    "src/weft/providers/prices/made": "make_prices.py",
+}
 
 
 class MadeFiles(BuildHookInterface[Any]):

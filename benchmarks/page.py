@@ -57,7 +57,12 @@ def first_load(built: Path) -> int:
     """Bytes of what the page's document names, gzipped."""
     html = (built / "index.html").read_text()
     named = [built / part.split('"')[0] for part in html.split('="/')[1:] if part.startswith("assets/")]
-    return len(compress(html.encode())) + sum(len(compress(path.read_bytes())) for path in named)
+    return len(compress(html.encode())) + sum(map(_packed, named))
+
+
+def _packed(path: Path) -> int:
+    packed = path.with_name(f"{path.name}.gz")
+    return packed.stat().st_size if packed.exists() else len(compress(path.read_bytes()))
 
 
 async def write_log(folder: Path) -> str:

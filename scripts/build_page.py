@@ -7,6 +7,7 @@ With `--out` it is built into another folder, for `python -m benchmarks.page --p
 has."""
 
 import argparse
+import gzip
 import hashlib
 import importlib.util
 import os
@@ -36,6 +37,7 @@ def main() -> int:
         print("The page could not be built; what npm said is above.", file=sys.stderr)
         return 1
     if out is None:
+        pack(BUILT / "assets")
         STAMP.write_text(stamp)
     return 0
 
@@ -53,12 +55,20 @@ def _ran(*all_arguments: list[str]) -> bool:
 
 def sources() -> str:
     """A digest of all that the page is made of."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted(WEB.rglob("*")):
         parts = path.relative_to(WEB).parts
         if path.is_file() and parts[0] not in ("node_modules", "dist", "tests", "dev"):
             digest.update(str(path.relative_to(WEB)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def pack(folder: Path) -> None:
+    """Keep what gains by it compressed, as it is sent to browsers."""
+    for path in folder.iterdir():
+        if path.suffix in (".js", ".css", ".svg"):
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+            path.unlink()
 
 
 def _node() -> Path:

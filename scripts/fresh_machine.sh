@@ -29,6 +29,9 @@ as_a_stranger() (
     exec "$@"
 )
 step() { echo "== $*"; }
+installed() { # bytes of what was installed; bytecode, which Python adds by itself, does not count
+    find "$1"/lib/python3*/site-packages -type f ! -name "*.pyc" -exec cat {} + | wc -c
+}
 
 cd "$place/checkout"
 step "both wheels"
@@ -42,12 +45,14 @@ step "weft alone, in an empty environment"
 as_a_stranger python3 -m venv --without-pip "$place/core"
 as_a_stranger "$place/build/bin/python" -m pip --python "$place/core/bin/python" install --quiet "$place"/dist/weft-[0-9]*.whl
 as_a_stranger "$place/core/bin/weft" --version
-du -sm "$place"/core/lib/python3*/site-packages | awk '{ print "installed:", $1, "MB" }'
+core=$(installed "$place/core")
+echo "installed: $((core / 100000 * 100)) kB"
+test "$core" -lt 15000000 || { echo "The core is to install under 15 MB."; exit 1; }
 
 step "both, in an empty environment"
 as_a_stranger python3 -m venv --without-pip "$place/both"
 as_a_stranger "$place/build/bin/python" -m pip --python "$place/both/bin/python" install --quiet "$place"/dist/*.whl
-du -sm "$place"/both/lib/python3*/site-packages | awk '{ print "installed:", $1, "MB" }'
+echo "installed: $(($(installed "$place/both") / 1000000)) MB"
 cd "$place/home"
 as_a_stranger "$place/both/bin/weft" doctor || true
 as_a_stranger "$place/both/bin/weft" build "$place/checkout/examples/shot.png" -o page --stack html_css

@@ -13,8 +13,10 @@ SOURCE = Path(weft.__file__).parent
 FLOORS = {
     "core": 0,
     "config": 1,
+    "http1": 1,
     "wires": 1,
     "dialects": 1,
+    "schema": 1,
     "vision": 1,
     "providers": 2,
     "tools": 2,
@@ -26,7 +28,13 @@ FLOORS = {
     "testing": 5,
     "cli": 7,
 }
-APART = {("remote", "sessions"), ("wires", "dialects"), ("providers", "tools")}
+APART = {
+    ("remote", "sessions"),
+    ("dialects", "wires"),
+    ("providers", "tools"),
+    ("http1", "wires"),
+    ("dialects", "http1"),
+}
 """Rooms on one floor that have no door between them, either way."""
 
 

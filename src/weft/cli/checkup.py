@@ -56,6 +56,7 @@ def checks(data: Path, *, network: bool = False) -> Iterator[tuple[str, Check]]:
     yield "chromium", chromium
     yield "parts", parts
     yield "page", page
+    yield "prices", prices
     yield "keys", keys
     yield "local servers", local_servers
     yield "network", (reach if network else not_reached)
@@ -242,6 +243,18 @@ def page() -> list[Finding]:
 # --- models ---------------------------------------------------------------------------------------------------------
 
 
+def prices() -> list[Finding]:
+    from weft.providers.prices.stored import read
+
+    try:
+        listed = read()
+    except WeftError as error:
+        said, _, _ = str(error).partition("; ")
+        return [Finding("prices", "missing", said, "From a checkout: make made; a wheel has them.")]
+    models = sum(len(each.models) for each in listed.providers)
+    return [Finding("prices", "ok", f"of {models} models, {listed.origin}")]
+
+
 def endpoints() -> dict[str, Endpoint]:
     try:
         return PRESETS | configured_providers()
@@ -306,13 +319,22 @@ async def reach() -> list[Finding]:
 
 
 async def _reached(provider: str, url: str) -> Finding:
-    import aiohttp
+    from weft.http1 import once
+    from weft.http1.faults import Fault
+    from weft.http1.proxy import proxy_for
+    from weft.http1.request import Target
+    from weft.http1.trust import trust
+    from weft.providers.transport import reason_of
 
     name = f"network {provider}"
     fix = "Look at the connection, at HTTPS_PROXY, and at firewalls."
     try:
-        timeout = aiohttp.ClientTimeout(total=_PATIENCE)
-        async with aiohttp.ClientSession(trust_env=True, timeout=timeout) as client, client.get(url) as answer:
+        target = Target.of(url, proxy_for(url))
+        async with (
+            asyncio.timeout(_PATIENCE),
+            once.get(target, {"User-Agent": "weft"}, tls=trust(), connect_timeout=_PATIENCE) as answer,
+        ):
             return Finding(name, "ok", f"{url} answers ({answer.status})")
-    except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-        return Finding(name, "missing", f"{url} cannot be reached ({type(error).__name__})", fix)
+    except (Fault, OSError, ValueError) as error:
+        why = "no answer in time" if isinstance(error, TimeoutError) else reason_of(error)
+        return Finding(name, "missing", f"{url} cannot be reached ({why})", fix)

@@ -1,20 +1,17 @@
-"""What is known of models: context size, abilities, prices. Prices come from `genai-prices`, offline."""
+"""What is known of models: context size, abilities, prices. Prices come from the list in the package, offline."""
 
 import re
-import threading
 from datetime import UTC, datetime
-from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from weft.core.usage import Cost, Usage
 from weft.providers.model import Model
-
-if TYPE_CHECKING:
-    from genai_prices.types import ModelInfo as PricedModel
-    from genai_prices.types import ModelPrice
+from weft.providers.prices import stored
+from weft.providers.prices.listing import PricedModel
+from weft.providers.prices.rates import Tokens, base_of
 
 _VISION = re.compile(
     r"gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision|llava"
@@ -68,13 +65,13 @@ def price(model: Model, usage: Usage) -> Cost:
     priced = _find(model.name, _price_provider(model))
     if priced is None:
         return Cost()
-    prices = priced.get_prices(datetime.now(UTC))
-    rates = _rates(prices)
-    if rates is None:
-        return Cost(usd=_calculate(prices, usage), source="catalogue")
-    fresh, read, write, output = rates
-    usd = fresh * (usage.input or 0) + read * (usage.cache_read or 0) + write * (usage.cache_write or 0)
-    return Cost(usd=usd + output * (usage.total_output or 0), source="catalogue")
+    tokens = Tokens(
+        input=usage.input or 0,
+        cache_read=usage.cache_read or 0,
+        cache_write=usage.cache_write or 0,
+        output=usage.total_output or 0,
+    )
+    return Cost(usd=priced.rates_at(datetime.now(UTC)).dollars(tokens), source="catalogue")
 
 
 class PictureTokens(NamedTuple):
@@ -88,18 +85,13 @@ class PictureTokens(NamedTuple):
 
 def picture_price(provider: str, model: str, tokens: PictureTokens) -> float | None:
     """The list price of a picture, in dollars; None where the list does not have its model."""
-    import genai_prices
-
     priced = _find(model, provider)
     if priced is None:
         return None
-    counted = genai_prices.Usage(
-        input_tokens=tokens.text_in + tokens.image_in,
-        input_image_tokens=tokens.image_in,
-        output_tokens=tokens.text_out + tokens.image_out,
-        output_image_tokens=tokens.image_out,
+    counted = Tokens(
+        input=tokens.text_in, image_input=tokens.image_in, output=tokens.text_out, image_output=tokens.image_out
     )
-    return float(priced.get_prices(datetime.now(UTC)).calc_price(counted)["total_price"])
+    return priced.rates_at(datetime.now(UTC)).dollars(counted)
 
 
 def has_list_price(model: Model) -> bool:
@@ -109,49 +101,12 @@ def has_list_price(model: Model) -> bool:
 
 
 def is_loaded() -> bool:
-    return _loaded.is_set()
+    return stored.is_read()
 
 
 def load() -> None:
     """Read the price list. It takes a moment, the first time."""
-    from genai_prices import data_snapshot
-
-    data_snapshot.get_snapshot()
-    _loaded.set()
-
-
-_loaded = threading.Event()
-
-
-def _rates(prices: "ModelPrice") -> tuple[float, float, float, float] | None:
-    """Dollars a token, by bucket; None where a price is not simply so much a token."""
-    known = _known_rates.get(id(prices))
-    if known is not None and known[0] is prices:
-        return known[1]
-    listed = (prices.input_mtok, prices.cache_read_mtok, prices.cache_write_mtok, prices.output_mtok)
-    rates = None
-    if all(price is None or isinstance(price, Decimal) for price in listed) and not prices.requests_kcount:
-        million = 1_000_000
-        units = (Usage(input=million), Usage(cache_read=million), Usage(cache_write=million), Usage(output=million))
-        fresh, read, write, output = (_calculate(prices, unit) / million for unit in units)
-        rates = (fresh, read, write, output)
-    _known_rates[id(prices)] = (prices, rates)
-    return rates
-
-
-_known_rates: "dict[int, tuple[ModelPrice, tuple[float, float, float, float] | None]]" = {}
-
-
-def _calculate(prices: "ModelPrice", usage: Usage) -> float:
-    import genai_prices
-
-    counted = genai_prices.Usage(
-        input_tokens=usage.total_input or 0,
-        cache_read_tokens=usage.cache_read or 0,
-        cache_write_tokens=usage.cache_write or 0,
-        output_tokens=usage.total_output or 0,
-    )
-    return float(prices.calc_price(counted)["total_price"])
+    stored.price_list()
 
 
 def known_models(provider: str, priced_as: str | None = None) -> list[str]:
@@ -159,9 +114,8 @@ def known_models(provider: str, priced_as: str | None = None) -> list[str]:
 
     `priced_as` is what the price list calls it, where that is something else.
     """
-    from genai_prices.data import providers
-
-    names = [m.id for p in providers if p.id == (priced_as or provider) for m in p.models]
+    listed = stored.price_list().providers
+    names = [model.id for each in listed if each.id == (priced_as or provider) for model in each.models]
     return [name for name in names if can_take_turns(name) and name.startswith(_OWN.get(provider, ""))]
 
 
@@ -175,21 +129,10 @@ def _price_provider(model: Model) -> str:
 
 
 @lru_cache(maxsize=256)
-def _find(name: str, provider: str) -> "PricedModel | None":
-    load()
-    from genai_prices import data_snapshot
-
-    try:
-        return data_snapshot.get_snapshot().find_provider_model(name, None, provider, None)[1]
-    except LookupError:
-        return None
+def _find(name: str, provider: str) -> PricedModel | None:
+    return stored.price_list().find(provider, name)
 
 
-def _per_million(priced: "PricedModel") -> tuple[float | None, float | None]:
-    prices = priced.get_prices(datetime.now(UTC))
-    return _amount(getattr(prices, "input_mtok", None)), _amount(getattr(prices, "output_mtok", None))
-
-
-def _amount(value: object) -> float | None:
-    base = getattr(value, "base", value)
-    return float(str(base)) if base is not None else None
+def _per_million(priced: PricedModel) -> tuple[float | None, float | None]:
+    rates = priced.rates_at(datetime.now(UTC))
+    return base_of(rates.input), base_of(rates.output)
