@@ -15,13 +15,14 @@ export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-# One process for each core, each file of tests in one of them.
-PARALLEL ?= -n auto --dist loadfile
+# One process for each core; whoever is done first takes work from the other.
+PARALLEL ?= -n auto --dist worksteal
 
 .PHONY: test test-fast check run demo made dist fresh bench eval docs lock clean system
 
+# Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
 test: system made check
-	$(BIN)/pytest $(PARALLEL)
+	$(BIN)/pytest $(PARALLEL) || { echo "Once more, alone:"; $(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
 
 FAST := tests/test_layers.py tests/test_front_doors.py tests/core tests/wires tests/tools/workspace \
 	$(wildcard tests/tools/test_*.py tests/agent/test_features_*.py tests/agent/test_folds_*.py) \
