@@ -182,7 +182,11 @@ def _best(ink: Ink, text: str, favourites: Sequence[Face]) -> Fit | None:
     found = sorted(fits(ink, text, [face for face in favourites if not face.italic]), key=rank, reverse=True)
     if found and found[0].likeness >= 0.94:
         return found[0]
-    found = sorted([*found, *fits(ink, text, [face for face in favourites if face.italic])], key=rank, reverse=True)
+    italics = [face for face in favourites if face.italic]
+    slanted = fits(ink, text, italics, spacing=False)
+    if slanted and (not found or rank(slanted[0]) > rank(found[0])):
+        slanted = fits(ink, text, italics)
+    found = sorted([*found, *slanted], key=rank, reverse=True)
     if found and found[0].likeness >= 0.8:
         return found[0]
     return max([*found[:1], *fits(ink, text)[:1]], key=rank, default=None)

@@ -28,8 +28,8 @@ class Fit:
     likeness: float
 
 
-def fits(ink: Ink, text: str, among: Iterable[Face] | None = None) -> list[Fit]:
-    """The best fit of each candidate face, most alike first."""
+def fits(ink: Ink, text: str, among: Iterable[Face] | None = None, *, spacing: bool = True) -> list[Fit]:
+    """The best fit of each candidate face, most alike first; with letter spacing where no face is clear without."""
     pool = list(among) if among is not None else [face for face in faces() if not face.italic]
     pool = [face for face in pool if _may(face, text)]
     exact = ink.exact
@@ -43,7 +43,7 @@ def fits(ink: Ink, text: str, among: Iterable[Face] | None = None) -> list[Fit]:
             continue
         found.append(_try(ink, text, face, max(snap(by_width, 1.1 / (right - left)), 4.0), 0.0))
     found.sort(key=lambda fit: -fit.likeness)
-    if len(text) < 3 or (found and found[0].likeness >= CLEAR):
+    if not spacing or len(text) < 3 or (found and found[0].likeness >= CLEAR):
         return found
     heights = {fit.face: exact.h / (fit.face.ink(text)[3] - fit.face.ink(text)[1]) for fit in found[:SPACED]}
     spaced = [_spaced(ink, text, face, height) for face, height in heights.items()]
