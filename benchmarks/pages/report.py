@@ -26,8 +26,8 @@ INTRODUCTION = """# How well the local converter does
 [benchmarks/pages](../benchmarks/pages/README.md). Half of them were looked at while it was being improved (tuning). The
 other half were only measured (held); causes that their figures hinted at were then sought on other pages, so that
 cyrillic-news, arabic, analytics-dark, product-detail, corporate and email-inbox are not blind any more. Looks are
-scored as Design2Code does (block, text, position, colour) and by SSIM, where 1 is the same; code is measured in a browser, by
-axe-core and by html-validate. `make eval` does all of it again.
+scored as Design2Code does (block, text, position, colour) and by SSIM, where 1 is the same; code is measured in a
+browser, by axe-core and by html-validate. `make eval` does all of it again.
 
 It copies what it sees. What a thing does, what opens when it is pressed, and what the words mean it cannot know.
 """
