@@ -17,6 +17,7 @@ import pytest
 from shell_bench import Place, alive, exit_code
 
 from weft.tools.outcome import ToolFault
+from weft.tools.shell.limits import Limits
 from weft.tools.shell.output import MOST, Output
 from weft.tools.shell.process import Process
 from weft.tools.shell.sandbox import Sandbox
@@ -177,6 +178,31 @@ async def test_a_sandbox_that_cannot_be_set_up_is_a_fault_and_nothing_runs(sandb
     process = Process(launch, Output())
     with pytest.raises(ToolFault, match="could not be set up, so nothing was run"):
         await process.wait()
+    assert list(tmp_path.iterdir()) == []
+
+
+class Unhurried(Limits):
+    """While it takes its time a sandbox that fails has failed."""
+
+    def impose(self, pid: int) -> None:
+        time.sleep(0.5)
+
+
+class Late(Unhurried):
+    def impose(self, pid: int) -> None:
+        super().impose(pid)
+        Limits.impose(self, pid)
+
+
+@pytest.mark.parametrize("slow", [Unhurried, Late])
+async def test_a_sandbox_that_is_gone_before_it_could_let_anybody_in(
+    sandbox: Sandbox, tmp_path: Path, slow: type[Limits]
+):
+    launch = sandbox.prepare(str(tmp_path), "touch here", "")
+    launch.argv[1:3] = ["--chdir", "/nowhere", *launch.argv[1:3], "--bind", "/does-not-exist", "/x"]
+    launch.limits = slow()
+    with pytest.raises(ToolFault, match="could not be set up, so nothing was run"):
+        await Process(launch, Output()).wait()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -42,6 +42,7 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self._child: subprocess.Popen[bytes] | None = None
         self._first: int | None = None  # pidfd of the first process in the namespace
+        self._knocked = False  # the sandbox was told to let the command begin
         self._heard = b""  # from the sandbox, about itself
         self._stopping = False
         self._ended = False
@@ -146,19 +147,20 @@ class Process:
         assert launch.info is not None
         assert launch.gate is not None
         os.set_blocking(launch.info, False)
-        try:
+        bound = False
+        with suppress(OSError, TimeoutError):  # it failed and is gone, or cannot be bound
             async with asyncio.timeout(_SETUP):
                 pid = await self._first_pid(launch.info)
             if pid is not None:
                 self._first = os.pidfd_open(pid)
                 launch.limits.impose(pid)
-        except (OSError, TimeoutError):
-            self._stopping = True
-        if self._first is None:
+                bound = True
+        if not bound:
+            self._kill()
             child.kill()
         elif not self._stopping:
-            with suppress(BrokenPipeError):
-                os.write(launch.gate, b"\n")
+            with suppress(BrokenPipeError):  # it is gone already: nobody will be let in
+                self._knocked = os.write(launch.gate, b"\n") == 1
 
     async def _first_pid(self, info: int) -> int | None:
         while self._hear(info):
@@ -198,7 +200,7 @@ class Process:
 
     def _was_let_in(self) -> bool:
         """Whether the byte at the gate was taken, which the sandbox does when all else is done."""
-        if self._launch.gate is None or self._first is None:
+        if self._launch.gate is None or not self._knocked:
             return False
         waiting = array.array("i", [0])
         fcntl.ioctl(self._launch.gate, termios.FIONREAD, waiting)
@@ -277,6 +279,8 @@ async def _readable(loop: asyncio.AbstractEventLoop, fd: int) -> None:
 
 async def _exited(loop: asyncio.AbstractEventLoop, child: "subprocess.Popen[bytes]") -> None:
     """Wait until a child has ended, without yet waiting for it: its pid stays its own."""
+    if child.returncode is not None:  # whoever killed it found it dead
+        return
     try:
         fd = os.pidfd_open(child.pid)
     except (AttributeError, OSError):  # not Linux, or an old one
