@@ -15,8 +15,8 @@ export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-# One process for each core; whoever is done first takes work from the other.
-PARALLEL ?= -n auto --dist worksteal
+# Three processes for two cores, because many tests wait; whoever is done first takes work from the others.
+PARALLEL ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist worksteal
 
 .PHONY: test test-fast check run demo made dist fresh bench eval docs lock clean system
 
