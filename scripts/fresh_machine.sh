@@ -10,7 +10,7 @@ set -eu
 cd "$(dirname "$0")/.."
 place=$(mktemp -d)
 server=""
-trap 'if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi; rm -rf "$place"' EXIT
+trap 'if [ -n "$server" ]; then kill -- "-$server" 2>/dev/null || true; fi; rm -rf "$place"' EXIT
 mkdir "$place/home" "$place/checkout"
 git archive HEAD | tar -x -C "$place/checkout"
 
@@ -63,7 +63,7 @@ if [ "${1:-}" = "--make" ]; then
     step "make made"
     as_a_stranger make made
     step "make run"
-    as_a_stranger make run >"$place/served" 2>&1 &
+    as_a_stranger setsid make run >"$place/served" 2>&1 & # a group of its own, which ends as a whole
     server=$!
     for _ in $(seq 120); do
         grep -q "http://" "$place/served" && break

@@ -1,7 +1,6 @@
 """The socket under the line, and the calls beside it: bounded, straight, and nobody else's business."""
 
 import asyncio
-import datetime
 import gzip
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -9,13 +8,11 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from remote_bench import QUICK, TOKEN, serving
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.utils import accept_key
 
+from certificates import certificate
 from weft.http1.trust import trust
 from weft.remote import calls
 from weft.remote.address import read_address
@@ -274,33 +271,6 @@ async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.Monke
         async with server.client() as agent:
             assert (await agent.run("Hi")).text == "One."
     assert asked == 0
-
-
-def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """What a server of that name shows, and a client that trusts it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    signed = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = signed.public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "cert.pem").write_bytes(pem + secret)
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(folder / "cert.pem")
-    return server, ssl.create_default_context(cadata=pem.decode())
 
 
 async def test_tls_verifies_the_name(tmp_path: Path) -> None:

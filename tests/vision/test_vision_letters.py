@@ -3,34 +3,16 @@
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
-from vision_drawing import Paper
+from vision_drawing import Paper, face_of, ink_of
 
 from weft.vision import letters
 from weft.vision.alphabets import ARABIC, CYRILLIC, HEBREW, Alphabet, logical
-from weft.vision.fonts import Face, faces
+from weft.vision.fonts import Face
 from weft.vision.geometry import Rect
 from weft.vision.ink import Ink, soak
 from weft.vision.letters import Speller, explain
 from weft.vision.picture import load
 from weft.vision.seen import Family
-
-
-def _face(family: Family) -> Face:
-    found = next((face for face in faces() if face.family == family and not face.bold and not face.italic), None)
-    if found is None or not found.path:
-        pytest.skip(f"no font of the family {family} is installed")
-    return found
-
-
-def _ink(face: Face, text: str, size: int) -> Ink:
-    """Drawn large and made smaller, as without hinting."""
-    fine = Image.new("L", (700 * 8, 90 * 8), 255)
-    font = ImageFont.truetype(face.path, size * 8)
-    ImageDraw.Draw(fine).text((20 * 8, 60 * 8), text, fill=20, font=font, anchor="ls")
-    pixels = np.asarray(fine.reduce(8).convert("RGB"))
-    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
-    assert ink is not None
-    return ink
 
 
 @pytest.mark.parametrize(
@@ -43,15 +25,15 @@ def _ink(face: Face, text: str, size: int) -> Ink:
     ],
 )
 def test_a_line_is_spelt(alphabet: Alphabet, family: Family, text: str) -> None:
-    face = _face(family)
-    spelling = explain(_ink(face, text, 24), alphabet, face, 24.0)
+    face = face_of(family)
+    spelling = explain(ink_of(face, text, 24), alphabet, face, 24.0)
     assert spelling is not None
     assert spelling.text == text
     assert spelling.likeness > 0.85
 
 
 def test_a_spaced_heading_is_spelt_with_its_spacing() -> None:
-    face = _face("sans")
+    face = face_of("sans")
     fine = Image.new("L", (700 * 8, 90 * 8), 255)
     font, pen, text = ImageFont.truetype(face.path, 40 * 8), 20 * 8.0, "Простые вещи"
     for letter in text:
@@ -79,16 +61,16 @@ def test_a_page_in_no_known_script_is_given_up_soon(monkeypatch: pytest.MonkeyPa
         return 1.0
 
     monkeypatch.setattr(letters, "_misfit", misfit)
-    ink = _ink(_face("sans"), "Нечто", 20)
+    ink = ink_of(face_of("sans"), "Нечто", 20)
     speller = Speller((CYRILLIC,))
     assert [speller.spell(ink) for _ in range(50)] == [None] * 50
     assert 0 < len(asked) < 400
 
 
 def test_face_and_size_are_found_and_remembered() -> None:
-    face = _face("sans")
+    face = face_of("sans")
     speller = Speller((CYRILLIC,))
-    first, second = speller.spell(_ink(face, "Новости дня", 20)), speller.spell(_ink(face, "Щенок и ёж", 20))
+    first, second = speller.spell(ink_of(face, "Новости дня", 20)), speller.spell(ink_of(face, "Щенок и ёж", 20))
     assert first is not None
     assert (first.text, first.face.family, first.size) == ("Новости дня", "sans", 20.0)
     assert second is not None

@@ -8,36 +8,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageDraw, ImageFont
+from vision_drawing import face_of, ink_of
 
 from weft.vision import fonts, letters, sequence, typecase
 from weft.vision.alphabets import CYRILLIC, HEBREW, Alphabet
 from weft.vision.fonts import MEASURED, Face, faces
 from weft.vision.geometry import Rect
-from weft.vision.ink import Ink, soak
+from weft.vision.ink import Ink
 from weft.vision.letters import Speller, explain
-from weft.vision.seen import Family
 from weft.vision.typecase import STEPS, type_case
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def face_of(family: Family) -> Face:
-    found = next((face for face in faces() if face.family == family and not face.bold and not face.italic), None)
-    if found is None or not found.path:
-        pytest.skip(f"no font of the family {family} is installed")
-    return found
-
-
-def ink_of(face: Face, text: str, size: int) -> Ink:
-    fine = Image.new("L", (500 * 8, 60 * 8), 255)
-    font = ImageFont.truetype(face.path, size * 8)
-    ImageDraw.Draw(fine).text((20 * 8, 40 * 8), text, fill=20, font=font, anchor="ls")
-    pixels = np.asarray(fine.reduce(8).convert("RGB"))
-    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 500, 60))
-    assert ink is not None
-    return ink
 
 
 @pytest.fixture(autouse=True)

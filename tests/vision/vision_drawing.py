@@ -2,9 +2,14 @@
 
 import io
 
+import numpy as np
+import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from weft.vision.fonts import Face, face
+from weft.vision.fonts import Face, face, faces
+from weft.vision.geometry import Rect
+from weft.vision.ink import Ink, soak
+from weft.vision.seen import Family
 
 
 class Paper:
@@ -41,3 +46,21 @@ class Paper:
         out = io.BytesIO()
         self.image.save(out, "JPEG", quality=quality)
         return out.getvalue()
+
+
+def face_of(family: Family) -> Face:
+    found = next((face for face in faces() if face.family == family and not face.bold and not face.italic), None)
+    if found is None or not found.path:
+        pytest.skip(f"no font of the family {family} is installed")
+    return found
+
+
+def ink_of(face: Face, text: str, size: int) -> Ink:
+    """Drawn large and made smaller, as without hinting."""
+    fine = Image.new("L", (700 * 8, 90 * 8), 255)
+    font = ImageFont.truetype(face.path, size * 8)
+    ImageDraw.Draw(fine).text((20 * 8, 60 * 8), text, fill=20, font=font, anchor="ls")
+    pixels = np.asarray(fine.reduce(8).convert("RGB"))
+    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
+    assert ink is not None
+    return ink

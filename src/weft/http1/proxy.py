@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from weft.http1.faults import ProxyFault
 
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
+"""Where a scheme is spoken if nothing else is said."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -31,9 +32,9 @@ class Proxy:
             host = port = parts = None
         if parts is None or not host:
             raise ProxyFault("its address cannot be read")
-        if parts.scheme not in _PORTS:
+        if parts.scheme not in PORTS:
             raise ProxyFault("it is neither an http:// nor an https:// proxy")
-        return cls(parts.scheme, host, port or _PORTS[parts.scheme], _basic(parts.username, parts.password))
+        return cls(parts.scheme, host, port or PORTS[parts.scheme], _basic(parts.username, parts.password))
 
 
 def proxy_for(url: str) -> Proxy | None:

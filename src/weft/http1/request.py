@@ -5,9 +5,8 @@ from typing import NamedTuple, Self
 from urllib.parse import quote, urlsplit
 
 from weft.core.errors import InvalidRequest
-from weft.http1.proxy import Proxy
+from weft.http1.proxy import PORTS, Proxy
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _PATH = "/:@!$&'()*+,;=-._~%"
 _OURS = ("content-length", "transfer-encoding", "connection")
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -27,7 +26,7 @@ class Origin(NamedTuple):
     def authority(self) -> str:
         """Host and port as a URL has them."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 class Target:
@@ -45,9 +44,7 @@ class Target:
     @classmethod
     def of(cls, url: str, proxy: Proxy | None = None) -> Self:
         parts = urlsplit(url)
-        origin = Origin(
-            parts.scheme, _ascii(parts.hostname or ""), parts.port or _DEFAULT_PORTS[parts.scheme], proxy=proxy
-        )
+        origin = Origin(parts.scheme, _ascii(parts.hostname or ""), parts.port or PORTS[parts.scheme], proxy=proxy)
         path = quote(parts.path or "/", safe=_PATH)
         if parts.query:
             path += "?" + quote(parts.query, safe=_PATH + "?")

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.core.json import JsonObject
-from weft.schema.node import Marks, Node, Path, Report, Rule, Run, Test
+from weft.schema.node import Marks, Node, Path, Report, Rule, Run
+from weft.schema.sizes import sizes
 from weft.schema.values import ARRAY, canonical
 from weft.schema.wording import counted, shown
 
@@ -74,40 +75,15 @@ def containing(node: Node, schema: JsonObject, *, marks_found: bool, counts: boo
     return Rule(test, explain, mark if marks_found else None)
 
 
-def sizes(schema: JsonObject) -> list[Rule]:
-    rules: list[Rule] = []
-    if "minItems" in schema:
-        rules.append(_fewest(schema["minItems"]))
-    if "maxItems" in schema:
-        rules.append(_most(schema["maxItems"]))
-    if schema.get("uniqueItems"):
-        rules.append(Rule(_unique, _explain_twice))
-    return rules
-
-
-def _fewest(limit: int) -> Rule:
-    def explain(value: Any, path: Path, report: Report) -> None:
-        report.add(path, f"{counted(len(value), 'item', 'items')}, the least is {int(limit)}")
-
-    return Rule(_not_a_list_or(lambda value, _: len(value) >= limit), explain)
-
-
-def _most(limit: int) -> Rule:
-    def explain(value: Any, path: Path, report: Report) -> None:
-        report.add(path, f"{counted(len(value), 'item', 'items')}, the most is {int(limit)}")
-
-    return Rule(_not_a_list_or(lambda value, _: len(value) <= limit), explain)
-
-
-def _not_a_list_or(test: Test) -> Test:
-    return lambda value, run: not isinstance(value, ARRAY) or test(value, run)
+def counts(schema: JsonObject) -> list[Rule]:
+    rules = sizes(schema, "Items", ARRAY, lambda value: counted(len(value), "item", "items"))
+    return [*rules, Rule(_unique, _explain_twice)] if schema.get("uniqueItems") else rules
 
 
 def _unique(value: Any, _run: Run) -> bool:
     if not isinstance(value, ARRAY):
         return True
-    items = value
-    return len({canonical(item) for item in items}) == len(items)
+    return len({canonical(item) for item in value}) == len(value)
 
 
 def _explain_twice(value: Any, path: Path, report: Report) -> None:

@@ -109,7 +109,7 @@ class Compiler:
         needed = needed | {name: each for name, each in dependencies.items() if isinstance(each, list)}
         if needed:
             rules.append(objects.needing(needed))
-        return rules + objects.sizes(known)
+        return rules + objects.counts(known)
 
     def _arrays(self, found: Found, known: JsonObject) -> list[Rule]:
         rules: list[Rule] = []
@@ -125,7 +125,7 @@ class Compiler:
             node = self._below(found, "contains")
             counts = "minContains" in found.draft.shapes
             rules.append(arrays.containing(node, known, marks_found=found.draft.contains_marks, counts=counts))
-        return rules + arrays.sizes(known)
+        return rules + arrays.counts(known)
 
     def _combinations(self, found: Found, known: JsonObject) -> list[Rule]:
         rules: list[Rule] = []

@@ -6,6 +6,7 @@ from typing import Any
 from weft.core.json import JsonObject
 from weft.schema.node import MAX_STEPS, Marks, Node, Path, Report, Rule, Run, TooMuch
 from weft.schema.patterns import Pattern
+from weft.schema.sizes import sizes
 from weft.schema.values import OBJECT
 from weft.schema.wording import counted, listed, nearest, shown
 
@@ -153,24 +154,5 @@ def naming(node: Node) -> Rule:
     return Rule(test, explain)
 
 
-def sizes(schema: JsonObject) -> list[Rule]:
-    rules: list[Rule] = []
-    if "minProperties" in schema:
-        rules.append(_fewest(schema["minProperties"]))
-    if "maxProperties" in schema:
-        rules.append(_most(schema["maxProperties"]))
-    return rules
-
-
-def _fewest(limit: int) -> Rule:
-    def explain(value: Any, path: Path, report: Report) -> None:
-        report.add(path, f"{counted(len(value), 'property', 'properties')}, the least is {int(limit)}")
-
-    return Rule(lambda value, _: not isinstance(value, OBJECT) or len(value) >= limit, explain)
-
-
-def _most(limit: int) -> Rule:
-    def explain(value: Any, path: Path, report: Report) -> None:
-        report.add(path, f"{counted(len(value), 'property', 'properties')}, the most is {int(limit)}")
-
-    return Rule(lambda value, _: not isinstance(value, OBJECT) or len(value) <= limit, explain)
+def counts(schema: JsonObject) -> list[Rule]:
+    return sizes(schema, "Properties", OBJECT, lambda value: counted(len(value), "property", "properties"))

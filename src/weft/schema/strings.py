@@ -5,30 +5,12 @@ from typing import Any
 from weft.core.json import JsonObject
 from weft.schema.node import Path, Report, Rule, Run
 from weft.schema.patterns import Pattern
+from weft.schema.sizes import sizes
 from weft.schema.wording import counted, shown
 
 
 def lengths(schema: JsonObject) -> list[Rule]:
-    rules: list[Rule] = []
-    if "minLength" in schema:
-        rules.append(_shortest(schema["minLength"]))
-    if "maxLength" in schema:
-        rules.append(_longest(schema["maxLength"]))
-    return rules
-
-
-def _shortest(limit: int) -> Rule:
-    def explain(value: Any, path: Path, report: Report) -> None:
-        report.add(path, f"{shown(value)} has {_length(value)}, the least is {int(limit)}")
-
-    return Rule(lambda value, _: not isinstance(value, str) or len(value) >= limit, explain)
-
-
-def _longest(limit: int) -> Rule:
-    def explain(value: Any, path: Path, report: Report) -> None:
-        report.add(path, f"{shown(value)} has {_length(value)}, the most is {int(limit)}")
-
-    return Rule(lambda value, _: not isinstance(value, str) or len(value) <= limit, explain)
+    return sizes(schema, "Length", str, _said)
 
 
 def matching(pattern: Pattern) -> Rule:
@@ -41,5 +23,5 @@ def matching(pattern: Pattern) -> Rule:
     return Rule(test, explain)
 
 
-def _length(text: str) -> str:
-    return counted(len(text), "character", "characters")
+def _said(text: str) -> str:
+    return f"{shown(text)} has {counted(len(text), 'character', 'characters')}"

@@ -16,6 +16,7 @@ from weft.vision.fonts import Face, faces, needs_wide
 from weft.vision.geometry import Rect
 from weft.vision.ink import Ink
 from weft.vision.letters import Speller, Spelling
+from weft.vision.parting import squarish
 from weft.vision.reader import Reading
 from weft.vision.seen import Line, TextStyle
 from weft.vision.typeface import Fit, fits, vote
@@ -63,7 +64,7 @@ def style(pieces: Sequence[tuple[Ink, Reading]], done: Callable[[float], None] |
         drafts.append((ink, reading, fit))
         if done is not None and number % 8 == 7:
             done((number + 1) / len(readable))
-    foreign = [ink for ink in unread if ink.rect.w >= 1.7 * ink.rect.h and 6 <= ink.rect.h <= 60]
+    foreign = [ink for ink in unread if not squarish(ink.rect) and 6 <= ink.rect.h <= 60]
     speller = Speller()
     with one_thread():
         spelt = _spelt(speller, foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else []
@@ -101,13 +102,12 @@ def spaced(ink: Ink, reading: Reading) -> str:
     """The text with a space at each wide gap of the ink."""
     if len(reading.places) != len(reading.text):
         return reading.text
-    height, width = ink.cover.shape
-    margin = max(2, round(ink.rect.h * 0.18))
+    height = ink.cover.shape[0]
     filled = np.flatnonzero(ink.cover.max(axis=0) > 0.12)
     wide = np.flatnonzero(np.diff(filled) > max(0.33 * height, 3))
     gaps = [float(filled[at] + filled[at + 1]) / 2 for at in wide]
     letters = list(reading.text)
-    places = [place * (width + 2 * margin) - margin for place in reading.places]
+    places = reading.columns(ink.rect)
     for gap in reversed(gaps):
         after = next((number for number, place in enumerate(places) if place > gap), len(letters))
         if 0 < after < len(letters) and " " not in letters[after - 1 : after + 1]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from weft.vision.geometry import Rect, spanning
 from weft.vision.ink import FAINT, Ink, soak
-from weft.vision.reader import Reading
+from weft.vision.reader import Reading, crop_margin
 from weft.vision.regions import Pixels
 from weft.vision.seen import Box
 
@@ -31,7 +31,7 @@ def parted(pixels: Pixels, page: Pixels, pieces: Sequence[Piece], boxes: Sequenc
     """The same pieces, each in up to three parts: a mark, the text, a mark. Marks that are boxes are left out."""
     found: list[Piece] = []
     for ink, reading in pieces:
-        if reading.text and all(_mark(letter) for letter in reading.text) and _squarish(_apart(ink)):
+        if reading.text and all(_mark(letter) for letter in reading.text) and are_marks(_apart(ink)):
             found += _marks(pixels, page, _apart(ink), ink.rect, boxes)
             continue
         text = _text(pixels, page, ink, reading)
@@ -57,9 +57,14 @@ def _apart(ink: Ink) -> list[Rect]:
     return [spanning((rect.x + start, rect.y, rect.x + end, rect.bottom)) for start, end in ends]
 
 
-def _squarish(rects: Sequence[Rect]) -> bool:
+def are_marks(rects: Sequence[Rect]) -> bool:
     """Whether these are a few marks, none as wide as a word."""
-    return len(rects) <= MOST_MARKS and all(rect.w < 1.7 * rect.h for rect in rects)
+    return len(rects) <= MOST_MARKS and all(map(squarish, rects))
+
+
+def squarish(rect: Rect) -> bool:
+    """Whether this is no wider than a sign or two."""
+    return rect.w < 1.7 * rect.h
 
 
 def _gaps(ink: Ink) -> list[tuple[int, int]]:
@@ -75,8 +80,7 @@ def _text(pixels: Pixels, page: Pixels, ink: Ink, reading: Reading) -> Piece | N
     if len(said) < 2 or len(reading.places) != len(reading.text) or reading.sure < LEAST_SURE:
         return None
     height, width = ink.cover.shape
-    margin = _margin(ink.rect)
-    places = [place * (width + 2 * margin) - margin for place in reading.places]
+    places = reading.columns(ink.rect)
     gaps = _gaps(ink)
     first, last, slack = places[said[0]], places[said[-1]], SLACK * height
     start = max((end for _, end in gaps if end <= first + slack), default=0)
@@ -94,7 +98,7 @@ def _text(pixels: Pixels, page: Pixels, ink: Ink, reading: Reading) -> Piece | N
 
 def _moved(reading: Reading, kept: slice, places: Sequence[float], by: float, rect: Rect) -> Reading:
     """What is left of a reading, its letters placed in the crop of the text alone."""
-    margin = _margin(rect)
+    margin = crop_margin(rect)
     within = tuple(min(max((place + by + margin) / (rect.w + 2 * margin), 0.0), 1.0) for place in places[kept])
     each = reading.each[kept] if len(reading.each) == len(reading.text) else reading.each
     return Reading(reading.text[kept], reading.sure, each, within)
@@ -111,11 +115,6 @@ def _boxed(mark: Rect, text: Rect, boxes: Sequence[Box]) -> bool:
     """Whether the mark is a box, or part of one that the text is not on."""
     around = [box.rect for box in boxes if box.rect.grown(2).holds(mark)]
     return any(mark.grown(3).holds(rect) or not rect.holds(text, 2) for rect in around)
-
-
-def _margin(rect: Rect) -> int:
-    """What a crop has around its ink."""
-    return max(2, round(rect.h * 0.18))
 
 
 def _mark(letter: str) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from weft.vision import models
+from weft.vision.geometry import Rect
 from weft.vision.regions import Pixels
 
 HEIGHT = 48
@@ -33,6 +34,16 @@ class Reading:
     sure: float
     each: tuple[float, ...]
     places: tuple[float, ...]
+
+    def columns(self, ink: Rect) -> list[float]:
+        """Where each character stands on the ink, in pixels from its left edge."""
+        margin = crop_margin(ink)
+        return [place * (round(ink.w) + 2 * margin) - margin for place in self.places]
+
+
+def crop_margin(ink: Rect) -> int:
+    """What a crop has around its ink."""
+    return max(2, round(ink.h * 0.18))
 
 
 def read(crops: Sequence[Pixels], done: Callable[[float], None] | None = None) -> list[Reading]:

@@ -26,10 +26,10 @@ from weft.vision.memory import give_back
 from weft.vision.overlay import mend, overlaid, proven
 from weft.vision.panels import find_panels, healed, on_panel, settled
 from weft.vision.paragraphs import paragraphs
-from weft.vision.parting import parted
+from weft.vision.parting import are_marks, parted, squarish
 from weft.vision.picture import Picture as Shot
 from weft.vision.picture import load
-from weft.vision.reader import read
+from weft.vision.reader import crop_margin, read
 from weft.vision.regions import Mask, Pixels, same_colour
 from weft.vision.seen import Box, Line, Picture, PictureKind, Seen, Text
 
@@ -160,7 +160,7 @@ def _mostly_on(rect: Rect, others: Sequence[Rect]) -> bool:
 
 
 def _crop(shot: Shot, rect: Rect) -> Pixels:
-    margin = max(2, round(rect.h * 0.18))
+    margin = crop_margin(rect)
     height, width = shot.pixels.shape[:2]
     part = rect.grown(margin).within(width, height)
     ratio = shot.ratio
@@ -305,7 +305,7 @@ def _pictures(
     marked = [rect for rect in loose if on_panel(rect, panels)]
     whole = [*assets.joined([*taken, *(rect for rect in loose if rect not in marked)]), *marked]
     places: list[tuple[Rect, PictureKind]] = [(rect, assets.kind_of(rect)) for rect in whole]
-    marks = [rect for rect in foreign if rect.w < 1.7 * rect.h or rect.h < 6]
+    marks = [rect for rect in foreign if squarish(rect) or rect.h < 6]
     foreign = [rect for rect in foreign if rect not in marks]
     places.extend((rect.grown(2).within(width, height), "icon") for rect in marks)
     places.extend((rect.grown(2).within(width, height), "unread") for rect in foreign)
@@ -338,8 +338,7 @@ def _joined_rows(rects: list[Rect]) -> list[Rect]:
             rows.append([rect])
         else:
             near.append(rect)
-    marks = [row for row in rows if len(row) <= 3 and all(rect.w < 1.7 * rect.h for rect in row)]
-    return [rect for row in rows for rect in (row if row in marks else [hull(row)])]
+    return [rect for row in rows for rect in (row if are_marks(row) else [hull(row)])]
 
 
 def _goes_on(row: Rect, rect: Rect) -> bool:

@@ -1,18 +1,14 @@
 """Nothing private is dialled, and limits hold. The servers are real; refused means that nobody connected."""
 
 import asyncio
-import datetime
-import ssl
 import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 from web_site import bomb, page, redirect, site
 
+from certificates import certificate
 from weft.tools.outcome import ToolFault
 from weft.tools.web.outgoing import Outgoing
 
@@ -247,33 +243,6 @@ async def test_nobody_there() -> None:
     async with site() as here:
         port = here.port
     await refused(Outgoing(allow={"127.0.0.1"}), f"http://127.0.0.1:{port}/", "unreachable")
-
-
-def certificate(folder: Path, name: str) -> tuple[ssl.SSLContext, ssl.SSLContext]:
-    """What a server of that name shows, and a client that trusts it."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    signed = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = signed.public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "cert.pem").write_bytes(pem + secret)
-    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    server.load_cert_chain(folder / "cert.pem")
-    return server, ssl.create_default_context(cadata=pem.decode())
 
 
 async def test_tls_verifies_the_name_and_not_the_address(tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """The page as one SVG drawing: boxes, pictures and text where they were seen. Nothing flows in an SVG."""
 
 import base64
+from collections.abc import Sequence
 from html import escape
 
 from weft.vision.fonts import STACKS
 from weft.vision.page import Page
-from weft.vision.seen import Box, Gradient, Line, Picture, Seen
+from weft.vision.seen import Box, Gradient, Line, Picture
 from weft.vision.sheet import length
 
 
@@ -14,8 +15,8 @@ def write_svg(page: Page) -> dict[str, str | bytes]:
     seen = page.seen
     definitions = [_gradient(number, box.gradient) for number, box in enumerate(seen.boxes) if box.gradient is not None]
     parts = [f'<rect width="{seen.width}" height="{seen.height}" fill="{seen.background}"/>']
-    over = [_over(box, seen) for box in seen.boxes]
     photos = [picture for picture in seen.pictures if picture.kind in ("photo", "ground")]
+    over = [_over(box, photos) for box in seen.boxes]
     parts += [_box(number, box) for number, box in enumerate(seen.boxes) if not over[number]]
     parts += [_picture(picture) for picture in photos]
     parts += [_box(number, box) for number, box in enumerate(seen.boxes) if over[number]]
@@ -49,10 +50,10 @@ def _box(number: int, box: Box) -> str:
     return f'<rect {inset}{radius} fill="{fill}" stroke="{box.border.colour}" stroke-width="{_number(wide)}"/>'
 
 
-def _over(box: Box, seen: Seen) -> bool:
+def _over(box: Box, photos: Sequence[Picture]) -> bool:
     """Whether a box lies on a photograph."""
-    photos = [picture.rect for picture in seen.pictures if picture.kind in ("photo", "ground")]
-    return any(box.rect.common(photo) > 0.1 * box.rect.area and not box.rect.holds(photo, 1) for photo in photos)
+    rects = [photo.rect for photo in photos]
+    return any(box.rect.common(photo) > 0.1 * box.rect.area and not box.rect.holds(photo, 1) for photo in rects)
 
 
 def _picture(picture: Picture) -> str:
