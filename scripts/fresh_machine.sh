@@ -66,7 +66,7 @@ if [ "${1:-}" = "--make" ]; then
     as_a_stranger setsid make run >"$place/served" 2>&1 & # a group of its own, which ends as a whole
     server=$!
     for _ in $(seq 120); do
-        grep -q "http://" "$place/served" && break
+        if grep -q "http://" "$place/served" || ! kill -0 "$server" 2>/dev/null; then break; fi
         sleep 1
     done
     cat "$place/served"
