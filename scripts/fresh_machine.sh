@@ -9,8 +9,7 @@ set -eu
 
 cd "$(dirname "$0")/.."
 place=$(mktemp -d)
-server=""
-trap 'if [ -n "$server" ]; then kill -- "-$server" 2>/dev/null || true; fi; rm -rf "$place"' EXIT
+trap 'if [ -s "$place/group" ]; then kill -- "-$(cat "$place/group")" || true; fi; rm -rf "$place"' EXIT
 mkdir "$place/home" "$place/checkout"
 git archive HEAD | tar -x -C "$place/checkout"
 
@@ -63,7 +62,8 @@ if [ "${1:-}" = "--make" ]; then
     step "make made"
     as_a_stranger make made
     step "make run"
-    as_a_stranger setsid make run >"$place/served" 2>&1 & # a group of its own, which ends as a whole
+    # A group of its own, which ends as a whole.
+    as_a_stranger setsid sh -c 'echo $$ >"$0" && exec make run' "$place/group" >"$place/served" 2>&1 &
     server=$!
     for _ in $(seq 120); do
         if grep -q "http://" "$place/served" || ! kill -0 "$server" 2>/dev/null; then break; fi
