@@ -24,7 +24,7 @@ PARALLEL ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist works
 test: system made check
 	$(BIN)/pytest $(PARALLEL) || { echo "Once more, alone:"; $(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
 
-FAST := tests/test_layers.py tests/test_front_doors.py tests/core tests/wires tests/tools/workspace \
+FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/tools/workspace \
 	$(wildcard tests/tools/test_*.py tests/agent/test_features_*.py tests/agent/test_folds_*.py) \
 	$(filter-out %_random.py,$(wildcard tests/dialects/test_*.py)) \
 	$(wildcard tests/providers/test_http1_*.py tests/providers/test_provider_turns.py tests/providers/test_provider_retry.py)
@@ -77,7 +77,10 @@ eval: .venv/ready made
 
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py
+	$(BIN)/python scripts/make_event_types.py
+	$(BIN)/python scripts/make_checker_docs.py
 	$(BIN)/python scripts/make_config_docs.py
+	$(BIN)/python scripts/make_api_docs.py
 	$(BIN)/python scripts/draw_house.py
 
 .venv/ready: pyproject.toml packages/local/pyproject.toml requirements-dev.txt

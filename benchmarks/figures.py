@@ -80,12 +80,12 @@ def readme_table(figures: Figures) -> str:
     """The table of the README, as GitHub markdown."""
     lines = ["| row | " + " | ".join(SCENARIOS.values()) + " |", "|---" * (len(SCENARIOS) + 1) + "|"]
     for row, title in ROWS.items():
-        cells = [_told(figures.get(row, scenario)) for scenario in SCENARIOS]
+        cells = [_format_range(figures.get(row, scenario)) for scenario in SCENARIOS]
         lines.append(f"| {title.replace('weft.Agent', '`weft.Agent`')} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _told(found: Range | None) -> str:
+def _format_range(found: Range | None) -> str:
     if found is None:
         return "–"
     low, high = (_number(each) for each in found)

@@ -88,7 +88,7 @@ async def listen_all(url: str, paths: list[tuple[str, bool]], token: str = "", a
     return found
 
 
-def leave(listeners: list[Listener]) -> None:
+def disconnect_all(listeners: list[Listener]) -> None:
     for listener in listeners:
         if listener.transport is not None:
             listener.transport.abort()

@@ -17,8 +17,8 @@ import sys
 from functools import cache
 from typing import Protocol, cast
 
+from benchmarks.earlier_exchanges import results_in
 from benchmarks.pacing import Metronome, PacedStream
-from benchmarks.past import results_in
 from benchmarks.scenarios import PROMPT, Call, Wire, scenario
 from benchmarks.stamps import PLACEHOLDER
 from benchmarks.streams import chat, gemini, messages, responses
@@ -66,7 +66,7 @@ class Stats:
         self.received = 0
         self._metronome = metronome
 
-    def take(self) -> bytes:
+    def read_and_reset(self) -> bytes:
         """The figures since this was last asked."""
         late = sorted(self._metronome.late) or [0.0]
         found = {
@@ -95,7 +95,7 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
         if self._paced is not None:
-            self._metronome.leave(self._paced)
+            self._metronome.remove(self._paced)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol):
 
     def _answer(self, target: str, body: bytes) -> None:
         if target == "/stats":
-            self._write(_plain(b"200 OK", self._stats.take()))
+            self._write(_plain(b"200 OK", self._stats.read_and_reset()))
             return
         self._stats.requests += 1
         self._stats.received += len(body)

@@ -5,18 +5,18 @@ from itertools import chain
 from typing import Any
 
 from benchmarks.content import to_json
-from benchmarks.past import PastExchange
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.scenarios import Wire
 
 Items = list[dict[str, Any]]
 
 
-def native(wire: Wire, past: Sequence[PastExchange]) -> Items:
+def native(wire: Wire, past: Sequence[EarlierExchange]) -> Items:
     """The messages, items or contents of a past, ready to stand before the prompt."""
     return list(chain.from_iterable(map(_WRITE[wire], past)))
 
 
-def _chat(exchange: PastExchange) -> Items:
+def _chat(exchange: EarlierExchange) -> Items:
     function = {"name": "add", "arguments": to_json(exchange.arguments)}
     return [
         {"role": "user", "content": exchange.question},
@@ -30,7 +30,7 @@ def _chat(exchange: PastExchange) -> Items:
     ]
 
 
-def _responses(exchange: PastExchange) -> Items:
+def _responses(exchange: EarlierExchange) -> Items:
     return [
         {"role": "user", "content": exchange.question},
         {
@@ -44,7 +44,7 @@ def _responses(exchange: PastExchange) -> Items:
     ]
 
 
-def _messages(exchange: PastExchange) -> Items:
+def _messages(exchange: EarlierExchange) -> Items:
     call = {"type": "tool_use", "id": exchange.call_id, "name": "add", "input": exchange.arguments}
     result = {"type": "tool_result", "tool_use_id": exchange.call_id, "content": exchange.result}
     return [
@@ -55,7 +55,7 @@ def _messages(exchange: PastExchange) -> Items:
     ]
 
 
-def _gemini(exchange: PastExchange) -> Items:
+def _gemini(exchange: EarlierExchange) -> Items:
     result = {"name": "add", "response": {"output": exchange.result}}
     return [
         {"role": "user", "parts": [{"text": exchange.question}]},
@@ -65,7 +65,7 @@ def _gemini(exchange: PastExchange) -> Items:
     ]
 
 
-_WRITE: dict[Wire, Callable[[PastExchange], Items]] = {
+_WRITE: dict[Wire, Callable[[EarlierExchange], Items]] = {
     "chat": _chat,
     "responses": _responses,
     "messages": _messages,

@@ -56,7 +56,7 @@ class Metronome:
             self._start, self._count = asyncio.get_running_loop().time(), 0
             self._tick()
 
-    def leave(self, stream: PacedStream) -> None:
+    def remove(self, stream: PacedStream) -> None:
         for slot in self._slots:
             slot.pop(stream, None)
 

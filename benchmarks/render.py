@@ -11,8 +11,10 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from weft.studio.browser import MOBILE, Answer, Browser, Rendering, Serve, media_type, path_of
-from weft.studio.score import Picture, score
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import MOBILE, PageResponse, Rendering, Serve, media_type, project_path
+from weft.studio.score.picture import PageImage
+from weft.studio.score.score import score
 
 PAGES = Path(__file__).parent / "pages" / "tuning"
 ROUNDS = 3
@@ -21,12 +23,12 @@ ROUNDS = 3
 def serve_folder(folder: Path) -> Serve:
     """The files of a folder, and what lies beside it."""
 
-    def serve(url: str) -> Answer | None:
-        path = path_of(url)
+    def serve(url: str) -> PageResponse | None:
+        path = project_path(url)
         for root in (folder, folder.parent):
             found = root / (path or "")
             if path and found.is_file() and found.resolve().is_relative_to(folder.parent.resolve()):
-                return Answer(200, media_type(path), found.read_bytes())
+                return PageResponse(200, media_type(path), found.read_bytes())
         return None
 
     return serve
@@ -50,7 +52,7 @@ async def measure(browser: Browser, serve: Serve, page: str) -> Row:
     desktop = [first, *[(await timed(browser.render(serve, page)))[0] for _ in range(ROUNDS - 1)]]
     mobile = [(await timed(browser.render(serve, page, MOBILE, mobile=True)))[0] for _ in range(ROUNDS)]
     started = time.perf_counter()
-    score(Picture.of(seen), Picture.of(seen))
+    score(PageImage.of(seen), PageImage.of(seen))
     return Row(desktop, mobile, time.perf_counter() - started, seen.size)
 
 

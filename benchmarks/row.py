@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.native import native
-from benchmarks.past import PastExchange
 from benchmarks.scenarios import Wire
 
 API_KEY = "sk-bench"
@@ -33,7 +33,7 @@ class Seen:
 
 
 Converse = Callable[[Ask], Awaitable[Seen]]
-Remember = Callable[[Wire, Sequence[PastExchange]], Sequence[Any]]
+Remember = Callable[[Wire, Sequence[EarlierExchange]], Sequence[Any]]
 
 
 @dataclass(frozen=True)

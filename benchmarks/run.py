@@ -55,7 +55,7 @@ class Bench:
     def run(self) -> None:
         """A warm-up that is not counted, then the rounds; rows take turns on every wire and scenario."""
         for round_ in range(self.options.rounds + 1):
-            _say(f"round {round_} of {self.options.rounds}" if round_ else "warm-up")
+            _print_progress(f"round {round_} of {self.options.rounds}" if round_ else "warm-up")
             for cell in self.results.cells():
                 self._measure(cell, warm_up=round_ == 0)
 
@@ -95,7 +95,7 @@ def run(options: Options) -> Results:
 
 
 def _footprint(worker: Worker, base_url: str, fresh: int) -> Footprint:
-    _say(f"import of {worker.row}")
+    _print_progress(f"import of {worker.row}")
     hello = worker.hello
     return Footprint(
         version=hello["version"],
@@ -107,7 +107,7 @@ def _footprint(worker: Worker, base_url: str, fresh: int) -> Footprint:
     )
 
 
-def _say(progress: str) -> None:
+def _print_progress(progress: str) -> None:
     print(progress, file=sys.stderr, flush=True)
 
 

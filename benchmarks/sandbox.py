@@ -8,8 +8,7 @@ import statistics
 import sys
 import tempfile
 
-from weft.tools.shell.output import Output
-from weft.tools.shell.process import Process
+from weft.tools.shell.process import CommandOutput, Process
 from weft.tools.shell.sandbox import Sandbox
 
 
@@ -17,7 +16,7 @@ async def _once(sandbox: Sandbox, folder: str) -> float:
     """Milliseconds from nothing to a command that has ended and left nothing."""
     loop = asyncio.get_running_loop()
     began = loop.time()
-    process = Process(sandbox.prepare(folder, "true"), Output())
+    process = Process(sandbox.prepare(folder, "true"), CommandOutput())
     await process.wait()
     assert process.exit_code == 0
     return (loop.time() - began) * 1000

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import aiohttp
 
-from benchmarks.listeners import Listener, leave, listen_all
+from benchmarks.listeners import Listener, disconnect_all, listen_all
 from benchmarks.server_worker import TOKEN
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -100,7 +100,7 @@ async def idle_and_active(idle: int, active: int, deltas: int) -> None:
     async with started("weft") as server:
         quiet = [await server.session("paced/10@0") for _ in range(10)]
         warm = await listen_all(server.url, [*both(quiet[0])] * 10, TOKEN)
-        leave(warm)
+        disconnect_all(warm)
         await asyncio.sleep(1)
         before = server.megabytes
         paths = [both(quiet[number % 10])[number % 2] for number in range(2 * idle)]
@@ -124,7 +124,7 @@ async def idle_and_active(idle: int, active: int, deltas: int) -> None:
         )
         row(f"{active} active beside them", f"{len(lags):,} events, 50 deltas a second each", tell)
         row("", "CPU", f"{(server.cpu - used) / took * 100:.0f} %")
-        leave([*idlers, *listeners])
+        disconnect_all([*idlers, *listeners])
 
 
 async def fan_out(listeners: int, deltas: int, rate: int) -> None:
@@ -156,7 +156,7 @@ async def _fanned(server: Process, kind: str, count: int, deltas: int, rate: int
     pace = f"{rate} deltas a second" if rate else "as fast as it goes"
     told = f"p50 {percentile(lags, 0.5):.0f} ms, p99 {percentile(lags, 0.99):.0f} ms, CPU {cpu / took * 100:.0f} %"
     row(f"{kind}: 1 to {count}, {pace}", f"{len(lags):,} events, {len(lags) / took:,.0f} a second", told)
-    leave(listeners)
+    disconnect_all(listeners)
     return cpu / len(lags)
 
 

@@ -22,12 +22,12 @@ from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 import weft
+from weft.server.access_tokens import AccessTokens
 from weft.server.app import create_app
 from weft.server.context import ServerContext
 from weft.server.models import ModelView, ProviderView
-from weft.server.serving import bind, serve
-from weft.server.settings import Limits, ServerSettings
-from weft.server.tokens import Tokens
+from weft.server.settings import ServerLimits, ServerSettings
+from weft.server.uvicorn_server import bind, serve_app
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.sqlite import SqliteStore
@@ -52,15 +52,15 @@ class PacedModels:
         text = "".join(f"{number:>{PIECE}}" for number in range(int(count)))
         return weft.ScriptedModel([text] * 100, piece=PIECE, pause=1 / float(rate) if float(rate) else 0.0)
 
-    def listed(self) -> list[ModelView]:
+    def list_models(self) -> list[ModelView]:
         return []
 
-    def providers(self) -> list[ProviderView]:
+    def list_providers(self) -> list[ProviderView]:
         return []
 
 
 async def serve_weft(folder: Path) -> None:
-    settings = ServerSettings(port=0, limits=Limits(exchanges=64, streams=8192, sessions_per_minute=100_000))
+    settings = ServerSettings(port=0, limits=ServerLimits(exchanges=64, streams=8192, sessions_per_minute=100_000))
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
     store = SqliteStore(folder / "sessions.db")
@@ -68,10 +68,10 @@ async def serve_weft(folder: Path) -> None:
         Sessions(store),
         PacedModels(),
         settings=settings,
-        tokens=Tokens({TOKEN: ""}),
+        tokens=AccessTokens({TOKEN: ""}),
         defaults=SessionSettings(permissions="auto", tools=[]),
     )
-    await serve(create_app(context), context, bound, lambda: print(json.dumps({"port": settings.port}), flush=True))
+    await serve_app(create_app(context), context, bound, lambda: print(json.dumps({"port": settings.port}), flush=True))
 
 
 class Bare:
@@ -81,9 +81,9 @@ class Bare:
         self._listeners: set[asyncio.Queue[bytes]] = set()
 
     async def listen(self, _: Request) -> StreamingResponse:
-        return StreamingResponse(self._told(), media_type="text/event-stream")
+        return StreamingResponse(self._stream(), media_type="text/event-stream")
 
-    async def _told(self) -> AsyncGenerator[bytes]:
+    async def _stream(self) -> AsyncGenerator[bytes]:
         queue: asyncio.Queue[bytes] = asyncio.Queue()
         self._listeners.add(queue)
         try:
@@ -98,12 +98,12 @@ class Bare:
         count, rate = int(request.query_params["count"]), float(request.query_params["rate"])
         batch = max(1, int(rate * 0.05)) if rate else 64
         for first in range(0, count, batch):
-            self._tell(range(first, min(first + batch, count)), "text_delta")
+            self._broadcast(range(first, min(first + batch, count)), "text_delta")
             await asyncio.sleep(batch / rate if rate else 0)
-        self._tell(range(count, count + 1), "exchange_response")
+        self._broadcast(range(count, count + 1), "exchange_response")
         return JSONResponse({})
 
-    def _tell(self, numbers: range, kind: str) -> None:
+    def _broadcast(self, numbers: range, kind: str) -> None:
         now = time()
         events = [f"id: {n}\nevent: {kind}\ndata: {_EVENT % (n, n, kind, now)}\n\n" for n in numbers]
         body = "".join(events).encode()

@@ -12,8 +12,12 @@ import sys
 import time
 from pathlib import Path
 
-from weft.studio.score import Picture, score
-from weft.vision import Progress, arrange, see, sight, write
+from weft.studio.score.picture import PageImage
+from weft.studio.score.score import score
+from weft.vision.arrange.page import arrange
+from weft.vision.see import detect
+from weft.vision.see.detect import Progress, detect_elements
+from weft.vision.write.stacks import write_files
 
 PAGE = Path(__file__).parent / "pages" / ".cache" / "tuning" / "landing.png"
 WARMING = Path(__file__).parent / "pages" / ".cache" / "tuning" / "login.png"
@@ -34,20 +38,20 @@ class Clock:
 
 def measure(path: Path) -> None:
     data = path.read_bytes()
-    sight.forget()
+    detect.clear_cache()
     laps: dict[str, tuple[float, float]] = {}
     clock, whole = Clock(), Clock()
 
-    def hear(progress: Progress) -> None:
+    def on_progress(progress: Progress) -> None:
         wall, work = clock.lap()
         before = laps.get(progress.stage, (0.0, 0.0))
         laps[progress.stage] = before[0] + wall, before[1] + work
 
-    seen = see(data, hear)
+    seen = detect_elements(data, on_progress)
     clock.lap()
-    files = write(arrange(seen), "html_css")
+    files = write_files(arrange(seen), "html_css")
     laps["arranging, writing"] = clock.lap()
-    score(Picture(data), Picture(data))
+    score(PageImage(data), PageImage(data))
     laps["comparing"] = clock.lap()
     print(f"{path.stem}: {seen.width} × {seen.height}, {len(seen.texts)} texts, {len(seen.pictures)} pictures")
     for name, (wall, work) in laps.items():
@@ -61,7 +65,7 @@ def main() -> None:
     missing = [path for path in (*paths, WARMING) if not path.is_file()]
     if missing:
         sys.exit(f"There is no picture {missing[0].name}; run: python -m benchmarks.pages.render")
-    see(WARMING.read_bytes())
+    detect_elements(WARMING.read_bytes())
     for path in paths:
         measure(path)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)

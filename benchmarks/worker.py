@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
-from benchmarks.past import past_of
+from benchmarks.earlier_exchanges import exchanges_of
 from benchmarks.row import Ask, Row, Seen
 from benchmarks.rows import ROWS
 from benchmarks.scenarios import Expected, Scenario, Wire, scenario
@@ -55,7 +55,7 @@ def check(seen: Seen, expected: Expected) -> None:
 
 async def measure(row: Row, base_url: str, wire: Wire, load: Scenario, seconds: float) -> dict[str, Any]:
     """Repeats the scenario for at least that long, and gives the time of one run."""
-    ask = Ask(base_url, wire, f"bench-{load.name}", row.remember(wire, past_of(load.past)))
+    ask = Ask(base_url, wire, f"bench-{load.name}", row.remember(wire, exchanges_of(load.past)))
     expected = load.expected
     gc.collect()
     runs = 0
@@ -106,7 +106,7 @@ def answer(runner: asyncio.Runner, row: Row, command: dict[str, Any]) -> dict[st
 
 
 def main() -> None:
-    replies = _take_over_stdout()
+    replies = _redirect_stdout()
     row, hello = load_row(sys.argv[1])
     print(json.dumps(hello), file=replies, flush=True)
     if row is None:
@@ -117,7 +117,7 @@ def main() -> None:
         os._exit(0)  # clients keep connections and threads open; there is nothing left to save
 
 
-def _take_over_stdout() -> TextIO:
+def _redirect_stdout() -> TextIO:
     """Standard output for the replies alone: whatever a library prints goes to standard error."""
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)

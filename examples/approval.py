@@ -1,13 +1,12 @@
-"""A call that waits for a person. Here a rule of the house decides; in a program of yours it is a dialog."""
+"""A call that waits for an approval. Here a function decides; in your program it may be a dialog."""
 
 import asyncio
 import tempfile
 
 import weft
-from weft.core.events import ApprovalRequested
 
 
-async def decide(request: ApprovalRequested) -> weft.Approval:
+async def decide(request: weft.events.ApprovalRequested) -> weft.Approval:
     print("asked:", request.summary.splitlines()[0])
     if "secret" in request.summary:
         return weft.Approval(False, "Not that one.")

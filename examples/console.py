@@ -1,9 +1,8 @@
-"""Everything that happens, as it happens: match on the events you care about."""
+"""Prints events as they arrive: match on the types that you need."""
 
 import asyncio
 
 import weft
-from weft.core.events import ExchangeResponse, TextDelta, ThinkingDelta, ToolCompleted, ToolExecuting
 
 S = weft.ScriptedModel
 PAGE = "<!doctype html>\n<title>Oslo</title>\n<h1>Oslo</h1>\n"
@@ -15,13 +14,13 @@ async def main() -> None:
     async with weft.Agent(model, tools=["files"]) as agent:
         async for event in agent.stream("Write a page about Oslo."):
             match event.data:
-                case TextDelta(text=text) | ThinkingDelta(text=text):
+                case weft.events.TextDelta(text=text) | weft.events.ThinkingDelta(text=text):
                     print(text, end="", flush=True)
-                case ToolExecuting(summary=summary):
+                case weft.events.ToolExecuting(summary=summary):
                     print(f"\n→ {summary}")
-                case ToolCompleted(duration_ms=took):
+                case weft.events.ToolCompleted(duration_ms=took):
                     print(f"  done in {took:.0f} ms")
-                case ExchangeResponse(status=status, turns=turns):
+                case weft.events.ExchangeResponse(status=status, turns=turns):
                     print(f"\n{status} after {turns} turns; {len(agent.workspace.read_text('index.html'))} characters")
                 case _:
                     pass

@@ -1,12 +1,10 @@
-"""A reactor that writes metrics: an object with handlers for the events it wants. It is never felt by the exchange."""
+"""A reactor that writes metrics: an object with handlers for some events. It does not delay the exchange."""
 
 import asyncio
 from collections import Counter
 from pathlib import Path
 
 import weft
-from weft.core.envelope import Event
-from weft.core.events import ExchangeResponse, ToolCompleted, ToolFailed
 
 
 class Metrics:
@@ -16,16 +14,16 @@ class Metrics:
         self.file = file
         self.counts: Counter[str] = Counter()
 
-    def on_tool_completed(self, event: Event) -> None:
-        assert isinstance(event.data, ToolCompleted)
+    def on_tool_completed(self, event: weft.events.Event) -> None:
+        assert isinstance(event.data, weft.events.ToolCompleted)
         self.counts[f'weft_calls_total{{tool="{event.data.name}",status="ok"}}'] += 1
 
-    def on_tool_failed(self, event: Event) -> None:
-        assert isinstance(event.data, ToolFailed)
+    def on_tool_failed(self, event: weft.events.Event) -> None:
+        assert isinstance(event.data, weft.events.ToolFailed)
         self.counts[f'weft_calls_total{{tool="{event.data.name}",status="{event.data.status}"}}'] += 1
 
-    def on_exchange_response(self, event: Event) -> None:
-        assert isinstance(event.data, ExchangeResponse)
+    def on_exchange_response(self, event: weft.events.Event) -> None:
+        assert isinstance(event.data, weft.events.ExchangeResponse)
         self.counts[f'weft_exchanges_total{{status="{event.data.status}"}}'] += 1
         self.counts["weft_turns_total"] += event.data.turns
         self.counts["weft_output_tokens_total"] += event.data.usage.total_output or 0

@@ -3,12 +3,11 @@
 import asyncio
 
 import weft
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import wire_reply
 
 
 async def main() -> None:
-    async with ScriptedServer([wire_reply("chat", text=["Hello ", "from a server ", "of your own."])]) as server:
+    reply = weft.testing.wire_reply("chat", text=["Hello ", "from a server ", "of your own."])
+    async with weft.testing.ScriptedServer([reply]) as server:
         model = weft.Model("my-model", wire="chat", base_url=f"{server.url}/v1")
         async with weft.Agent(model) as agent:
             print((await agent.run("Hello?")).text)

@@ -60,7 +60,7 @@ def draw() -> str:
         y = _height_of(floor, plan) + _FLOOR / 2
         parts.append(f'<text class="floor" x="8" y="{y:.0f}">{f"floor {floor}" if floor else "ground"}</text>')
         parts += [part for room, owns in rooms for part in _room(room, owns, places[room], len(rooms))]
-    return "\n".join([*parts, *_way(places, width), "</svg>", ""])
+    return "\n".join([*parts, *_arrow(places, width), "</svg>", ""])
 
 
 def _height_of(floor: int, plan: dict[int, list[tuple[str, str]]]) -> float:
@@ -93,7 +93,7 @@ def _short(text: str, most: int) -> str:
     return cut.rpartition(" ")[0]
 
 
-def _way(places: dict[str, Place], width: float) -> Iterator[str]:
+def _arrow(places: dict[str, Place], width: float) -> Iterator[str]:
     """Into the first room from the left, then up one staircase, and out of the last to the right."""
     x, y, room_width, height = places[WAY[0]]
     stairs = places["sessions"][0] + places["sessions"][2] - 22

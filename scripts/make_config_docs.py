@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import NODEFAULT
 
-from weft.cli.main import parser
-from weft.cli.settling import shapes_of
-from weft.config.kinds import kinds_of
-from weft.config.schema import COMMANDS, AgentTable, Everywhere, ProviderTable
-from weft.wires.quirks import Quirks
+from weft.config.keys import Key, describe_keys
+from weft.config.schema import COMMANDS, SHARED, AgentTable, Everywhere, ProviderTable
+from weft.wires.request import Quirks
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
 _REGION = re.compile(r"(?<=<!-- made by make docs -->\n).*?(?=<!-- until here -->)", re.S)
@@ -23,33 +22,35 @@ def page(text: str) -> str:
 
 
 def tables() -> str:
-    parts = [_table("At the top", Everywhere, {})]
-    for name, table in COMMANDS.items():
-        usual = {key: action.default for key, action in shapes_of(parser(name), name).items()}
-        parts.append(_table(f"`[{name}]`", table, usual, name))
-    parts.append(_table("`[agent]`", AgentTable, {}))
-    parts.append(_table("`[providers.NAME]`", ProviderTable, {}))
-    habits = {field.name: field.default for field in msgspec.structs.fields(Quirks)}
-    parts.append(_table("`[providers.NAME.quirks]`", Quirks, habits))
+    parts = [_table("At the top", Everywhere)]
+    parts += [_table(f"`[{name}]`", table, name) for name, table in COMMANDS.items()]
+    parts += [_table(f"`[{name}]`", table, name) for name, (table, _) in SHARED.items()]
+    parts.append(_table("`[agent]`", AgentTable))
+    parts.append(_table("`[providers.NAME]`", ProviderTable))
+    parts.append(_table("`[providers.NAME.quirks]`", Quirks))
     return "\n" + "\n".join(parts) + "\n"
 
 
-def _table(title: str, table: type[msgspec.Struct], usual: dict[str, Any], command: str = "") -> str:
-    said = " ".join(inspect.cleandoc(table.__doc__ or "").split())
-    lines = [f"### {title}\n", f"{said}\n", "| key | holds | if nothing is said | |", "|---|---|---|---|"]
-    for key, kind in kinds_of(table).items():
-        notes = [*([kind.said] if kind.said else []), *(["not for a project"] if kind.user_only else [])]
-        notes += ["needed"] if kind.required else []
-        cells = [f"`{key}`", kind.words, _usual(usual.get(key)), "; ".join(notes)]
-        lines.append(f"| {' | '.join(cells)} |")
-    if command:
-        lines.append(f"\nVariables: `WEFT_{command.upper()}_` and the key in capitals.")
+def _table(title: str, table: type[msgspec.Struct], name: str = "") -> str:
+    text = " ".join(inspect.cleandoc(table.__doc__ or "").split())
+    lines = [f"### {title}\n", f"{text}\n", "| key | type | default | |", "|---|---|---|---|"]
+    fields = {field.encode_name: field.default for field in msgspec.structs.fields(table)}
+    for key, each in describe_keys(table).items():
+        notes = [*([each.help] if each.help else []), *(["not in a project's file"] if each.user_only else [])]
+        notes += ["required"] if each.required else []
+        default = "" if table is Everywhere else _default(each, fields[key])
+        lines.append(f"| {' | '.join([f'`{key}`', each.words, default, '; '.join(notes)])} |")
+    if name:
+        lines.append(f"\nVariables: `WEFT_{name.upper()}_` and the key in capitals.")
     return "\n".join(lines) + "\n"
 
 
-def _usual(value: Any) -> str:
+def _default(key: Key, field: Any) -> str:
+    value = key.default
+    if value is None and field is not NODEFAULT:
+        value = field
     if value is None or value in ("", []):
-        return ""
+        return key.without
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 

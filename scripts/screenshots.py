@@ -16,7 +16,7 @@ from pathlib import Path
 
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
-from weft.providers.local.model import LABEL
+from weft.vision.local_model import LABEL
 
 ROOT = Path(__file__).parent.parent
 HOST = ROOT / "web" / "dev" / "host.py"
@@ -136,7 +136,7 @@ async def build(page: Page, models: list[str]) -> None:
     await done.nth(len(models) - 1).wait_for(timeout=SLOW)
 
 
-async def take(browser: Browser, address: str, folder: Path, theme: str, size: ViewportSize) -> None:
+async def capture(browser: Browser, address: str, folder: Path, theme: str, size: ViewportSize) -> None:
     context = await browser.new_context(
         viewport=size, color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce"
     )
@@ -169,7 +169,7 @@ async def main(folder: Path) -> None:
                 await page.close()
                 for theme in ("light", "dark"):
                     for size in (LARGE, SMALL):
-                        await take(browser, address, folder, theme, size)
+                        await capture(browser, address, folder, theme, size)
                 await browser.close()
         finally:
             server.terminate()

@@ -175,3 +175,8 @@ def test_the_plan_of_the_house_is_drawn_from_the_floors_that_are_enforced() -> N
     drawn = {room: floor for floor, rooms in made.floors().items() for room, _ in rooms}
     assert drawn == _script("test_layers", "tests").FLOORS
     assert (ROOT / "docs" / "images" / "house.svg").read_text("utf-8") == made.draw(), "run scripts/draw_house.py"
+
+
+def test_the_types_of_the_page_are_made_from_the_schema_of_today() -> None:
+    made = _script("make_event_types")
+    assert made.TYPES.read_text("utf-8") == made.types_text(), "run make docs"

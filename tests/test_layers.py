@@ -1,10 +1,11 @@
-"""The house: arrows point down only. A floor knows nothing of the floors above it."""
+"""The rules of the source tree: layers, import cycles, file sizes and names. Each failure lists all offenders."""
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 import weft
 
@@ -12,67 +13,164 @@ SOURCE = Path(weft.__file__).parent
 
 FLOORS = {
     "core": 0,
-    "config": 1,
-    "http1": 1,
     "wires": 1,
+    "http1": 1,
     "dialects": 1,
-    "schema": 1,
-    "vision": 1,
+    "config": 1,
+    "vision": 2,
     "providers": 2,
     "tools": 2,
     "agent": 3,
-    "remote": 4,
     "sessions": 4,
+    "client": 4,
     "studio": 5,
-    "server": 6,
     "testing": 5,
+    "server": 6,
     "cli": 7,
 }
 APART = {
-    ("remote", "sessions"),
-    ("dialects", "wires"),
-    ("providers", "tools"),
-    ("http1", "wires"),
+    ("client", "sessions"),
     ("dialects", "http1"),
+    ("dialects", "wires"),
+    ("http1", "wires"),
+    ("providers", "tools"),
+    ("tools", "vision"),
 }
-"""Rooms on one floor that have no door between them, either way."""
+"""Packages of one floor that do not import each other, in either direction."""
+DOORS = {"weft", *(f"weft.{name}" for name in ("server", "sessions", "studio", "testing", "dialects", "events"))}
+"""The packages that export public names."""
+NO_IO = ("core", "wires", "dialects")
+IO_MODULES = {"asyncio", "aiohttp", "socket", "subprocess", "threading", "pathlib", "urllib.request", "time"}
+MAX_LINES = 450
+AVOIDED_WORDS = frozenset(
+    (
+        *("tell", "tells", "teller", "telling", "told", "voice", "settle", "settles", "settled", "settling"),
+        *("hear", "hears", "heard", "say", "says", "said", "saying", "take", "takes", "took", "taken", "taking"),
+        *("leave", "leaves", "leaving", "past", "again", "gone", "way", "ways", "mend", "mends", "mending", "mended"),
+        *("sight", "sights", "meaning", "wish", "wishes", "wished", "whoever", "knock", "shelf", "letters"),
+    )
+)
+AVOIDED_PHRASES = ("give_up", "gave_up", "let_go", "made_of", "hand_out", "go_through", "look_up_to")
+"""Words that CONTRIBUTING.md asks not to use in the name of a function, a class or a file."""
 
 
-def _imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports by a relative name"
-            yield node.module or ""
+@cache
+def _modules() -> dict[str, Path]:
+    """Every module of the package by its name."""
+    found: dict[str, Path] = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = ("weft", *path.relative_to(SOURCE).with_suffix("").parts)
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
 
 
-def _rooms() -> list[Path]:
-    return sorted(path for path in SOURCE.rglob("*.py") if path.parent != SOURCE)
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(_modules()[module].read_text("utf-8"))
 
 
-def _room(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0]
-
-
-@pytest.mark.parametrize("path", _rooms(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_imports_point_down(path: Path) -> None:
-    here = _room(path)
-    for name in _imports(path):
-        if not name.startswith("weft."):
+def _imports(node: ast.AST, *, top_level: bool = False) -> Iterator[str]:
+    """The modules that a tree imports; with `top_level`, only those that are imported when it is loaded."""
+    for child in ast.iter_child_nodes(node):
+        if top_level and (isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or _is_type_checking(child)):
             continue
-        there = name.split(".")[1]
-        assert FLOORS[there] <= FLOORS[here], f"{here} is below {there}"
-        assert tuple(sorted((here, there))) not in APART, f"{here} and {there} have no door between them"
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            for alias in child.names:
+                submodule = f"{child.module}.{alias.name}"
+                yield submodule if submodule in _modules() else child.module or ""
+        else:
+            yield from _imports(child, top_level=top_level)
 
 
-def test_every_room_has_its_floor() -> None:
-    assert {_room(path) for path in _rooms()} <= set(FLOORS)
+def _is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
 
-@pytest.mark.parametrize("path", _rooms(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_wires_dialects_and_core_do_no_io(path: Path) -> None:
-    if _room(path) not in ("core", "wires", "dialects"):
-        pytest.skip("other floors may")
-    forbidden = {"asyncio", "aiohttp", "socket", "subprocess", "threading", "pathlib", "urllib.request", "time"}
-    assert not forbidden & set(_imports(path))
+def _package(module: str) -> str:
+    return module.split(".")[1] if "." in module else "weft"
+
+
+def _words(name: str) -> set[str]:
+    return set(re.findall(r"[a-z0-9]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower()))
+
+
+def _is_avoided(name: str) -> bool:
+    return bool(_words(name) & AVOIDED_WORDS) or any(phrase in name.lower() for phrase in AVOIDED_PHRASES)
+
+
+def _assert_none(offenders: list[str]) -> None:
+    assert not offenders, "\n".join(["", *offenders])
+
+
+def test_every_package_has_its_floor() -> None:
+    _assert_none(sorted({_package(module) for module in _modules() if module not in DOORS} - set(FLOORS)))
+
+
+def test_imports_point_down() -> None:
+    wrong: list[str] = []
+    for module in _modules():
+        here = _package(module)
+        for name in _imports(_tree(module)):
+            there = _package(name)
+            if not name.startswith("weft.") or not {here, there} <= set(FLOORS):
+                continue
+            if FLOORS[there] > FLOORS[here] or tuple(sorted((here, there))) in APART:
+                wrong.append(f"{module} imports {name}")
+    _assert_none(wrong)
+
+
+def test_no_import_cycles() -> None:
+    graph = {module: {*_imports(_tree(module), top_level=True)} & {*_modules()} - {module} for module in _modules()}
+    cycles: list[str] = []
+    while cycle := _find_cycle(graph):
+        cycles.append(" <- ".join(cycle))
+        graph[cycle[1]].discard(cycle[0])
+    _assert_none(cycles)
+
+
+def _find_cycle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_no_relative_imports() -> None:
+    nodes = ((module, node) for module in _modules() for node in ast.walk(_tree(module)))
+    _assert_none([f"{m}:{n.lineno}" for m, n in nodes if isinstance(n, ast.ImportFrom) and n.level])
+
+
+def test_core_wires_and_dialects_do_no_io() -> None:
+    modules = [module for module in _modules() if _package(module) in NO_IO]
+    assert modules
+    _assert_none([f"{m} imports {n}" for m in modules for n in _imports(_tree(m)) if n in IO_MODULES])
+
+
+def test_no_file_is_too_long() -> None:
+    sizes = {module: path.read_text("utf-8").count("\n") for module, path in _modules().items()}
+    _assert_none([f"{module} has {size} lines" for module, size in sizes.items() if size > MAX_LINES])
+
+
+def test_no_avoided_word_in_a_name() -> None:
+    files = [f"file {path.relative_to(SOURCE)}" for path in _modules().values() if _is_avoided(path.stem)]
+    named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    nodes = ((module, node) for module in _modules() for node in ast.walk(_tree(module)) if isinstance(node, named))
+    _assert_none([*files, *(f"{module}:{node.lineno} {node.name}" for module, node in nodes if _is_avoided(node.name))])
+
+
+def test_only_doors_re_export() -> None:
+    _assert_none([module for module in _modules() if module not in DOORS and _only_re_exports(_tree(module))])
+
+
+def _only_re_exports(tree: ast.Module) -> bool:
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) or _is_type_checking(node)]
+    rest = [node for node in tree.body if node not in imports and not isinstance(node, ast.Expr)]
+    return bool(imports) and all(isinstance(node, ast.Assign) and _assigns_exports(node) for node in rest)
+
+
+def _assigns_exports(node: ast.Assign) -> bool:
+    names = {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names <= {"__all__", "__getattr__", "_HOMES"}

@@ -5,7 +5,7 @@ const server = process.env["WEFT_SERVER"] ?? "http://127.0.0.1:8765";
 
 export default defineConfig({
   plugins: [react()],
-  base: "/",
+  base: "./",
   build: {
     target: "es2022",
     outDir: "dist",

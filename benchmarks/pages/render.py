@@ -15,7 +15,8 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.pages import pictures
-from weft.studio.browser import DESKTOP, MOBILE, Answer, Browser, Viewport, media_type, path_of
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import DESKTOP, MOBILE, PageResponse, Viewport, media_type, project_path
 
 HERE = Path(__file__).parent
 CACHE = HERE / ".cache"
@@ -42,11 +43,11 @@ def fingerprint(path: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def serve(url: str) -> Answer | None:
-    path = path_of(url)
+def serve(url: str) -> PageResponse | None:
+    path = project_path(url)
     if path is None or path.partition("/")[0] not in (*SETS, "pictures") or not (HERE / path).is_file():
         return None
-    return Answer(200, media_type(path), (HERE / path).read_bytes())
+    return PageResponse(200, media_type(path), (HERE / path).read_bytes())
 
 
 async def render(browser: Browser, which: str, path: Path, target: Path) -> None:

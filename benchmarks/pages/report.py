@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 from PIL import Image
 
-from weft.studio.evaluate.bars import BARS, Bar
-from weft.studio.evaluate.columns import BY_KEY
+from weft.studio.evaluate.report import BARS, COLUMNS_BY_KEY, Bar
 
 WIDTH, HEIGHT, SEAM = 400, 640, 8
 SHOWN = ("block", "text", "position", "colour", "ssim", "positioned", "overflow", "axe", "invalid", "size")
@@ -64,11 +63,11 @@ def _lines(data: dict[str, Any], pictures: dict[str, str], note: str, hidden: tu
         cells = [_verdict(summaries.get(group), number, bar) for group in (*GROUPS, "all")]
         yield f"| {bar.sentence} | {' | '.join(cells)} |"
     yield from ("", "Bold is what does not reach its bar.", "", "## Pages", "")
-    yield "| page | " + " | ".join(BY_KEY[key].label for key in SHOWN) + " |"
+    yield "| page | " + " | ".join(COLUMNS_BY_KEY[key].label for key in SHOWN) + " |"
     yield "|---|" + "---:|" * len(SHOWN)
     rows = sorted(data["rows"], key=lambda row: (GROUPS.index(row["group"]), row["target"]))
     for row in rows:
-        cells = [BY_KEY[key].written(row["figures"][key]) for key in SHOWN]
+        cells = [COLUMNS_BY_KEY[key].format(row["figures"][key]) for key in SHOWN]
         yield f"| {row['target']} | {' | '.join(cells)} |"
     yield from (
         "",
@@ -86,7 +85,7 @@ def _verdict(summary: dict[str, Any] | None, number: int, bar: Bar) -> str:
     if summary is None:
         return "–"
     verdict = summary["verdicts"][number]
-    value = BY_KEY[bar.column].written(verdict["value"])
+    value = COLUMNS_BY_KEY[bar.column].format(verdict["value"])
     return f"**{value}**" if verdict["met"] is False else value
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from google import genai
 from google.genai import types
 
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.native import native
-from benchmarks.past import PastExchange
 from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import FUNCTIONS, TOOLS
@@ -36,7 +36,7 @@ def _client(base_url: str) -> genai.Client:
     return genai.Client(api_key=API_KEY, http_options=types.HttpOptions(base_url=base_url))
 
 
-def remember(wire: Wire, past: Sequence[PastExchange]) -> list[types.Content]:
+def remember(wire: Wire, past: Sequence[EarlierExchange]) -> list[types.Content]:
     return [types.Content.model_validate(content) for content in native(wire, past)]
 
 

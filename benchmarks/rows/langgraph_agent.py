@@ -14,7 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import SecretStr
 
-from benchmarks.past import PastExchange
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import add, create_file
@@ -41,7 +41,7 @@ def _graph(base_url: str, model: str) -> Any:
     return graph.compile()
 
 
-def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[AnyMessage]:
+def remember(_wire: Wire, past: Sequence[EarlierExchange]) -> list[AnyMessage]:
     messages: list[AnyMessage] = []
     for exchange in past:
         call = ToolCall(name="add", args=exchange.arguments, id=exchange.call_id)

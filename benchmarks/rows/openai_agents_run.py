@@ -15,8 +15,8 @@ from agents import (
 )
 from openai import AsyncOpenAI
 
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.native import native
-from benchmarks.past import PastExchange
 from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import add, create_file
@@ -33,7 +33,7 @@ def _agent(base_url: str, wire: Wire, model: str) -> Agent[Any]:
     return Agent(name="bench", model=spoken, tools=[function_tool(add), function_tool(create_file)])
 
 
-def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[Any]:
+def remember(_wire: Wire, past: Sequence[EarlierExchange]) -> list[Any]:
     """Items of Responses, whatever the wire: they are the library's own form."""
     return native("responses", past)
 

@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from benchmarks.past import PastExchange
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, WIRES, Wire
 from benchmarks.tools import add, create_file
@@ -57,7 +57,7 @@ def _agent(base_url: str, wire: Wire, model: str) -> Agent[None, str]:
     return agent
 
 
-def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[ModelMessage]:
+def remember(_wire: Wire, past: Sequence[EarlierExchange]) -> list[ModelMessage]:
     messages: list[ModelMessage] = []
     for exchange in past:
         messages += (

@@ -12,7 +12,7 @@ from strands import Agent, tool
 from strands.agent.conversation_manager import NullConversationManager
 from strands.models.openai import OpenAIModel
 
-from benchmarks.past import PastExchange
+from benchmarks.earlier_exchanges import EarlierExchange
 from benchmarks.row import API_KEY, Ask, Row, Seen
 from benchmarks.scenarios import PROMPT, Wire
 from benchmarks.tools import add, create_file
@@ -23,7 +23,7 @@ def _client(base_url: str) -> AsyncOpenAI:
     return AsyncOpenAI(base_url=f"{base_url}/v1", api_key=API_KEY, max_retries=0)
 
 
-def remember(_wire: Wire, past: Sequence[PastExchange]) -> list[Any]:
+def remember(_wire: Wire, past: Sequence[EarlierExchange]) -> list[Any]:
     messages: list[Any] = []
     for exchange in past:
         call = {"toolUseId": exchange.call_id, "name": "add", "input": exchange.arguments}

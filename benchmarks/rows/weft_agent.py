@@ -2,7 +2,7 @@
 
 import weft
 from benchmarks.row import Ask, Row, Seen
-from benchmarks.rows.weft_past import model_of, remember
+from benchmarks.rows.weft_history import model_of, remember
 from benchmarks.scenarios import PROMPT, WIRES
 from benchmarks.tools import add, create_file
 from weft.core.events import InputJsonDelta, TextDelta

@@ -2,13 +2,12 @@
 
 import weft
 from benchmarks.row import Ask, Row, Seen
-from benchmarks.rows.weft_past import model_of, remember
+from benchmarks.rows.weft_history import model_of, remember
 from benchmarks.scenarios import PROMPT, WIRES
 from benchmarks.tools import FUNCTIONS, TOOLS
 from weft.core.events import InputJsonDelta, TextDelta
-from weft.core.messages import user
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition, ToolResult
+from weft.core.messages import ToolDefinition, ToolResult, user_message
+from weft.core.turn import Settings
 
 _TOOLS = [
     ToolDefinition(name=tool.name, description=tool.description, input_schema=dict(tool.schema)) for tool in TOOLS
@@ -27,7 +26,9 @@ async def converse(ask: Ask) -> Seen:
         elif isinstance(payload, InputJsonDelta):
             deltas += 1
 
-    session = weft.open_session(model_of(ask), messages=[*ask.past, user(PROMPT)], tools=_TOOLS, settings=Settings())
+    session = weft.open_provider_session(
+        model_of(ask), messages=[*ask.past, user_message(PROMPT)], tools=_TOOLS, settings=Settings()
+    )
     try:
         while True:
             turn = await session.stream_turn(watch)

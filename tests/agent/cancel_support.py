@@ -11,11 +11,10 @@ from weft.agent.agent import Agent
 from weft.agent.state import ConversationState
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, as_list, as_object, as_objects
+from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
 from weft.testing import check_log
-from weft.testing.replies import Hang, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 WIRES = ["chat", "responses", "messages", "gemini"]
@@ -54,9 +53,9 @@ class Log:
     def __init__(self, agent: Agent) -> None:
         self.events: list[Event] = []
         self.session = agent.session
-        agent.subscribe(self._take)
+        agent.subscribe(self._append)
 
-    def _take(self, event: Event) -> None:
+    def _append(self, event: Event) -> None:
         self.events.append(event)
 
     @property

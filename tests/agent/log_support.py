@@ -14,13 +14,11 @@ from weft.agent.assembler import MessageAssembler
 from weft.agent.result import AgentResult
 from weft.agent.state import ConversationState
 from weft.agent.tracker import ExchangeTracker
-from weft.core.content import Grounding, Image
 from weft.core.envelope import Event, decode_event
 from weft.core.events import AssistantMessage, ExchangeRequest, ExchangeResponse, FilePreview, FilePreviewReset
 from weft.core.json import encode
-from weft.core.messages import Block, Message
+from weft.core.messages import Block, Grounding, Image, Message, ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.providers.scripted import Script
 from weft.testing import check_log
 
@@ -43,9 +41,9 @@ class Log:
         self.before = len(agent.messages)
         """Messages of the conversation that were there first and are not in the log."""
         self.events: list[Event] = []
-        agent.subscribe(self._take)
+        agent.subscribe(self._append)
 
-    def _take(self, event: Event) -> None:
+    def _append(self, event: Event) -> None:
         self.events.append(event)
 
     @property

@@ -19,11 +19,10 @@ from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
 from weft.core.envelope import Event, decode_event
 from weft.core.json import encode
-from weft.core.tools import ToolCall, ToolResult
-from weft.providers.scripted import Call, Script
+from weft.core.messages import ToolCall, ToolResult
+from weft.providers.scripted import Script, ScriptedCall
 from weft.testing import check_log
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 from weft.tools.shell.sandbox import Sandbox
 
@@ -47,7 +46,7 @@ class Played:
         return results_of(self.log.agent.messages)
 
     @property
-    def told(self) -> str:
+    def stored_text(self) -> str:
         """Every event, as it is stored."""
         return written(self.log.events)
 
@@ -110,7 +109,7 @@ class Stage:
         self.assert_untouched()
         return Played(result, log)
 
-    async def calls(self, *calls: Call, **options: Any) -> list[ToolResult]:
+    async def calls(self, *calls: ScriptedCall, **options: Any) -> list[ToolResult]:
         """The results of calls that a model makes in one message."""
         played = await self.play(list(calls), "Done.", **options)
         assert len(played.results) == len(calls)
@@ -168,7 +167,7 @@ class Sink:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
 
-    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self.heard += await reader.read(65536)
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\ntaken")
@@ -179,7 +178,7 @@ class Sink:
 async def sink() -> AsyncGenerator[Sink]:
     """A listening server that nobody may reach."""
     counting = Sink()
-    server = await asyncio.start_server(counting.take, "127.0.0.1", 0)
+    server = await asyncio.start_server(counting.accept, "127.0.0.1", 0)
     counting.port = server.sockets[0].getsockname()[1]
     try:
         yield counting
@@ -239,7 +238,7 @@ def exit_code(result: ToolResult) -> int:
     return int(result.text.split()[2].rstrip(","))
 
 
-def says_calls(*made: tuple[str, dict[str, Any]], wire: str = "chat") -> Reply:
+def reply_with_calls(*made: tuple[str, dict[str, Any]], wire: str = "chat") -> Reply:
     """A turn of a model on a wire that makes these calls."""
     calls = [ToolCall(id=f"call_{next(_numbers)}", name=name, input=arguments) for name, arguments in made]
     return wire_reply(wire, calls=calls)

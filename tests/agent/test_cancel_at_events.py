@@ -18,10 +18,8 @@ import weft
 from weft.agent.agent import Agent
 from weft.core.envelope import Event
 from weft.core.events import CancelRequested, ExchangeResponse
-from weft.core.tools import ToolCall, ToolResult
-from weft.testing.exchange import Request
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolCall, ToolResult
+from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 
@@ -49,7 +47,7 @@ async def play(wire: str, cancel_at: int | None) -> list[str]:
     wild = script(wire)
     calm = False
 
-    def answer(_: Request) -> Reply:
+    def answer(_: ReceivedRequest) -> Reply:
         return wire_reply(wire, text="Done.") if calm else wild.pop(0)
 
     async with (

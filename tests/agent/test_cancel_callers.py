@@ -20,8 +20,7 @@ from weft.core.events import (
     TextDelta,
     ToolExecuting,
 )
-from weft.testing.replies import Hang, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 SAID = "Half of it"

@@ -10,9 +10,9 @@ from cancel_support import WIRES, Log, assert_accepted, hanging, model_at, soon,
 import weft
 from weft.agent.agent import Agent
 from weft.core.events import CancelRequested, ExchangeRequest, ExchangeResponse, TextDelta, ToolExecuting
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
-from weft.core.usage import Usage
+from weft.core.turn import Usage
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 

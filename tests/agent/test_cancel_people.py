@@ -8,8 +8,8 @@ from cancel_support import Log, soon, until
 
 import weft
 from weft.agent.agent import Agent
-from weft.core.tools import ToolResult
-from weft.tools.ask import ask_user
+from weft.core.messages import ToolResult
+from weft.tools.builtin import ask_user
 
 SAID = "Half of it"
 call = weft.ScriptedModel.call

@@ -10,7 +10,7 @@ from cancel_support import WIRES, Log, asking, assert_accepted, model_at, soon, 
 import weft
 from weft.agent.agent import Agent
 from weft.core.events import ToolExecuting
-from weft.core.tools import ToolResult
+from weft.core.messages import ToolResult
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 from weft.tools.shell.sandbox import Sandbox

@@ -39,11 +39,10 @@ from weft.core.events import (
     ToolExecuting,
     ToolUseContentBlockStart,
 )
-from weft.core.tools import ToolCall, ToolResult
-from weft.testing.replies import Hang, Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolCall, ToolResult
+from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
-from weft.tools.ask import ask_user
+from weft.tools.builtin import ask_user
 
 SAID = "Half of what the model had to say"
 QUESTION = {"question": "Which one?", "suggestions": ["this", "that"]}
@@ -204,13 +203,13 @@ async def test_a_cancel_is_prompt_and_final_and_the_conversation_goes_on(state: 
 async def test_while_no_status_line_comes(wire: str) -> None:
     left = asyncio.Event()
 
-    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.read(1 << 16):
             pass
         left.set()
         writer.close()
 
-    server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    server = await asyncio.start_server(never_answer, "127.0.0.1", 0)
     async with server:
         agent = Agent(model_at(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", wire))
         log = Log(agent)

@@ -20,10 +20,8 @@ import weft
 from weft.agent.agent import Agent
 from weft.core.errors import ServerFault, WeftError
 from weft.core.events import ExchangeRequest, ExchangeResponse
-from weft.core.tools import ToolCall, ToolResult
-from weft.testing.exchange import Request
-from weft.testing.replies import Cut, Hang, Pause, Reply, Reset
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolCall, ToolResult
+from weft.testing.server import Cut, Hang, Pause, ReceivedRequest, Reply, Reset, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 from weft.tools.files import FILE_TOOLS
 
@@ -152,7 +150,7 @@ async def cancelled_somehow(agent: Agent, dice: random.Random) -> None:
         await soon(second.result())
 
 
-def assert_settled(log: Log, seed: int) -> None:
+def assert_all_closed(log: Log, seed: int) -> None:
     assert len(log.of(ExchangeResponse)) == len(log.of(ExchangeRequest)), seed
     assert sorted(r.id for r in log.of(ToolResult)) == sorted(c.id for c in log.of(ToolCall)), seed
 
@@ -192,17 +190,17 @@ async def test_a_scripted_model(seed: int) -> None:
     before = Held.now()
     agent, log = await storm(seed, CANCELS // 5, scripted)
     await soon(agent.close())
-    assert_settled(log, seed)
+    assert_all_closed(log, seed)
     log.assert_clean()
     assert_same_history(agent, log)
     await assert_nothing_leaked(before)
 
 
-def answers(wire: str, dice: random.Random) -> Callable[[Request], Reply]:
+def answers(wire: str, dice: random.Random) -> Callable[[ReceivedRequest], Reply]:
     """Replies of every kind: whole, slow, hanging, cut, broken, refused."""
     numbers = iter(range(1_000_000))
 
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         calls: list[ToolCall] = []
         for _ in range(dice.choice([0, 1, 1, 2])):
             name, arguments = a_call(dice)
@@ -229,7 +227,7 @@ async def test_over_sockets(wire: str) -> None:
     calm = False
     wild = answers(wire, random.Random(seed))
 
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         return wire_reply(wire, text="Done.") if calm else wild(request)
 
     async with ScriptedServer(answer) as server:
@@ -239,7 +237,7 @@ async def test_over_sockets(wire: str) -> None:
         await soon(agent.close())
         for request in server.requests:
             assert refusals(wire, request.body) == [], seed
-    assert_settled(log, seed)
+    assert_all_closed(log, seed)
     log.assert_clean()
     assert_same_history(agent, log)
     await assert_nothing_leaked(before)

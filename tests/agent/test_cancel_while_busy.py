@@ -14,7 +14,7 @@ from weft.core.events import (
     ToolExecuting,
     UserMessage,
 )
-from weft.core.tools import ToolResult
+from weft.core.messages import ToolResult
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 

@@ -3,15 +3,12 @@
 import pytest
 
 import weft
-from weft.core.content import Image, Text
 from weft.core.envelope import Event
 from weft.core.errors import ContextOverflow
 from weft.core.events import ErrorOccurred, MessageStart, RetryScheduled
-from weft.core.messages import Message, assistant, tool_results, user
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import Image, Message, Text, ToolCall, ToolResult, assistant, tool_results, user_message
 from weft.testing import check_log
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 TOO_LONG = Reply.json(
@@ -25,7 +22,7 @@ def long_history(size: int = 5000) -> list[Message]:
         call = ToolCall(id=f"call_{number}", name="look", input={})
         result = ToolResult(id=call.id, name="look", status="ok", content="x" * size)
         picture = Image(data="aGk=" * size)
-        history += [user("Look.", picture), Message(role="assistant", content=[call]), tool_results([result])]
+        history += [user_message("Look.", picture), Message(role="assistant", content=[call]), tool_results([result])]
         history.append(assistant("I looked."))
     return history
 
@@ -63,7 +60,7 @@ async def test_once_and_not_again() -> None:
 
 async def test_what_cannot_be_shortened_fails_at_once() -> None:
     async with ScriptedServer([TOO_LONG]) as server:
-        agent = weft.Agent(weft.Model("m", base_url=server.url + "/v1", api_key="no-key"), history=[user("Hi")])
+        agent = weft.Agent(weft.Model("m", base_url=server.url + "/v1", api_key="no-key"), history=[user_message("Hi")])
         log: list[str] = []
         agent.subscribe(lambda event: log.append(event.type))
         with pytest.raises(ContextOverflow):

@@ -18,7 +18,7 @@ async def test_work_runs_in_the_same_task_and_off_the_frames() -> None:
 
     async def main() -> None:
         seen.append(asyncio.current_task())
-        await driver.here(work())
+        await driver.run_inline(work())
         await asyncio.sleep(0)
         seen.append(asyncio.current_task())
 
@@ -36,7 +36,7 @@ async def test_an_error_of_the_work_is_one_of_whoever_asked() -> None:
 
     async def main() -> None:
         try:
-            await driver.here(work())
+            await driver.run_inline(work())
         except ValueError as error:
             caught.append(str(error))
 
@@ -59,7 +59,7 @@ async def test_what_does_not_end_is_left_behind(error: BaseException | None) -> 
 
     async def main() -> None:
         try:
-            await driver.here(deaf())
+            await driver.run_inline(deaf())
         except asyncio.CancelledError:
             after.append("cancelled")
         await asyncio.sleep(0)
@@ -71,7 +71,7 @@ async def test_what_does_not_end_is_left_behind(error: BaseException | None) -> 
     first.cancel()
     await asyncio.sleep(0)
     assert not first.done()
-    driver.leave_behind(error)
+    driver.detach(error)
     await asyncio.wait_for(ended.wait(), 5)
     assert after == (["went on"] if error is None else ["cancelled", "went on"])
     free.set()

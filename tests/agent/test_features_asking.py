@@ -9,7 +9,7 @@ from log_support import Log, call, played, results_of, scripted, until
 import weft
 from weft.agent.agent import Agent
 from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked, ToolExecuting
-from weft.core.tools import ToolResult
+from weft.core.messages import ToolResult
 from weft.tools.approvals import NotPending
 
 

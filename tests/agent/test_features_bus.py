@@ -12,10 +12,10 @@ from weft.agent.agent import Agent
 from weft.agent.bus import EventBus
 from weft.core.envelope import PAYLOADS, Event
 from weft.core.events import ConversationStart, ExchangeRequest, TextDelta, UserMessage
-from weft.core.messages import user
+from weft.core.messages import user_message
 from weft.core.payload import Layer, Payload
 
-HELLO = UserMessage(user("Hello."))
+HELLO = UserMessage(user_message("Hello."))
 BEGIN = ConversationStart()
 
 
@@ -88,10 +88,10 @@ async def test_every_type_can_be_a_handler() -> None:
     class All:
         def __getattr__(self, name: str) -> Any:
             if name.removeprefix("on_") in PAYLOADS:
-                return self._hear
+                return self._on_event
             raise AttributeError(name)
 
-        def _hear(self, event: Event) -> None:
+        def _on_event(self, event: Event) -> None:
             heard.append(event.type)
 
     reactor = All()
@@ -158,12 +158,12 @@ async def test_one_that_leaves_while_it_hears_takes_nobody_with_it() -> None:
     bus, heard = EventBus("s"), list[str]()
     before = bus.subscribe(lambda event: heard.append(f"before{event.seq}"))
 
-    def leave(event: Event) -> None:
+    def unsubscribe_itself(event: Event) -> None:
         heard.append(f"leaves{event.seq}")
         own.close()
         before.close()
 
-    own = bus.subscribe(leave)
+    own = bus.subscribe(unsubscribe_itself)
     bus.subscribe(lambda event: heard.append(f"after{event.seq}"))
     bus.publish_all([BEGIN, HELLO])
     assert heard == ["before1", "leaves1", "after1", "after2"]
@@ -299,7 +299,7 @@ async def test_relayed_events_keep_their_place_and_take_no_number() -> None:
     own.subscribe(heard.append)
     other.subscribe(own.relay)
     other.exchange = "ex"
-    other.publish(ExchangeRequest(user("Go.")))
+    other.publish(ExchangeRequest(user_message("Go.")))
     own.publish(BEGIN)
     other.publish(BEGIN)
     assert [(e.session, e.seq, e.exchange) for e in heard] == [("other", 1, "ex"), ("own", 1, None), ("other", 2, "ex")]
@@ -323,7 +323,7 @@ async def test_what_belongs_to_no_exchange() -> None:
     bus, heard = EventBus("s"), list[Event]()
     bus.subscribe(heard.append)
     bus.exchange = "ex"
-    bus.publish_apart(BEGIN)
+    bus.publish_outside_exchange(BEGIN)
     bus.publish(HELLO)
     assert [event.exchange for event in heard] == [None, "ex"]
 

@@ -10,10 +10,10 @@ import weft
 from weft.agent.agent import Agent
 from weft.core.errors import Overloaded
 from weft.core.events import ApprovalRequested, ExchangeRequest, ExchangeResponse
-from weft.core.tools import ToolCall
-from weft.core.usage import Cost, Usage
+from weft.core.messages import ToolCall
+from weft.core.turn import Cost, Usage
 from weft.providers.scripted import ScriptedSession
-from weft.tools.tool import Access
+from weft.tools.definitions import Access
 
 
 class Priced(weft.ScriptedModel):

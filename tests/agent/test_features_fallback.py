@@ -8,10 +8,8 @@ from weft.agent.agent import Agent
 from weft.core.errors import AuthenticationFailed, Overloaded, UnknownProvider
 from weft.core.events import ExchangeResponse, MessageDiscarded, MessageStart, RetryScheduled
 from weft.core.json import encode_text
-from weft.core.messages import Message
-from weft.core.tools import ToolCall
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import Message, ToolCall
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 WIRES = ["chat", "responses", "messages", "gemini", "ollama"]

@@ -8,8 +8,8 @@ from log_support import Log, call, played, results_of, scripted
 
 import weft
 from weft.agent.agent import Agent
-from weft.core.content import Image
 from weft.core.events import FileChanged, ToolExecuting
+from weft.core.messages import Image
 
 SERVER = Path(__file__).parent.parent / "tools" / "mcp" / "mcp_real_server.py"
 

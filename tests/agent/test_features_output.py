@@ -10,7 +10,7 @@ from log_support import Log, call, scripted
 
 import weft
 from weft.agent.agent import Agent
-from weft.agent.output import OutputError
+from weft.agent.result import OutputError
 from weft.core.errors import ConfigurationError
 from weft.core.events import ExchangeResponse, UserMessage
 

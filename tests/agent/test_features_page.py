@@ -7,7 +7,7 @@ from log_support import Log, call, played, scripted, stop
 
 from weft.agent.agent import Agent
 from weft.core.events import ExchangeResponse, FileChanged
-from weft.core.tools import ToolCall
+from weft.core.messages import ToolCall
 from weft.tools.workspace.memory import MemoryWorkspace
 
 PAGE = "<!DOCTYPE html>\n<html>\n<body>Hi</body>\n</html>"

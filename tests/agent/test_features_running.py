@@ -16,12 +16,10 @@ from log_support import Log, call, played, results_of, scripted, until
 import weft
 from weft.agent.agent import Agent
 from weft.agent.bus import EventBus
-from weft.core.content import Image, Text
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, Overloaded
 from weft.core.events import ExchangeResponse, TextDelta, ToolExecuting, UserMessage
-from weft.core.messages import Message, assistant, user
-from weft.core.tools import ToolResult
+from weft.core.messages import Image, Message, Text, ToolResult, assistant, user_message
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 
@@ -74,7 +72,7 @@ async def test_prompts_of_every_kind() -> None:
     await agent.run("Words.")
     await agent.run(["Look:", picture])
     await agent.run([Text("Only text.")])
-    await agent.run(user("A message."))
+    await agent.run(user_message("A message."))
     asked = [message.content for message in agent.messages if message.role == "user"]
     assert asked == [[Text("Words.")], [Text("Look:"), picture], [Text("Only text.")], [Text("A message.")]]
     with pytest.raises(ConfigurationError, match="begins with a user message"):
@@ -83,7 +81,7 @@ async def test_prompts_of_every_kind() -> None:
 
 async def test_history_goes_on_and_may_be_given() -> None:
     model = scripted("One.", "Two.", "Three.")
-    agent = Agent(model, history=[user("Before."), assistant("Yes.")], default_instructions=False)
+    agent = Agent(model, history=[user_message("Before."), assistant("Yes.")], default_instructions=False)
     for prompt in ("A", "B", "C"):
         await agent.run(prompt)
     said = [[message.text for message in request.messages] for request in model.requests]

@@ -8,14 +8,11 @@ import pytest
 from log_support import Log, call, played, results_of, scripted, stop, think
 
 import weft
-from weft.agent.agent import Agent
-from weft.agent.instructions import DEFAULT
-from weft.config.trust import remember
+from weft.agent.agent import DEFAULT, Agent
+from weft.config.sources import remember
 from weft.core.errors import ConfigurationError
 from weft.core.events import ConversationInterrupted, ToolExecuting
-from weft.core.settings import Settings
-from weft.core.stop import StopReason
-from weft.core.usage import Cost, Usage
+from weft.core.turn import Cost, Settings, StopReason, Usage
 from weft.providers.scripted import ScriptedSession
 
 

@@ -8,10 +8,9 @@ from log_support import Log, call, fail, raw_call, scripted, stop, think, until
 
 import weft
 from weft.agent.agent import Agent
-from weft.agent.assembler import MessageAssembler, settled
+from weft.agent.assembler import MessageAssembler, message_payloads
 from weft.agent.state import ConversationState
 from weft.agent.tracker import ExchangeTracker
-from weft.core.content import Reasoning, Text
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import ErrorInfo, Overloaded
 from weft.core.events import (
@@ -32,10 +31,9 @@ from weft.core.events import (
     ToolUseContentBlockStart,
 )
 from weft.core.json import encode
+from weft.core.messages import Reasoning, Text, ToolCall
 from weft.core.payload import Payload
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall
-from weft.core.usage import Usage
+from weft.core.turn import StopReason, Usage
 
 
 @weft.tool
@@ -243,7 +241,7 @@ def test_blocks_may_be_interleaved() -> None:
     assert isinstance(asked, ToolCall)
     assert message.message.content == [Reasoning("Hm."), Text("Let me see."), asked]
     assert asked.input == {"place": "x"}
-    assert made == settled(message.message)
+    assert made == message_payloads(message.message)
     assert [payload.type for payload in made] == ["assistant_message", "tool_call", "tool_use_message", "tool_planned"]
 
 
@@ -266,9 +264,9 @@ def test_a_discarded_message_leaves_nothing() -> None:
     assembler = MessageAssembler()
     for payload in stream("tool_use")[:-2]:
         assembler.feed(payload)
-    assert (assembler.said, assembler.length) == ("Let me see.", len("Hm.Let me see.") + len('{"place":"x"}'))
+    assert (assembler.text, assembler.length) == ("Let me see.", len("Hm.Let me see.") + len('{"place":"x"}'))
     assert assembler.feed(MessageDiscarded("m1", ErrorInfo(code="incomplete", message="cut"))) == []
-    assert (assembler.said, assembler.message, assembler.length) == ("", "", 0)
+    assert (assembler.text, assembler.message, assembler.length) == ("", "", 0)
     made = [payload for each in stream("tool_use") for payload in assembler.feed(each)]
     assert isinstance(made[0], AssistantMessage)
     assert made[0].message.text == "Let me see."

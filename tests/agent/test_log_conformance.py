@@ -14,15 +14,13 @@ from weft.agent.agent import Agent
 from weft.core.errors import ConfigurationError
 from weft.core.events import ExchangeResponse, MessageDiscarded, MessageStart, ToolExecuting
 from weft.core.json import JsonObject
-from weft.core.messages import Message, user
-from weft.core.stop import EXECUTABLE
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.testing.replies import EVENT_STREAM, Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import Message, ToolCall, ToolDefinition, ToolResult, user_message
+from weft.core.turn import EXECUTABLE
+from weft.testing.server import EVENT_STREAM, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 from weft.tools.context import ToolContext
-from weft.tools.registry import Registry
-from weft.tools.tool import Tool
+from weft.tools.definitions import Tool
+from weft.tools.function_tools import Registry
 
 CASES = all_cases()
 STREAMS = [name for name, case in CASES.items() if case.stream is not None]
@@ -75,7 +73,7 @@ def agent_for(
         settings=case.settings,
         retry=retry or weft.Retry(attempts=1),
     )
-    return agent, asked or user("Go on.")
+    return agent, asked or user_message("Go on.")
 
 
 def reply_of(case: Case) -> Reply:

@@ -14,15 +14,15 @@ from weft.agent.agent import Agent
 from weft.core.errors import Overloaded
 from weft.core.events import FileChanged, FilePreview, FilePreviewReset, MessageStop, ToolUseContentBlockStop
 from weft.core.json import encode_text
-from weft.core.tools import ToolCall
-from weft.providers.scripted import Call
+from weft.core.messages import ToolCall
+from weft.providers.scripted import ScriptedCall
 from weft.tools.workspace.memory import MemoryWorkspace
 
 OLD = 'import os\n\n\ndef main() -> None:\n    print("Zwölf 😀")\n\n\nmain()\n'
 NEW = '<!doctype html>\n<html>\n\t<p class="a">Zwölf Boxkämpfer 😀 — $& \\1 \\n</p>\r\n</html>\n'
 CUTS = [*range(1, 24), 50, 100, 1000]
 
-CALLS: dict[str, Call] = {
+CALLS: dict[str, ScriptedCall] = {
     "create_file": call("create_file", path="new.html", content=NEW),
     "write_file": call("write_file", path="./app.py", content=NEW),
     "edit_file": call(
@@ -42,7 +42,9 @@ def previews(log: Log) -> list[FilePreview]:
     return log.of(FilePreview)
 
 
-async def shown(asked: Call, piece: int, files: dict[str, str] | None = None, **options: Any) -> tuple[Log, str, str]:
+async def shown(
+    asked: ScriptedCall, piece: int, files: dict[str, str] | None = None, **options: Any
+) -> tuple[Log, str, str]:
     """The log, what its preview came to, and what the file is."""
     workspace = MemoryWorkspace({"app.py": OLD} if files is None else files)
     _, log = await played([asked], "Done.", tools=["files"], workspace=workspace, piece=piece, **options)
@@ -152,7 +154,7 @@ async def test_an_empty_file_needs_no_preview() -> None:
 # --- taken back ------------------------------------------------------------------------------------------------------
 
 
-async def reset_of(asked: Call, piece: int = 4, **options: Any) -> Log:
+async def reset_of(asked: ScriptedCall, piece: int = 4, **options: Any) -> Log:
     workspace = MemoryWorkspace({"app.py": OLD, "folder/x": ""})
     _, log = await played([asked], "Done.", tools=["files"], workspace=workspace, piece=piece, **options)
     assert workspace.read_text("app.py") == OLD
@@ -178,7 +180,7 @@ async def reset_of(asked: Call, piece: int = 4, **options: Any) -> Log:
     ],
     ids=["a folder", "an edit that does not fit", "cut off", "twice", "an argument too many"],
 )
-async def test_a_call_that_fails_takes_its_preview_back(asked: Call, piece: int) -> None:
+async def test_a_call_that_fails_takes_its_preview_back(asked: ScriptedCall, piece: int) -> None:
     log = await reset_of(asked, piece)
     assert len(log.of(FilePreviewReset)) == 1
 

@@ -16,20 +16,17 @@ from log_support import Log, call, fail, raw_call, stop, think, until
 
 import weft
 from weft.agent.agent import Agent
-from weft.core.content import Image
 from weft.core.envelope import Event
 from weft.core.errors import ContextOverflow, IncompleteStream, Overloaded, ProviderError
 from weft.core.events import ApprovalRequested, MessageStart, QuestionAsked, ToolExecuting
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolResult
-from weft.core.usage import Usage
+from weft.core.messages import Image, ToolCall, ToolResult
+from weft.core.turn import StopReason, Usage
 from weft.providers.scripted import Part, Script
-from weft.testing.replies import Cut, Reply, Reset, Step
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Cut, Reply, Reset, ScriptedServer, Step
 from weft.testing.streams import wire_stream
 from weft.tools.builtin import named_tools
+from weft.tools.definitions import Access
 from weft.tools.permissions import Permissions
-from weft.tools.tool import Access
 
 BLOCKS, CONVERSATIONS = 14, 160
 SOCKET_BLOCKS, SOCKET_CONVERSATIONS = 3, 40
@@ -206,9 +203,9 @@ class Disturbance:
 
     def __init__(self, agent: Agent, at: int, what: str) -> None:
         self._agent, self._at, self._what = agent, at, what
-        agent.subscribe(self._hear)
+        agent.subscribe(self._on_event)
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if event.seq != self._at or self._agent.engine.current is None:
             return
         match self._what:

@@ -11,7 +11,6 @@ from log_support import Log, call, fail, played, raw_call, results_of, scripted,
 
 import weft
 from weft.agent.agent import Agent
-from weft.core.content import Image
 from weft.core.errors import Overloaded
 from weft.core.events import (
     FileChanged,
@@ -21,14 +20,13 @@ from weft.core.events import (
     ToolFailed,
     ToolOutputDelta,
 )
-from weft.core.tools import ToolCall, ToolResult, ToolStatus
-from weft.providers.scripted import Call, Script
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import Image, ToolCall, ToolResult, ToolStatus
+from weft.providers.scripted import Script, ScriptedCall
+from weft.testing.server import Reply, ScriptedServer
 from weft.tools.builtin import named_tools
 from weft.tools.shell.sandbox import Sandbox
-from weft.tools.web.fetch import fetch_tool
-from weft.tools.web.outgoing import Outgoing
+from weft.tools.web.fetch_tool import fetch_tool
+from weft.tools.web.fetcher import WebFetcher
 
 ALL = [tool.name for tool in named_tools(["all"])]
 NO_SANDBOX = Sandbox().available()
@@ -65,7 +63,7 @@ async def yes(_: QuestionAsked) -> str:
     return "yes"
 
 
-FINE: dict[str, list[Call]] = {
+FINE: dict[str, list[ScriptedCall]] = {
     "create_file": [call("create_file", path="a/b.txt", content="one\ntwo\n")],
     "write_file": [call("write_file", path="notes.txt", content="other\n")],
     "edit_file": [call("edit_file", path="src/app.py", edits=[{"old_text": "hello", "new_text": "$&"}])],
@@ -78,7 +76,7 @@ FINE: dict[str, list[Call]] = {
     "todo_list": [call("todo_list", items=[{"text": "one", "status": "in_progress"}])],
     "ask_user": [call("ask_user", question="Really?", suggestions=["yes", "no"])],
 }
-WRONG: dict[str, Call] = {
+WRONG: dict[str, ScriptedCall] = {
     "create_file": call("create_file", path="../out.txt", content="x"),
     "write_file": call("write_file", path="src", content="x"),
     "edit_file": call("edit_file", path="src/app.py", old_text="nowhere", new_text="x"),
@@ -212,7 +210,7 @@ async def test_commands_need_a_folder() -> None:
 @asynccontextmanager
 async def web(*replies: Reply) -> AsyncGenerator[tuple[str, weft.Tool]]:
     async with ScriptedServer(list(replies)) as server:
-        yield server.url, fetch_tool(Outgoing(allow={server.url.removeprefix("http://")}))
+        yield server.url, fetch_tool(WebFetcher(allow={server.url.removeprefix("http://")}))
 
 
 async def test_pages_pictures_and_failures() -> None:
@@ -283,7 +281,7 @@ async def forbidden() -> str:
     raise AssertionError("it ran")
 
 
-OUTCOMES: list[tuple[Call, ToolStatus]] = [
+OUTCOMES: list[tuple[ScriptedCall, ToolStatus]] = [
     (call("fine"), "ok"),
     (call("plain"), "ok"),
     (call("broken"), "error"),
@@ -299,7 +297,7 @@ RULES = ["deny forbidden"]
 
 
 @pytest.mark.parametrize(("asked", "status"), OUTCOMES, ids=lambda given: getattr(given, "name", None))
-async def test_each_outcome(asked: Call, status: ToolStatus) -> None:
+async def test_each_outcome(asked: ScriptedCall, status: ToolStatus) -> None:
     result, log = await played([asked], "Done.", tools=EVERY, permissions=weft.Permissions("auto", RULES))
     (found,) = results_of(result.messages)
     assert (found.status, found.is_error) == (status, status != "ok")

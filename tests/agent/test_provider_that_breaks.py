@@ -5,9 +5,8 @@ import pytest
 import weft
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
-from weft.core.messages import Message
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition
+from weft.core.messages import Message, ToolDefinition
+from weft.core.turn import Settings
 from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
 from weft.providers.scripted import ScriptedSession
 from weft.testing import check_log

@@ -12,7 +12,7 @@ from security_support import Stage
 import weft
 from weft.agent.agent import Agent
 from weft.core.events import ApprovalRequested, ApprovalResolved
-from weft.providers.scripted import Call
+from weft.providers.scripted import ScriptedCall
 from weft.tools.approvals import NotPending
 
 
@@ -24,7 +24,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 class Person:
     """Somebody who is asked, and decides by hand."""
 
-    def __init__(self, stage: Stage, *turns: list[Call] | str) -> None:
+    def __init__(self, stage: Stage, *turns: list[ScriptedCall] | str) -> None:
         self.agent = Agent(scripted(*turns), tools=["files"], workspace=stage.inside, permissions="ask")
         self.log = Log(self.agent)
         self._seen = 0
@@ -36,15 +36,15 @@ class Person:
         return self.log.of(ApprovalRequested)[self._seen - 1]
 
 
-def write(content: str, call_id: str = "call_1", path: str = "a.txt") -> Call:
-    return Call("write_file", {"path": path, "content": content}, id=call_id)
+def write(content: str, call_id: str = "call_1", path: str = "a.txt") -> ScriptedCall:
+    return ScriptedCall("write_file", {"path": path, "content": content}, id=call_id)
 
 
 @pytest.fixture
 async def person(stage: Stage) -> Any:
     people: list[Person] = []
 
-    def make(*turns: list[Call] | str) -> Person:
+    def make(*turns: list[ScriptedCall] | str) -> Person:
         people.append(Person(stage, *turns))
         return people[-1]
 
@@ -147,7 +147,7 @@ async def _asked_after_always(stage: Stage, *made: dict[str, str]) -> int:
     async def always(_: ApprovalRequested) -> weft.Approval:
         return weft.Approval(True, always=True)
 
-    turns = [[Call("run_command", arguments)] for arguments in made]
+    turns = [[ScriptedCall("run_command", arguments)] for arguments in made]
     played = await stage.play(*turns, "Done.", permissions="ask", on_approval=always)
     return len(played.log.of(ApprovalRequested))
 

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 from log_support import call
-from security_support import Sink, Stage, says_calls, sink
+from security_support import Sink, Stage, reply_with_calls, sink
 
 import weft
 from weft.core.events import ApprovalRequested
-from weft.core.tools import ToolResult
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolResult
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
-from weft.tools.web.fetch import fetch_tool
-from weft.tools.web.outgoing import Outgoing
+from weft.tools.web.fetch_tool import fetch_tool
+from weft.tools.web.fetcher import WebFetcher
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ async def test_x04_a_name_for_it(stage: Stage) -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         return ["169.254.169.254"] if host == "metadata.google.internal" else ["93.184.216.34", "127.0.0.1"]
 
-    fetch = fetch_tool(Outgoing(resolve=resolve))
+    fetch = fetch_tool(WebFetcher(resolve=resolve))
     urls = ["http://metadata.google.internal/", "http://both.test/"]
     for result in await stage.calls(*(call("fetch_url", url=url) for url in urls), tools=[fetch]):
         assert result.text.startswith("url_not_allowed: "), result.text
@@ -69,7 +68,7 @@ async def redirected(stage: Stage, taken: Sink, *replies: Reply) -> list[ToolRes
         async def resolve(host: str, _: int) -> Sequence[str]:
             return ["127.0.0.1"]
 
-        fetch = fetch_tool(Outgoing(allow=[f"ok.test:{port}"], resolve=resolve))
+        fetch = fetch_tool(WebFetcher(allow=[f"ok.test:{port}"], resolve=resolve))
         calls = [call("fetch_url", url=f"http://ok.test:{port}/{n}") for n in range(len(replies))]
         results = [(await stage.calls(made, tools=[fetch]))[0] for made in calls]
         assert len(server.requests) == len(replies)
@@ -129,7 +128,7 @@ async def test_a_rule_for_a_host_holds_in_other_spellings(stage: Stage) -> None:
 async def test_the_same_in_the_command(stage: Stage) -> None:
     async with sink() as taken:
         made = [("fetch_url", {"url": url.replace("PORT", str(taken.port))}) for url in LOCAL]
-        async with ScriptedServer([says_calls(*made), wire_reply("chat", text="Done.")]) as server:
+        async with ScriptedServer([reply_with_calls(*made), wire_reply("chat", text="Done.")]) as server:
             words = ["--workspace", str(stage.inside), "--permissions", "auto", "--json"]
             ran = await stage.weft(server, *words)
         assert taken.connections == 0

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from log_support import call
-from security_support import CANARY, Stage, needs_sandbox, says_calls
+from security_support import CANARY, Stage, needs_sandbox, reply_with_calls
 
 from weft.core.events import FileChanged, FilePreview, ToolExecuting
-from weft.core.tools import ToolResult
-from weft.providers.scripted import Call
+from weft.core.messages import ToolResult
+from weft.providers.scripted import ScriptedCall
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 from weft.tools.builtin import named_tools
@@ -56,7 +56,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     return Stage(tmp_path, monkeypatch)
 
 
-def reads(path: str) -> list[Call]:
+def reads(path: str) -> list[ScriptedCall]:
     return [
         call("read_file", path=path),
         call("read_file", files=[{"path": path}, {"path": path, "start_line": 1}]),
@@ -65,7 +65,7 @@ def reads(path: str) -> list[Call]:
     ]
 
 
-def writes(path: str) -> list[Call]:
+def writes(path: str) -> list[ScriptedCall]:
     begin, end = "*** Begin Patch\n", "\n*** End Patch"
     return [
         call("create_file", path=path, content="new"),
@@ -79,7 +79,7 @@ def writes(path: str) -> list[Call]:
     ]
 
 
-def runs(path: str) -> list[Call]:
+def runs(path: str) -> list[ScriptedCall]:
     return [call("run_command", command="true", cwd=path), call("run_command", command="ls", cwd=path, background=True)]
 
 
@@ -103,7 +103,7 @@ async def test_p19_the_matrix(stage: Stage, path: str) -> None:
     played = await stage.play([*reads(path), *writes(path), *runs(path)], "Done.")
     for result in played.results:
         assert refused([result]), (result.name, result.text)
-    assert str(stage.folder) not in played.told
+    assert str(stage.folder) not in played.stored_text
     assert played.log.of(FileChanged) == []
     assert (stage.inside / "ok.txt").read_text() == "fine\nold\n"
     assert "weft-pwn" not in os.listdir("/tmp")
@@ -288,7 +288,7 @@ async def test_the_matrix_in_the_command(stage: Stage) -> None:
     """The same through `weft run --json`, as a process of its own."""
     paths = ["../OUT/secret.txt", "/etc/passwd", "link/secret.txt", "near/w", "dangling", "/proc/self/environ"]
     made = [(c.name, c.input) for path in paths for c in (*reads(path), *writes(path), *runs(path))]
-    async with ScriptedServer([says_calls(*made), wire_reply("chat", text="Done.")]) as server:
+    async with ScriptedServer([reply_with_calls(*made), wire_reply("chat", text="Done.")]) as server:
         ran = await stage.weft(server, "--workspace", str(stage.inside), "--permissions", "auto", "--json")
         sent = server.requests[1].content.decode()
     assert ran.code == 0, ran.err

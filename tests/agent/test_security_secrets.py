@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 from log_support import Log
-from security_support import KEY, Stage, says_calls, written
+from security_support import KEY, Stage, reply_with_calls, written
 
 import weft
 from weft.agent.agent import Agent
 from weft.core.errors import WeftError
 from weft.core.events import RetryScheduled, ToolExecuting
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import ToolCall, ToolResult
 from weft.providers.model import Model
-from weft.testing.replies import Cut, Hang, Reply
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_reply
+from weft.testing.server import Cut, Hang, Reply, ScriptedServer
+from weft.testing.streams import sse_event, wire_reply
 
 SAID = f"Incorrect API key provided: {KEY}. You can find yours at the console."
 QUICK = weft.Retry(attempts=2, base=0.01)
@@ -52,7 +51,7 @@ ERRORS = {
     },
     "a page": Reply([f"<html><body>{SAID}</body></html>".encode()], status=500, content_type="text/html"),
     "a page with 200": Reply([f"<html><body>{SAID}</body></html>".encode()], content_type="text/html"),
-    "in the stream": Reply([event({"error": {"message": SAID, "code": 401}})]),
+    "in the stream": Reply([sse_event({"error": {"message": SAID, "code": 401}})]),
     "cut off": Reply([b"data: {" + KEY.encode(), Cut()]),
     "a redirect": Reply([SAID.encode()], status=307, headers={"location": f"http://127.0.0.1:1/{KEY}"}),
     "in a header": Reply.json({"error": {"message": "no"}}, 401, {"x-request-id": KEY, "retry-after": KEY}),
@@ -119,7 +118,7 @@ async def again() -> str:
 
 @pytest.mark.parametrize(("budget", "turns"), [(None, 20), (weft.Budget(turns=1), 1), (weft.Budget(turns=7), 7)])
 async def test_m01_a_model_that_never_ends(budget: weft.Budget | None, turns: int, stage: Stage) -> None:
-    async with ScriptedServer(lambda _: says_calls(("again", {}))) as server:
+    async with ScriptedServer(lambda _: reply_with_calls(("again", {}))) as server:
         agent = Agent(Model("m", base_url=f"{server.url}/v1"), tools=[again], budget=budget)
         log = Log(agent)
         result = await agent.run("Go.")
@@ -131,7 +130,7 @@ async def test_m01_a_model_that_never_ends(budget: weft.Budget | None, turns: in
 
 async def test_m01_errors_do_not_count_less(stage: Stage) -> None:
     """Calls of tools that do not exist, and arguments that are none, are turns like others."""
-    async with ScriptedServer(lambda _: says_calls(("nothing", {}), ("again", {"no": 1}))) as server:
+    async with ScriptedServer(lambda _: reply_with_calls(("nothing", {}), ("again", {"no": 1}))) as server:
         agent = Agent(Model("m", base_url=f"{server.url}/v1"), tools=[again], budget=weft.Budget(turns=4))
         log = Log(agent)
         result = await agent.run("Go.")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from log_support import call, until
-from security_support import CANARY, KEY, Stage, alive, exit_code, needs_sandbox, says_calls, sink
+from security_support import CANARY, KEY, Stage, alive, exit_code, needs_sandbox, reply_with_calls, sink
 
 import weft
 from weft.core.events import ApprovalRequested, ToolExecuting
-from weft.core.tools import ToolResult
+from weft.core.messages import ToolResult
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 from weft.tools.permissions import Mode
@@ -157,7 +157,7 @@ async def test_s07_a_key_in_our_environment(shell: Stage, monkeypatch: pytest.Mo
 
 async def test_s07_a_key_in_the_environment_of_the_command(shell: Stage) -> None:
     made = [("run_command", {"command": command}) for command in LOOKS]
-    async with ScriptedServer([says_calls(*made), wire_reply("chat", text="Done.")]) as server:
+    async with ScriptedServer([reply_with_calls(*made), wire_reply("chat", text="Done.")]) as server:
         words = ["--workspace", str(shell.inside), "--permissions", "auto", "--json", "--api-key-env", "MY_KEY"]
         ran = await shell.weft(server, *words, MY_KEY=KEY, OPENAI_API_KEY=f"{KEY}-too")
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 from log_support import call
-from security_support import Stage, needs_sandbox, says_calls
+from security_support import Stage, needs_sandbox, reply_with_calls
 
 from weft.core.events import ApprovalRequested, ToolOutputDelta
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 HOSTILE = {
@@ -134,7 +133,7 @@ async def test_s19_calls_and_results_on_a_terminal(stage: Stage) -> None:
         ("todo_list", {"items": [{"text": ALL, "status": "pending"}]}),
         ("ask_user", {"question": f"Well{ALL}?", "suggestions": [f"a{ALL}", f"b{ALL}"]}),
     ]
-    replies = [says_calls(*made), wire_reply("chat", text="Done.")]
+    replies = [reply_with_calls(*made), wire_reply("chat", text="Done.")]
     assert_harmless(await on_terminal(stage, b"y\nn\n\n1\n1\n", *replies))
 
 
@@ -144,7 +143,7 @@ async def test_s19_what_a_model_says_on_a_terminal(stage: Stage, kind: str) -> N
     replies = {
         "text": [wire_reply("chat", text=said)],
         "thinking": [wire_reply("chat", thinking=said, text="Done.")],
-        "tool name": [says_calls((said, {})), wire_reply("chat", text="Done.")],
+        "tool name": [reply_with_calls((said, {})), wire_reply("chat", text="Done.")],
         "provider error": [Reply.json({"error": {"message": said}}, 400)],
     }
     seen = await on_terminal(stage, b"", *replies[kind])

@@ -10,7 +10,7 @@ from log_support import Log, call, scripted
 from security_support import CANARY, KEY, Stage, needs_sandbox, sink
 
 from weft.agent.agent import Agent
-from weft.config.trust import remember
+from weft.config.sources import remember
 from weft.core.events import UserMessage
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply

@@ -9,10 +9,8 @@ from test_cancel_states import STATES
 import weft
 from weft.agent.agent import Agent
 from weft.core.events import ExchangeResponse
-from weft.core.messages import Message
-from weft.core.tools import ToolCall
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import Message, ToolCall
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 

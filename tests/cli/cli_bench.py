@@ -70,6 +70,6 @@ async def finish(process: asyncio.subprocess.Process, said: bytes | None = None,
     return Ran(process.returncode, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
-def is_told_in_one_line(ran: Ran) -> bool:
+def is_one_line_error(ran: Ran) -> bool:
     """One sentence on standard error, nothing on standard output, no traceback."""
     return ran.out == "" and ran.err.count("\n") == 1 and ran.err.startswith("weft: ") and "Traceback" not in ran.err

@@ -5,8 +5,8 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from weft.core.tools import ToolCall
-from weft.testing.replies import Reply
+from weft.core.messages import ToolCall
+from weft.testing.server import Reply
 from weft.testing.streams import wire_reply
 
 PAGE = "<!doctype html><title>Bakery</title><h1>Bread</h1><p>Every morning.</p>"

@@ -6,13 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_bench import KEY, Ran, is_told_in_one_line, run, run_with
+from cli_bench import KEY, Ran, is_one_line_error, run, run_with
 
 import weft
 from weft.cli.main import main
-from weft.config.trust import remember
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.config.sources import remember
+from weft.testing.server import Reply, ScriptedServer
 
 BASE = ["--base-url", "http://127.0.0.1:1/v1"]
 
@@ -31,7 +30,7 @@ def bad_file() -> None:
 
 def check(ran: Ran, code: int, words: str) -> None:
     assert ran.code == code
-    assert is_told_in_one_line(ran), ran
+    assert is_one_line_error(ran), ran
     assert words in ran.err
 
 
@@ -81,7 +80,7 @@ async def test_an_empty_stdin(capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 async def test_a_stdin_that_is_no_text(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe picture \x00"), "utf-8"))
-    check(await run(capsys, "run", "--model", "m", *BASE, "-"), 2, "standard input")
+    check(await run(capsys, "run", "--model", "m", *BASE, "-"), 2, "Standard input")
 
 
 async def test_a_key_that_cannot_be_sent(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,8 @@ from cli_bench import run_process
 from cli_pages import here, picture
 from cli_tmux import NEEDS_TMUX, Tmux
 
-from weft.core.tools import ToolCall
-from weft.testing.replies import Hang, Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolCall
+from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 pytestmark = NEEDS_TMUX
@@ -38,7 +37,7 @@ def writer(request: Any) -> Reply:
 
 async def test_an_answer_is_shown_as_markdown(tmp_path: Path) -> None:
     async with ScriptedServer(lambda _: wire_reply("chat", text=ANSWER)) as server, chat(server, tmp_path) as terminal:
-        await terminal.shows("weft with m in ", "› ")
+        await terminal.shows("weft with m in ", "›")
         await terminal.enter("Say hello")
         screen = await terminal.shows("› Say hello", "• two", "out, cost unknown")
         assert "Hello there, see a.py:" in screen
@@ -62,7 +61,7 @@ async def test_a_call_is_allowed_by_a_key_and_taken_back(tmp_path: Path) -> None
         assert "Allow create_file?" not in screen
         assert here("a.txt").read_text() == "alpha\nbeta\n"
         await terminal.enter("/undo")
-        await terminal.shows("Undone: Write it", "a.txt is gone again.")
+        await terminal.shows("Undone: Write it", "a.txt is deleted again.")
         assert not here("a.txt").exists()
         await terminal.enter("/undo")
         await terminal.shows("There is nothing to undo.")
@@ -75,7 +74,7 @@ async def test_a_file_that_was_changed_since_is_not_taken_back(tmp_path: Path) -
         await terminal.shows("It is written.", "cost unknown")
         here("a.txt").write_text("mine")
         await terminal.enter("/undo")
-        await terminal.shows("a.txt stays as it is: it was changed again since.")
+        await terminal.shows("a.txt stays as it is: it was changed since.")
         assert here("a.txt").read_text() == "mine"
 
 
@@ -165,7 +164,7 @@ async def test_files_and_pictures_go_along(tmp_path: Path) -> None:
             terminal.press("Tab")
             await terminal.shows("› Read @notes.md")
             await terminal.enter(f" and {tmp_path}/shot.png")
-            await terminal.shows("I see.", "(2 sent along)")
+            await terminal.shows("I see.", "(2 attached)")
         sent = json.dumps(server.requests[0].body["messages"])
     assert "The secret word is **mauve**." in sent
     assert "data:image/png;base64," in sent

@@ -3,13 +3,13 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 from cli_bench import finish, run_process, run_with, started
 
-from weft.testing.conform.good_server import GoodServer
-from weft.testing.replies import Hang, Pause, Reply, Step
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Hang, Pause, Reply, ScriptedServer, Step
 from weft.testing.streams import wire_reply, wire_stream
 
 
@@ -89,7 +89,7 @@ async def test_a_demo_whose_reader_has_seen_enough() -> None:
 
 
 async def test_checks_whose_reader_has_seen_enough() -> None:
-    async with ScriptedServer(GoodServer("chat")) as server:
+    async with ScriptedServer(lambda _: wire_reply("chat", text="Hello there.")) as server:
         _, err = await cut_off("conform", "--base-url", f"{server.url}/v1", "--model", "m")
     assert "Traceback" not in err
     assert "BrokenPipe" not in err
@@ -142,3 +142,13 @@ async def test_the_demonstration() -> None:
     assert ran.out.count("<p>3 °C and snow: take a warm coat.</p>") == 5
     assert ran.out.count("✎ index.html, revision 2") == 5
     assert ran.out.count("A page about Oslo, and its weather.") == 5
+
+
+def test_the_terminal_libraries_are_loaded_by_a_conversation_alone() -> None:
+    code = (
+        "import sys, weft\nfrom weft.cli.main import parser\n"
+        "parser().format_help(), parser('run').format_help(), parser('chat').format_help()\n"
+        "print([name for name in ('prompt_toolkit', 'rich', 'markdown_it') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"

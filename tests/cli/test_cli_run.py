@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from cli_bench import KEY, run, run_with
 
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_reply, wire_stream
+from weft.testing.server import Reply, ScriptedServer
+from weft.testing.streams import sse_event, wire_reply, wire_stream
 
 SHOWN = {"message_start", "message_discarded", "retry_scheduled"}
 WIRES = ["chat", "responses", "messages", "gemini", "ollama"]
@@ -63,7 +62,9 @@ async def test_a_provider_by_name(capsys: pytest.CaptureFixture[str], monkeypatc
 async def test_the_bill_and_the_stop_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     usage = {"prompt_tokens": 1234, "completion_tokens": 7, "cost": 0.0125}
     stream = [*wire_stream("chat", text="Half", stop="max_tokens", usage=None)[:-1]]
-    async with ScriptedServer([Reply([*stream, event({"choices": [], "usage": usage}), event("[DONE]")])]) as server:
+    async with ScriptedServer(
+        [Reply([*stream, sse_event({"choices": [], "usage": usage}), sse_event("[DONE]")])]
+    ) as server:
         ran = await run(capsys, *run_with(server, "Hi"))
     assert ran.err == "weft: 1,234 in, 7 out, $0.0125, max_tokens. The answer was cut off at the output limit.\n"
 
@@ -104,7 +105,10 @@ async def test_json_of_a_failed_turn(capsys: pytest.CaptureFixture[str]) -> None
         ran = await run(capsys, *run_with(server, "Hi", "--json"))
     assert ran.code == 1
     events = [loads(line) for line in ran.out.splitlines()]
-    assert [event["type"] for event in events if event["type"] in SHOWN] == ["message_start", "message_discarded"]
+    assert [event["type"] for event in events if event["type"] in SHOWN] == [
+        "message_start",
+        "message_discarded",
+    ]
     assert events[-1]["data"]["status"] == "failed"
     assert ran.err == "weft: " + events[-1]["data"]["error"]["message"] + "\n"
 

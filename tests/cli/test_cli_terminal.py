@@ -13,8 +13,7 @@ import pytest
 from cli_bench import START, run_with
 from test_cli_tools import calls
 
-from weft.testing.replies import Pause, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 

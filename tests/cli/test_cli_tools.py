@@ -12,10 +12,9 @@ import pytest
 from cli_bench import run, run_with, started
 
 from weft.core.envelope import Event, decode_event
-from weft.core.tools import ToolCall
+from weft.core.messages import ToolCall
 from weft.testing import check_log
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 _numbers = count(1)
@@ -118,7 +117,7 @@ async def test_what_is_only_in_memory_is_said_to_be(capsys: pytest.CaptureFixtur
     replies = [calls(("create_file", {"path": "x.html", "content": "<p>"})), wire_reply("chat", text="Done.")]
     async with ScriptedServer(replies) as server:
         ran = await run(capsys, *run_with(server, "Do it", "--tools", "files", "--permissions", "auto"))
-    assert ran.err.endswith("weft: x.html is kept nowhere; give --workspace DIR to keep it.\n")
+    assert ran.err.endswith("weft: x.html is not saved; --workspace DIR saves files.\n")
 
 
 @pytest.mark.parametrize(("words", "limit"), [(["--max-turns", "3"], "3 turns"), (["--max-tokens", "20"], "20 tokens")])
@@ -140,7 +139,7 @@ async def test_a_failure_is_status_1(capsys: pytest.CaptureFixture[str]) -> None
     ("words", "reason"),
     [
         (["--tools", "fiels"], "There is no tool 'fiels'; did you mean 'files'?"),
-        (["--workspace", "nowhere"], "There is no folder 'nowhere' to work in; make it first."),
+        (["--workspace", "nowhere"], "There is no folder 'nowhere' to work in; create it first."),
         (["--rule", "forbid x"], "'forbid x' is no rule"),
         (["--max-turns", "0"], "A budget of 0 turns lets nothing happen"),
     ],

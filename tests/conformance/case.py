@@ -7,12 +7,10 @@ from typing import Any, Literal, cast
 import msgspec
 
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, user
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition
-from weft.core.usage import Usage
-from weft.testing.streams import event
-from weft.wires.quirks import Quirks
+from weft.core.messages import Message, ToolDefinition, user_message
+from weft.core.turn import Settings, Usage
+from weft.testing.streams import sse_event
+from weft.wires.request import Quirks
 
 FOLDER = Path(__file__).parent / "cases"
 MODEL = "test-model"
@@ -62,7 +60,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     settings: Settings = Settings()
     quirks: Quirks = Quirks()
     tools: list[ToolDefinition] = []
-    history: list[Message] = msgspec.field(default_factory=lambda: [user("Go.")])
+    history: list[Message] = msgspec.field(default_factory=lambda: [user_message("Go.")])
     content_type: str | None = None
     stream: list[Any] | None = None
     expect: Expected | None = None
@@ -93,7 +91,7 @@ def all_cases() -> dict[str, Case]:
 
 def _piece(wire: str, entry: Any) -> bytes:
     if isinstance(entry, str):
-        return event(entry)
+        return sse_event(entry)
     entry = cast(JsonObject, entry)
     if "raw" in entry:
         return entry["raw"].encode()
@@ -107,7 +105,7 @@ def _piece(wire: str, entry: Any) -> bytes:
     if wire == "chat" and ("delta" in entry or "finish" in entry):
         entry = dict(entry)
         choice = {"index": 0, "delta": entry.pop("delta", {}), "finish_reason": entry.pop("finish", None)}
-        return event(_CHAT | {"choices": [choice]} | entry)
+        return sse_event(_CHAT | {"choices": [choice]} | entry)
     if wire == "gemini" and ("parts" in entry or "finish" in entry):
         entry = dict(entry)
         candidate: JsonObject = {"index": 0}
@@ -115,6 +113,6 @@ def _piece(wire: str, entry: Any) -> bytes:
             candidate["content"] = {"role": "model", "parts": entry.pop("parts")}
         if "finish" in entry:
             candidate["finishReason"] = entry.pop("finish")
-        return event({"candidates": [candidate]} | entry)
+        return sse_event({"candidates": [candidate]} | entry)
     named = wire in ("responses", "messages")
-    return event(entry, entry["type"] if named and "type" in entry else "")
+    return sse_event(entry, entry["type"] if named and "type" in entry else "")

@@ -27,7 +27,7 @@ def model_of(server: ScriptedServer, wire: str, name: str = "test-model", **opti
 
 
 def session_of(server: ScriptedServer, case: Case) -> ProviderSession:
-    return weft.open_session(
+    return weft.open_provider_session(
         model_of(server, case.wire, case.model, quirks=case.quirks),
         messages=case.history,
         tools=case.tools,

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any, cast
 
-from weft.core.content import Grounding, Reasoning, Text
 from weft.core.errors import ErrorInfo
 from weft.core.events import (
     InputJsonDelta,
@@ -22,9 +21,8 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, tool_results, user
+from weft.core.messages import Grounding, Message, Reasoning, Text, ToolCall, ToolResult, tool_results, user_message
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.wires.decoder import Decoder
 from weft.wires.partial_json import PartialJson
 from weft.wires.registry import WIRES
@@ -42,7 +40,7 @@ def decode(case: Case, pieces: Iterable[bytes]) -> tuple[list[Payload], Decoder]
     decoder = WIRES[case.wire].decoder(
         provider=PROVIDER,
         model=case.model,
-        taken=frozenset(call.id for message in case.history for call in message.tool_calls),
+        used_ids=frozenset(call.id for message in case.history for call in message.tool_calls),
         max_output_tokens=case.settings.max_output_tokens,
         quirks=case.quirks,
     )
@@ -64,8 +62,8 @@ def cut_at_random(data: bytes, seed: str) -> list[bytes]:
     return pieces
 
 
-def build(case: Case, messages: Sequence[Message]) -> JsonObject:
-    return WIRES[case.wire].build(
+def build_request(case: Case, messages: Sequence[Message]) -> JsonObject:
+    return WIRES[case.wire].build_request(
         TurnRequest(
             model=case.model,
             messages=list(messages),
@@ -79,13 +77,13 @@ def build(case: Case, messages: Sequence[Message]) -> JsonObject:
 
 def build_next(case: Case, message: Message, stop_reason: str | None) -> JsonObject:
     """The request after this answer: its calls answered, or the user's next words."""
-    return build(case, [*case.history, message, *what_follows(message, stop_reason)])
+    return build_request(case, [*case.history, message, *what_follows(message, stop_reason)])
 
 
 def what_follows(message: Message, stop_reason: str | None) -> list[Message]:
     if message.tool_calls:
         return [tool_results([result_of(call) for call in message.tool_calls])]
-    return [] if stop_reason == "pause_turn" else [user("And then?")]
+    return [] if stop_reason == "pause_turn" else [user_message("And then?")]
 
 
 def result_of(call: ToolCall) -> ToolResult:
@@ -127,7 +125,7 @@ def _check_discarded(
     assert error is not None
     assert (error.code, error.retryable) == (expected.error.code, expected.error.retryable), error.message
     if expected.text is not None:
-        assert _said(events, TextDelta) == expected.text
+        assert _joined_text(events, TextDelta) == expected.text
     last = next(event for event in reversed(events) if isinstance(event, MessageDiscarded))
     if expected.usage is not None:
         assert last.usage == expected.usage
@@ -174,8 +172,8 @@ def _check_call(call: ToolCall, wanted: ExpectedCall) -> None:
 
 def _check_streamed(expected: Expected, events: list[Payload], message: Message) -> None:
     """What was shown while it arrived is what the message holds."""
-    assert _said(events, TextDelta) == message.text
-    assert _said(events, ThinkingDelta) == expected.thinking
+    assert _joined_text(events, TextDelta) == message.text
+    assert _joined_text(events, ThinkingDelta) == expected.thinking
     starts = [event for event in events if isinstance(event, ToolUseContentBlockStart)]
     assert [start.id for start in sorted(starts, key=lambda s: _place(message, s.id))] == [
         call.id for call in message.tool_calls
@@ -193,7 +191,7 @@ def _place(message: Message, call_id: str) -> int:
     return next(place for place, call in enumerate(message.tool_calls) if call.id == call_id)
 
 
-def _said(events: list[Payload], kind: type[TextDelta] | type[ThinkingDelta]) -> str:
+def _joined_text(events: list[Payload], kind: type[TextDelta] | type[ThinkingDelta]) -> str:
     return "".join(event.text for event in events if isinstance(event, kind))
 
 

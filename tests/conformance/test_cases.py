@@ -8,7 +8,7 @@ from weft.core.messages import decode_messages
 
 from .case import Case, all_cases
 from .matching import match
-from .runner import build, build_next, check, cut_at_random, decode
+from .runner import build_next, build_request, check, cut_at_random, decode
 
 CASES = all_cases()
 STREAMS = [name for name, case in CASES.items() if case.stream is not None]
@@ -54,7 +54,7 @@ def test_cut_at_random(name: str, seed: int) -> None:
 @pytest.mark.parametrize("name", REQUESTS)
 def test_request(name: str) -> None:
     case = CASES[name]
-    match(case.expect_request, build(case, case.history))
+    match(case.expect_request, build_request(case, case.history))
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -62,4 +62,4 @@ def test_a_stored_history_makes_the_same_request(name: str) -> None:
     """G12: encode, decode, and the request is the same to the byte."""
     case = CASES[name]
     stored = decode_messages(encode(case.history))
-    assert encode(build(case, stored)) == encode(build(case, case.history))
+    assert encode(build_request(case, stored)) == encode(build_request(case, case.history))

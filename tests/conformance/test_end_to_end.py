@@ -8,8 +8,7 @@ from weft.core.errors import ErrorInfo, ProviderError
 from weft.core.json import encode
 from weft.core.payload import Payload
 from weft.providers.base import ProviderTurn
-from weft.testing.replies import EVENT_STREAM, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import EVENT_STREAM, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 from .case import all_cases

@@ -16,14 +16,12 @@ import pytest
 import weft
 from weft.core.errors import ProviderError
 from weft.core.events import MessageDiscarded, MessageStart, MessageStop, RetryScheduled, TextDelta
-from weft.core.messages import user
+from weft.core.messages import ToolCall, user_message
 from weft.core.payload import Payload
-from weft.core.settings import Settings
-from weft.core.tools import ToolCall
+from weft.core.turn import Settings
 from weft.providers.base import ProviderSession, ProviderTurn
-from weft.testing.replies import Cut, Hang, Pause, Reply, Reset, Step
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_reply, wire_stream
+from weft.testing.server import Cut, Hang, Pause, Reply, Reset, ScriptedServer, Step
+from weft.testing.streams import sse_event, wire_reply, wire_stream
 
 from .endpoint import CONTENT_TYPES, model_of
 
@@ -31,17 +29,17 @@ WIRES = ["chat", "responses", "messages", "gemini", "ollama"]
 
 HEARTBEATS: dict[str, bytes] = {
     "chat": b": keep-alive\n\n",
-    "responses": event({"type": "keepalive"}, "keepalive"),
-    "messages": event({"type": "ping"}, "ping"),
+    "responses": sse_event({"type": "keepalive"}, "keepalive"),
+    "messages": sse_event({"type": "ping"}, "ping"),
     "gemini": b": keep-alive\n\n",
     "ollama": b"\n",
 }
 
 ERRORS: dict[str, bytes] = {
-    "chat": event({"error": {"message": "overloaded", "code": 503}}),
-    "responses": event({"type": "error", "code": "server_error", "message": "failed"}, "error"),
-    "messages": event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "error"),
-    "gemini": event({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}),
+    "chat": sse_event({"error": {"message": "overloaded", "code": 503}}),
+    "responses": sse_event({"type": "error", "code": "server_error", "message": "failed"}, "error"),
+    "messages": sse_event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "error"),
+    "gemini": sse_event({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}),
     "ollama": b'{"error":"the runner crashed"}\n',
 }
 
@@ -59,7 +57,9 @@ def half(wire: str) -> list[bytes]:
 
 
 def session_with(server: ScriptedServer, wire: str, **options: Any) -> ProviderSession:
-    return weft.open_session(model_of(server, wire), messages=[user("Go.")], settings=Settings(), **options)
+    return weft.open_provider_session(
+        model_of(server, wire), messages=[user_message("Go.")], settings=Settings(), **options
+    )
 
 
 async def ask(server: ScriptedServer, wire: str, **options: Any) -> tuple[ProviderTurn | ProviderError, list[Payload]]:

@@ -5,11 +5,21 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from weft.core.content import File, Grounding, Image, Reasoning, Source, Text
 from weft.core.envelope import PAYLOADS, Event
-from weft.core.messages import Message, Native
+from weft.core.messages import (
+    File,
+    Grounding,
+    Image,
+    InvalidCall,
+    Message,
+    Native,
+    Reasoning,
+    Source,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from weft.core.payload import Payload
-from weft.core.tools import InvalidCall, ToolCall, ToolResult
 
 # Any code point that UTF-8 can hold; lone surrogates have tests of their own.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from weft.core.envelope import PAYLOADS, decode_event
 from weft.core.events import ConversationStart, TextDelta, Unknown
 from weft.core.json import encode
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 
 STREAM = [
     "message_start",

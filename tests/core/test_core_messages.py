@@ -3,10 +3,20 @@ from core_values import messages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.core.content import Image, Reasoning, Text
 from weft.core.json import encode
-from weft.core.messages import Message, assistant, decode_messages, tool_results, user
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
+from weft.core.messages import (
+    Image,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    decode_messages,
+    tool_results,
+    user_message,
+)
 
 
 @settings(max_examples=150)
@@ -33,7 +43,7 @@ def test_numbers_of_any_size_survive_in_arguments(number: float) -> None:
 
 def test_unknown_fields_of_messages_and_blocks_are_ignored() -> None:
     raw = b'[{"role":"user","later":1,"content":[{"type":"text","text":"hi","later":[]}]}]'
-    assert decode_messages(raw) == [user("hi")]
+    assert decode_messages(raw) == [user_message("hi")]
 
 
 def test_text_and_calls_of_a_message() -> None:
@@ -46,7 +56,7 @@ def test_text_and_calls_of_a_message() -> None:
 def test_short_ways_to_write_messages() -> None:
     picture = Image(data="AAAA")
     result = ToolResult(id="1", status="ok", content="fine")
-    assert user("see", picture) == Message(role="user", content=[Text("see"), picture])
+    assert user_message("see", picture) == Message(role="user", content=[Text("see"), picture])
     assert assistant("yes") == Message(role="assistant", content=[Text("yes")])
     assert tool_results([result]) == Message(role="tool", content=[result])
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.core.json import encode
-from weft.core.usage import Cost, Usage
+from weft.core.turn import Cost, Usage
 
 counts = st.none() | st.integers(0, 10**9)
 usages = st.builds(Usage, counts, counts, counts, counts, counts)

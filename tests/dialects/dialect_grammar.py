@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from dialect_support import objects
 
-from weft.dialects.frame import Frame
+from weft.dialects.dialect import Frame
 
 
 class Balance:

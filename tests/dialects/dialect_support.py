@@ -27,12 +27,10 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.json import JsonObject
-from weft.core.messages import Message, user
+from weft.core.messages import Message, user_message
 from weft.core.payload import Payload
-from weft.core.stop import StopReason
-from weft.core.usage import Usage
-from weft.dialects.dialect import Dialect
-from weft.dialects.frame import Frame
+from weft.core.turn import StopReason, Usage
+from weft.dialects.dialect import Dialect, Frame
 from weft.providers.scripted import Part, Script
 
 S = weft.ScriptedModel
@@ -65,7 +63,7 @@ def log_of(
 
 
 def asked() -> Payload:
-    return ExchangeRequest(user("Go."), "test/model")
+    return ExchangeRequest(user_message("Go."), "test/model")
 
 
 def answered(
@@ -112,7 +110,7 @@ def objects(frames: Iterable[Frame]) -> list[JsonObject]:
     return [frame.data for frame in frames if isinstance(frame.data, dict)]
 
 
-def said(frames: Iterable[Frame]) -> list[Any]:
+def frame_data(frames: Iterable[Frame]) -> list[Any]:
     """The data of each frame, without what depends on the moment."""
     return [
         {key: value for key, value in frame.data.items() if key != "timestamp"}

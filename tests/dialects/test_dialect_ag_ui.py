@@ -12,8 +12,8 @@ from dialect_support import (
     begun,
     dropped,
     ended,
+    frame_data,
     log_of,
-    said,
     spoken,
     text,
 )
@@ -29,8 +29,8 @@ from weft.core.events import (
     ThinkingDelta,
     ToolUseContentBlockStart,
 )
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.dialects.ag_ui import AGUIDialect
 
 RUN = {"threadId": "ses_1", "runId": "ex_1"}
@@ -38,17 +38,17 @@ CALL = ToolCall(id="call_1", name="weather", input={"city": "Oslo"})
 RESULT = ToolResult(id="call_1", status="ok", content="3 °C", name="weather")
 
 
-def told(*payloads: Payload | list[Payload], dialect: AGUIDialect | None = None) -> list[Any]:
+def encoded(*payloads: Payload | list[Payload], dialect: AGUIDialect | None = None) -> list[Any]:
     frames = spoken(dialect or AGUIDialect(), log_of(*payloads))
     check_ag_ui(frames)
-    return said(frames)
+    return frame_data(frames)
 
 
 def test_the_documented_sequence() -> None:
     thinking = [ThinkingContentBlockStart(0, "t"), ThinkingDelta(0, "t", "Hm."), ThinkingContentBlockStop(0, "t")]
     streamed = arguments("call_1", "weather", '{"city":', '"Oslo"}')
     message = [begun(), *thinking, *text("Let me see."), *streamed, *ended("msg_1", "tool_use")]
-    assert told(asked(), message, CALL, RESULT, answered()) == [
+    assert encoded(asked(), message, CALL, RESULT, answered()) == [
         {"type": "RUN_STARTED", **RUN, "protocolVersion": "1.0"},
         {"type": "STEP_STARTED", "stepName": "msg_1"},
         {"type": "REASONING_START", "messageId": "t"},
@@ -93,7 +93,7 @@ def test_times_are_whole_milliseconds() -> None:
 
 
 def test_a_call_that_no_model_streamed() -> None:
-    kinds = [event["type"] for event in told(asked(), CALL, RESULT, answered())]
+    kinds = [event["type"] for event in encoded(asked(), CALL, RESULT, answered())]
     assert kinds[1:5] == ["TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END", "TOOL_CALL_RESULT"]
 
 
@@ -107,7 +107,7 @@ def test_the_files_are_the_shared_state() -> None:
     ]
     page = {"revision": 1, "hash": "h1", "size": 6}
     dialect = AGUIDialect(files=[before])
-    states = [event for event in told(asked(), [*changes], answered(), dialect=dialect) if "STATE" in event["type"]]
+    states = [event for event in encoded(asked(), [*changes], answered(), dialect=dialect) if "STATE" in event["type"]]
     assert states == [
         {
             "type": "STATE_SNAPSHOT",
@@ -137,7 +137,7 @@ def test_a_dropped_attempt_is_closed_answered_and_named() -> None:
         FilePreview("call_1", "index.html", 0, "<"),
     ]
     again = [begun("msg_2", 2), *arguments("call_1", "weather", "{}", block="msg_2.0"), *ended("msg_2")]
-    events = told(asked(), partial, dropped(), again, CALL, RESULT, answered())
+    events = encoded(asked(), partial, dropped(), again, CALL, RESULT, answered())
     at = next(number for number, event in enumerate(events) if event["type"] == "TEXT_MESSAGE_END")
     assert [event["type"] for event in events[at : at + 6]] == [
         "TEXT_MESSAGE_END",
@@ -156,13 +156,13 @@ def test_a_dropped_attempt_is_closed_answered_and_named() -> None:
 
 
 def test_how_it_ends_otherwise() -> None:
-    assert told(asked(), answered("failed", "error", BUSY))[-1] == {
+    assert encoded(asked(), answered("failed", "error", BUSY))[-1] == {
         "type": "RUN_ERROR",
         "message": "The provider is overloaded.",
         "code": "overloaded",
     }
-    cancelled = told(asked(), begun(), text("Hel"), dropped(error=CANCELLED), answered("cancelled"))
+    cancelled = encoded(asked(), begun(), text("Hel"), dropped(error=CANCELLED), answered("cancelled"))
     assert cancelled[-1]["outcome"] == {"type": "cancelled"}
     assert not any(event["type"] == "CUSTOM" for event in cancelled)
-    assert told(asked(), answered("limit"))[-1]["result"]["status"] == "limit"
-    assert told(asked(), begun(), TextContentBlockStart(0, "b"))[-1]["code"] == "incomplete"
+    assert encoded(asked(), answered("limit"))[-1]["result"]["status"] == "limit"
+    assert encoded(asked(), begun(), TextContentBlockStart(0, "b"))[-1]["code"] == "incomplete"

@@ -13,17 +13,16 @@ from dialect_support import (
     begun,
     dropped,
     ended,
+    frame_data,
     guarded,
     log_of,
     look,
     played,
-    said,
     spoken,
     text,
 )
 
 import weft
-from weft.core.content import Grounding, Image, Source
 from weft.core.events import (
     ApprovalRequested,
     AssistantMessage,
@@ -39,9 +38,8 @@ from weft.core.events import (
     ToolOutputDelta,
     ToolUseContentBlockStart,
 )
-from weft.core.messages import Message
+from weft.core.messages import Grounding, Image, InvalidCall, Message, Source, ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import InvalidCall, ToolCall, ToolResult
 from weft.dialects.ai_sdk import AISDKDialect
 
 CALL = ToolCall(id="call_1", name="weather", input={"city": "Oslo"})
@@ -57,7 +55,7 @@ USAGE: dict[str, Any] = {
 def chunks(*payloads: Payload | list[Payload]) -> list[Any]:
     frames = spoken(AISDKDialect(), log_of(*payloads))
     check_ai_sdk(frames)
-    return said(frames)
+    return frame_data(frames)
 
 
 def of_kind(told: list[Any], prefix: str) -> list[Any]:
@@ -147,17 +145,17 @@ async def test_an_approval_and_its_denial() -> None:
     )
     frames = spoken(AISDKDialect(), events)
     check_ai_sdk(frames)
-    kinds = [chunk["type"] for chunk in of_kind(said(frames), "tool-")]
+    kinds = [chunk["type"] for chunk in of_kind(frame_data(frames), "tool-")]
     assert kinds[-3:] == ["tool-input-available", "tool-approval-request", "tool-output-denied"]
     asked_for = next(event.data for event in events if isinstance(event.data, ApprovalRequested))
-    assert of_kind(said(frames), "tool-approval-request")[0]["approvalId"] == asked_for.approval
+    assert of_kind(frame_data(frames), "tool-approval-request")[0]["approvalId"] == asked_for.approval
 
 
 async def test_a_call_that_a_rule_forbids_was_asked_about_by_nobody() -> None:
     rules = weft.Permissions("auto", ["deny look"])
     frames = spoken(AISDKDialect(), await played([S.call("look")], "Well.", tools=[look], permissions=rules))
     check_ai_sdk(frames)
-    assert [chunk["type"] for chunk in of_kind(said(frames), "tool-output")] == ["tool-output-error"]
+    assert [chunk["type"] for chunk in of_kind(frame_data(frames), "tool-output")] == ["tool-output-error"]
 
 
 def test_a_dropped_attempt_is_closed_and_named() -> None:

@@ -7,10 +7,10 @@ from weft.core.envelope import Event, decode_event
 from weft.core.errors import ConfigurationError, ErrorInfo
 from weft.core.events import ConversationDequeued, ErrorOccurred, SessionResumed, SessionRewound, TextDelta, Unknown
 from weft.core.json import loads
-from weft.dialects.frame import Frame
+from weft.dialects.dialect import Frame
 from weft.dialects.native import NativeDialect
 from weft.dialects.registry import DIALECTS, open_dialect
-from weft.wires.sse import ServerSentEvent, SSEParser
+from weft.wires.framing import ServerSentEvent, SSEParser
 
 OTHERS = [name for name in DIALECTS if name != "native"]
 EXCHANGE = [asked(), begun(), *text("Hel", "lo."), *ended(), answered()]

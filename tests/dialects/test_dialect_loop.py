@@ -16,13 +16,12 @@ from dialect_support import (
     text,
 )
 
-from weft.core.content import Image, Text
 from weft.core.json import loads
+from weft.core.messages import Image, ResultPart, Text, ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ResultPart, ToolCall, ToolResult
-from weft.dialects.frame import Frame
+from weft.dialects.dialect import Frame
 from weft.dialects.loop import LoopDialect
-from weft.wires.sse import SSEParser
+from weft.wires.framing import SSEParser
 
 CALL = ToolCall(id="call_1", name="weather", input={"city": "Oslo"})
 

@@ -4,8 +4,8 @@ from dialect_support import BUSY, answered, asked, begun, dropped, ended, log_of
 
 from weft.core.events import ThinkingContentBlockStart, ThinkingContentBlockStop, ThinkingDelta
 from weft.core.json import JsonObject
+from weft.core.messages import InvalidCall, ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import InvalidCall, ToolCall, ToolResult
 from weft.dialects.normalized import NormalizedDialect
 
 USAGE = {"type": "usage", "inputTokens": 10, "outputTokens": 7, "cost": 0.001}

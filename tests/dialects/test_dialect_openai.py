@@ -5,8 +5,8 @@ from typing import Any
 from dialect_support import BUSY, answered, asked, begun, dropped, ended, log_of, objects, spoken, text
 
 from weft.core.events import TextContentBlockStart, TextDelta, ThinkingContentBlockStart, ThinkingDelta, ToolExecuting
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.dialects.openai import OpenAIDialect
 
 HEAD = {"id": "ex_1", "object": "chat.completion.chunk", "created": 1000, "model": "test/model"}

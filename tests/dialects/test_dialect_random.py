@@ -41,10 +41,10 @@ from weft.core.events import (
     ToolUseContentBlockStart,
 )
 from weft.core.json import JsonObject
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.dialects.ag_ui import AGUIDialect
-from weft.dialects.frame import Frame
+from weft.dialects.dialect import Frame
 from weft.dialects.registry import DIALECTS, open_dialect
 
 CONVERSATIONS = 250
@@ -94,7 +94,7 @@ def exchanges(events: list[Event]) -> list[list[Event]]:
 # --- the text, as a client of each dialect puts it together --------------------------------------------------------
 
 
-def _taken_back(deltas: list[tuple[str, int | None]]) -> str:
+def _apply_resets(deltas: list[tuple[str, int | None]]) -> str:
     said = ""
     for text, reset in deltas:
         said = said + text if reset is None else said[:-reset]
@@ -102,11 +102,11 @@ def _taken_back(deltas: list[tuple[str, int | None]]) -> str:
 
 
 def read_loop(frames: list[Frame]) -> str:
-    return _taken_back([(item["delta"], item.get("reset")) for item in objects(frames) if "delta" in item])
+    return _apply_resets([(item["delta"], item.get("reset")) for item in objects(frames) if "delta" in item])
 
 
 def read_normalized(frames: list[Frame]) -> str:
-    return _taken_back([(item["text"], item.get("reset")) for item in objects(frames) if item["type"] == "text"])
+    return _apply_resets([(item["text"], item.get("reset")) for item in objects(frames) if item["type"] == "text"])
 
 
 def read_ai_sdk(frames: list[Frame]) -> str:

@@ -9,11 +9,9 @@ from dialect_support import S, look
 
 import weft
 from weft.agent.loop import run_agent_loop
-from weft.core.content import Image, Text
 from weft.core.errors import ConfigurationError, Overloaded
 from weft.core.json import loads
-from weft.core.messages import Message, user
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import Image, Message, Text, ToolCall, ToolResult, user_message
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 GO = [{"role": "user", "content": "Go."}]
@@ -66,7 +64,7 @@ async def test_the_conversation_that_the_page_sends_again() -> None:
     assert request.settings.system is not None
     assert request.settings.system.endswith("Be brief.")
     assert request.messages == [
-        user("Weather?"),
+        user_message("Weather?"),
         Message(
             role="assistant",
             content=[
@@ -82,7 +80,7 @@ async def test_the_conversation_that_the_page_sends_again() -> None:
             ],
         ),
         Message(role="assistant", content=[Text("Cold.")]),
-        user("And here?", Image(data=PIXEL), Image(url="https://example.org/a.png")),
+        user_message("And here?", Image(data=PIXEL), Image(url="https://example.org/a.png")),
     ]
 
 

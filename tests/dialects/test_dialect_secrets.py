@@ -10,8 +10,7 @@ import weft
 from weft.agent.agent import Agent
 from weft.core.envelope import Event
 from weft.dialects.registry import DIALECTS, open_dialect
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Reply, ScriptedServer
 
 KEY = "sk-CANARY-0123456789abcdef0123456789abcdef"
 

@@ -30,10 +30,9 @@ from weft.core.events import (
     RetryScheduled,
     ToolUseContentBlockStart,
 )
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
-from weft.dialects.draft import Draft
-from weft.dialects.studio import StudioDialect
+from weft.dialects.studio import PageDraft, StudioDialect
 
 PAGE = "<html><body>Hello</body></html>\n"
 
@@ -222,7 +221,7 @@ def test_set_code_is_not_sent_more_than_twenty_times_a_second() -> None:
 
 
 def test_a_draft() -> None:
-    draft = Draft("index.html")
+    draft = PageDraft("index.html")
     assert draft.text == ""
     draft.add("x" * 39)
     assert not draft.due(1.0)

@@ -147,7 +147,7 @@ class FakeCode(Transport):
         elif request["subtype"] == "interrupt":
             self.interrupted = True
         answer = {"subtype": "success", "request_id": line["request_id"], "response": response}
-        self._say({"type": "control_response", "response": answer})
+        self._send_line({"type": "control_response", "response": answer})
 
     async def _list_tools(self) -> None:
         start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "fake", "version": "1"}}
@@ -175,11 +175,11 @@ class FakeCode(Transport):
                 case Wait():
                     await asyncio.Event().wait()
                 case Die(code=code):
-                    self._say(ProcessError("Command failed", exit_code=code, stderr="at /home/me/secret.js:1"))
+                    self._send_line(ProcessError("Command failed", exit_code=code, stderr="at /home/me/secret.js:1"))
                 case End():
                     self._said.close()
                 case _:
-                    self._say(step)
+                    self._send_line(step)
             await asyncio.sleep(0)
 
     async def _use(self, use: Use) -> None:
@@ -195,7 +195,7 @@ class FakeCode(Transport):
             content, is_error = answer["content"], answer.get("isError", False)
         await self._play(use.meanwhile)
         block = {"type": "tool_result", "tool_use_id": use.id, "content": content, "is_error": is_error}
-        self._say(
+        self._send_line(
             {"type": "user", "message": {"role": "user", "content": [block]}, "parent_tool_use_id": use.parent}
             | {"session_id": "s-1", "uuid": f"r-{use.id}"}
         )
@@ -225,10 +225,10 @@ class FakeCode(Transport):
         self._count += 1
         name = f"cli-{self._count}"
         self._answers[name] = future = asyncio.get_running_loop().create_future()
-        self._say({"type": "control_request", "request_id": name, "request": request})
+        self._send_line({"type": "control_request", "request_id": name, "request": request})
         return await future
 
-    def _say(self, line: Line | Exception) -> None:
+    def _send_line(self, line: Line | Exception) -> None:
         if not self.closed:
             self._said.send_nowait(line)
 
@@ -269,5 +269,5 @@ class Played:
     def types(self, *only: str) -> list[str]:
         return [event.type for event in self.events if not only or event.type in only]
 
-    def said(self, kind: str) -> list[Any]:
+    def payloads_of(self, kind: str) -> list[Any]:
         return [event.data for event in self.events if event.type == kind]

@@ -25,16 +25,16 @@ async def read_request(reader: asyncio.StreamReader) -> tuple[bytes, bytes]:
     return head, await reader.readexactly(length)
 
 
-class Saying(RawServer):
+class PieceServer(RawServer):
     """Answers each request with the same pieces, each read by the client before the next is sent."""
 
     def __init__(self, pieces: Sequence[bytes], *, close: bool = True) -> None:
-        super().__init__(self._say)
+        super().__init__(self._send_pieces)
         self.requests: list[tuple[bytes, bytes]] = []
         self._pieces = pieces
         self._close = close
 
-    async def _say(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _send_pieces(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
             try:
                 self.requests.append(await read_request(reader))
@@ -51,7 +51,7 @@ class Saying(RawServer):
 
 
 async def post(url: str, body: bytes = b"{}", headers: Mapping[str, str] = HEADERS) -> Response:
-    transport = await Transport.of_this_loop()
+    transport = await Transport.for_running_loop()
     async with asyncio.timeout(10):
         return await transport.post(url, headers=headers, body=body, connect_timeout=5)
 

@@ -20,7 +20,7 @@ class Proxying(RawServer):
         dies_after: int | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        super().__init__(self._take, tls)
+        super().__init__(self._accept, tls)
         self.heads: list[bytes] = []
         self.left = 0
         """How many connections have ended."""
@@ -29,7 +29,7 @@ class Proxying(RawServer):
         self._refusal = refusal
         self._dies_after = dies_after
 
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         inner: asyncio.StreamWriter | None = None
         try:
             head = await self._admit(reader, writer)

@@ -7,8 +7,7 @@ from typing import Any
 from genai_prices.data_snapshot import DataSnapshot, get_snapshot
 from genai_prices.types import ModelInfo, Provider
 
-from weft.providers.prices.listing import PricedModel, PriceList
-from weft.providers.prices.stored import read
+from weft.providers.prices.price_list import PricedModel, PriceList, read
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "make_prices.py"

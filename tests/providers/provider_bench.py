@@ -9,12 +9,11 @@ import msgspec
 import weft
 from weft.core.errors import ProviderError
 from weft.core.events import MessageDiscarded, MessageStart, TextDelta
-from weft.core.messages import user
+from weft.core.messages import user_message
 from weft.core.payload import Payload
 from weft.providers.base import ProviderSession, ProviderTurn
-from weft.testing.replies import Reply, Step
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_stream
+from weft.testing.server import Reply, ScriptedServer, Step
+from weft.testing.streams import sse_event, wire_stream
 
 WIRES = ["chat", "responses", "messages", "gemini", "ollama"]
 KEY = "canary.4f1d93.never-shown"
@@ -26,10 +25,10 @@ _BASES = {"gemini": "/v1beta", "ollama": ""}
 _TYPES = {"ollama": "application/x-ndjson"}
 
 ERRORS: dict[str, bytes] = {
-    "chat": event({"error": {"message": "overloaded", "code": 503}}),
-    "responses": event({"type": "error", "code": "server_error", "message": "failed"}, "error"),
-    "messages": event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "error"),
-    "gemini": event({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}),
+    "chat": sse_event({"error": {"message": "overloaded", "code": 503}}),
+    "responses": sse_event({"type": "error", "code": "server_error", "message": "failed"}, "error"),
+    "messages": sse_event({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, "error"),
+    "gemini": sse_event({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}),
     "ollama": b'{"error":"the runner crashed"}\n',
 }
 
@@ -41,8 +40,8 @@ def model_at(url: str, wire: str = "chat", name: str = "test-model", **options: 
 
 def session_at(server: ScriptedServer | str, wire: str = "chat", **options: Any) -> ProviderSession:
     url = server if isinstance(server, str) else server.url
-    options = {"messages": [user("Go.")], "retry": NOW} | options
-    return weft.open_session(model_at(url, wire), **options)
+    options = {"messages": [user_message("Go.")], "retry": NOW} | options
+    return weft.open_provider_session(model_at(url, wire), **options)
 
 
 async def ask(session: ProviderSession) -> tuple[ProviderTurn | ProviderError, list[Payload]]:

@@ -59,7 +59,7 @@ class RawServer:
             writer.transport.abort()
 
 
-async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def never_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Takes the request and never answers."""
     while await reader.read(65536):
         pass

@@ -10,7 +10,7 @@ from provider_bench import ask, model_at
 
 import weft
 from weft.core.errors import ProviderError
-from weft.core.messages import user
+from weft.core.messages import user_message
 from weft.core.payload import Payload
 from weft.providers.base import ProviderTurn
 
@@ -35,8 +35,8 @@ class Outcome(msgspec.Struct):
 
 async def converse(url: str, wire: str = "chat", *, key: str | None = None, **options: Any) -> Outcome:
     """One question over one wire, and all that came of it."""
-    options = {"messages": [user("Go.")], "retry": weft.Retry(base=0)} | options
-    result, events = await ask(weft.open_session(model_at(url, wire, api_key=key), **options))
+    options = {"messages": [user_message("Go.")], "retry": weft.Retry(base=0)} | options
+    result, events = await ask(weft.open_provider_session(model_at(url, wire, api_key=key), **options))
     if isinstance(result, ProviderError):
         return Outcome(str(result), result.code, facts(events))
     assert isinstance(result, ProviderTurn)

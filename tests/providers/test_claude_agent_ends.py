@@ -49,11 +49,11 @@ async def sleep() -> str:
 
 
 def cancel_at(played: Played, kind: str) -> None:
-    def hear(event: Event) -> None:
+    def on_event(event: Event) -> None:
         if event.type == kind:
             played.agent.cancel("Enough.")
 
-    played.agent.subscribe(hear)
+    played.agent.subscribe(on_event)
 
 
 async def test_cancelled_in_the_middle_of_a_message() -> None:
@@ -83,7 +83,7 @@ async def test_cancelled_around_a_tool_of_weft(at: str) -> None:
         done = await played.agent.run("Sleep.")
         assert monotonic() - started < 5
     assert done.status == "cancelled"
-    assert [told.status for told in played.said("tool_result")] == (
+    assert [told.status for told in played.payloads_of("tool_result")] == (
         [] if at in ("message_start", "exchange_request") else ["cancelled"]
     )
 
@@ -94,7 +94,7 @@ async def test_cancelled_while_a_tool_of_the_sdk_runs() -> None:
     async with Played([recording], sdk_tools=["Bash"]) as played:
         cancel_at(played, "tool_executing")
         done = await played.agent.run("Sleep.")
-    assert (done.status, played.said("tool_result")[0].status) == ("cancelled", "cancelled")
+    assert (done.status, played.payloads_of("tool_result")[0].status) == ("cancelled", "cancelled")
     assert played.processes[0].interrupted
 
 
@@ -104,7 +104,7 @@ async def test_cancelled_while_somebody_is_asked() -> None:
     async with Played([recording], sdk_tools=["Bash"], permissions="ask") as played:
         cancel_at(played, "approval_requested")
         done = await played.agent.run("List.")
-    assert (done.status, played.said("tool_result")[0].status) == ("cancelled", "cancelled")
+    assert (done.status, played.payloads_of("tool_result")[0].status) == ("cancelled", "cancelled")
     assert all(decision["permissionDecision"] == "deny" for decision in played.processes[0].decisions)
 
 
@@ -130,7 +130,7 @@ async def test_the_process_dies_while_its_tool_runs() -> None:
     async with Played([recording], sdk_tools=["Bash"]) as played:
         with pytest.raises(ConnectionFailed):
             await played.agent.run("List.")
-    told = played.said("tool_result")[0]
+    told = played.payloads_of("tool_result")[0]
     assert told.status == "interrupted"
     assert "may have run" in told.content
 
@@ -154,7 +154,7 @@ async def test_max_turns_of_the_sdk_is_a_limit() -> None:
         done = await played.agent.run("What should I wear?")
     assert (done.status, done.limit, done.error) == ("limit", "turns", None)
     assert done.note == "Claude Code reached its own limit of turns."
-    assert played.said("tool_result")[0].status == "ok"
+    assert played.payloads_of("tool_result")[0].status == "ok"
 
 
 async def test_a_budget_of_weft_ends_the_sdks_loop() -> None:
@@ -207,7 +207,7 @@ async def test_an_error_is_typed_and_says_one_sentence(line: Any, kind: type[Wef
     assert "\n" not in str(raised.value)
     assert KEY not in str(played.events)
     assert "/home" not in str(played.events)
-    assert played.said("exchange_response")[0].status == "failed"
+    assert played.payloads_of("exchange_response")[0].status == "failed"
 
 
 async def test_after_a_failure_the_next_model_takes_over() -> None:
@@ -235,7 +235,7 @@ async def test_claude_code_is_not_there() -> None:
 
 def test_the_sdk_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing: dict[str, None] = {}
-    monkeypatch.setattr("weft.providers.claude_agent.model.find_spec", nothing.get)
+    monkeypatch.setattr("weft.providers.claude_agent.find_spec", nothing.get)
     with pytest.raises(ConfigurationError, match=r'needs the Claude Agent SDK; pip install "weft\[claude\]"\.'):
         weft.Agent("claude-agent/claude-sonnet-4-6")
 

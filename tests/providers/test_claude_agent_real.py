@@ -12,12 +12,10 @@ from claude_agent_sdk import ClaudeAgentOptions
 
 import weft
 from weft.core.envelope import Event
-from weft.core.tools import ToolCall
+from weft.core.messages import ToolCall
 from weft.providers.claude_agent import ClaudeAgent
 from weft.testing import check_log
-from weft.testing.exchange import Request
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 BUNDLED = Path(claude_agent_sdk.__file__).parent / "_bundled" / "claude"
@@ -37,11 +35,11 @@ def calls(*made: tuple[str, dict[str, Any]]) -> Reply:
     )
 
 
-def scripted(script: list[Reply]) -> Callable[[Request], Reply]:
+def scripted(script: list[Reply]) -> Callable[[ReceivedRequest], Reply]:
     """The next answer for each request of the model; Claude Code wants each message under an id of its own."""
     played = iter(enumerate(script))
 
-    def reply(request: Request) -> Reply:
+    def reply(request: ReceivedRequest) -> Reply:
         if not request.path.startswith("/v1/messages?") or request.method != "POST":
             return Reply([b"{}"], content_type="application/json")
         number, said = next(played)
@@ -53,7 +51,7 @@ def scripted(script: list[Reply]) -> Callable[[Request], Reply]:
 
 async def talk(
     folder: Path, script: list[Reply], *prompts: str, sdk_tools: list[str], **agent: Any
-) -> tuple[list[Any], list[Event], list[Request]]:
+) -> tuple[list[Any], list[Event], list[ReceivedRequest]]:
     events: list[Event] = []
     async with asyncio.timeout(120), ScriptedServer(scripted(script)) as server:
         env = {

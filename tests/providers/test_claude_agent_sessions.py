@@ -11,12 +11,10 @@ from claude_agent_recordings import answer, call, init, message, result, text
 from claude_agent_support import Played, Use, Wait
 
 import weft
-from weft.core.content import Text
 from weft.core.envelope import Event
 from weft.core.errors import UnknownProvider
-from weft.core.messages import Message, assistant, decode_messages, user
-from weft.core.tools import ToolCall, ToolResult
-from weft.providers.claude_agent.prompt import prompt_of
+from weft.core.messages import Message, Text, ToolCall, ToolResult, assistant, decode_messages, user_message
+from weft.providers.claude_agent.query import prompt_of
 
 WEATHER = "mcp__weft__weather"
 
@@ -70,7 +68,7 @@ async def test_a_reopened_conversation_goes_on_where_it_ended() -> None:
 
 async def test_a_history_of_another_model_is_told() -> None:
     history = [
-        user("What should I wear?"),
+        user_message("What should I wear?"),
         Message(role="assistant", content=[Text("I look."), ToolCall(id="c", name="weather", input={"city": "Oslo"})]),
         Message(role="tool", content=[ToolResult(id="c", name="weather", status="ok", content="3 °C")]),
         assistant("A coat."),
@@ -88,7 +86,7 @@ async def test_a_history_of_another_model_is_told() -> None:
 async def test_what_another_model_said_in_between_is_told() -> None:
     async with Played([answer("One.")]) as played:
         await played.agent.run("First?")
-        history = [*played.agent.messages, user("Second?"), assistant("Two, says the other.")]
+        history = [*played.agent.messages, user_message("Second?"), assistant("Two, says the other.")]
     async with Played([answer("Three.", "msg_2")], history=history) as later:
         await later.agent.run("Third?")
     said = asked(later, 0)
@@ -118,11 +116,11 @@ async def test_after_a_cancel_the_session_is_resumed() -> None:
     started = message("msg_1", text("Take a coat."))[:3]
     async with Played([[init(), *started, Wait()]], [answer("Two.", "msg_2")]) as played:
 
-        def hear(event: Event) -> None:
+        def on_event(event: Event) -> None:
             if event.type == "text_delta" and len(played.processes) == 1:
                 played.agent.cancel()
 
-        played.agent.subscribe(hear)
+        played.agent.subscribe(on_event)
         await played.agent.run("First?")
         await played.agent.run("Second?")
     assert played.processes[1].options.resume == "s-1"
@@ -152,11 +150,11 @@ async def test_steering_is_told_when_the_query_has_its_result() -> None:
     ]
     async with Played([first, answer("And boots.", "msg_3", cost=0.02)], tools=[weather]) as played:
 
-        def hear(event: Event) -> None:
+        def on_event(event: Event) -> None:
             if event.type == "tool_executing":
                 played.agent.send("And on my feet?", when_busy="steer")
 
-        played.agent.subscribe(hear)
+        played.agent.subscribe(on_event)
         done = await played.agent.run("What should I wear?")
     assert (done.text, done.turns) == ("And boots.", 3)
     assert len(played.processes) == 1
@@ -179,7 +177,9 @@ async def test_a_session_without_an_agent() -> None:
         *answer("A coat.", "msg_2")[1:],
     ]])  # fmt: skip
     model: Any = played.agent.engine.models._models[0]  # pyright: ignore[reportPrivateUsage]
-    session = weft.open_session(model, messages=[user("What should I wear?")], tools=[weather.definition])
+    session = weft.open_provider_session(
+        model, messages=[user_message("What should I wear?")], tools=[weather.definition]
+    )
     turn = await session.stream_turn(lambda _: None)
     session.append_tool_results(turn, [ToolResult(id="toolu_1", name="weather", status="ok", content="3 °C")])
     turn = await session.stream_turn(lambda _: None)
@@ -190,7 +190,7 @@ async def test_a_session_without_an_agent() -> None:
 
 def test_pictures_of_earlier_messages_come_along() -> None:
     picture = weft.Image(media_type="image/png", data="aGk=")
-    told = prompt_of([user(picture, "What is it?"), assistant("A dot."), user("Sure?")])
+    told = prompt_of([user_message(picture, "What is it?"), assistant("A dot."), user_message("Sure?")])
     assert [part["type"] for part in told].count("image") == 1
 
 

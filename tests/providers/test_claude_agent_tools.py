@@ -45,14 +45,14 @@ async def test_a_tool_of_the_sdk_runs_there_and_is_told_here() -> None:
         "tool_completed",
         "tool_result",
     ]
-    told = played.said("tool_result")[0]
+    told = played.payloads_of("tool_result")[0]
     assert (told.id, told.name, told.status, told.content) == ("toolu_1", "Bash", "ok", "a.txt")
 
 
 async def test_its_failure_is_a_failure() -> None:
     async with Played([bash(is_error=True)], sdk_tools=["Bash"]) as played:
         await played.agent.run("List.")
-    assert (played.said("tool_result")[0].status, played.types("tool_failed")) == ("error", ["tool_failed"])
+    assert (played.payloads_of("tool_result")[0].status, played.types("tool_failed")) == ("error", ["tool_failed"])
 
 
 @pytest.mark.parametrize("ask", [True, False])
@@ -60,7 +60,7 @@ async def test_a_rule_forbids_it_and_it_never_runs(ask: bool) -> None:
     rules = weft.Permissions("auto", ["deny Bash(ls*)"])
     async with Played([bash(ask=ask)], sdk_tools=["Bash"], permissions=rules) as played:
         await played.agent.run("List.")
-    assert played.said("tool_result")[0].status == "denied"
+    assert played.payloads_of("tool_result")[0].status == "denied"
     assert played.types("tool_executing") == []
     decision = played.processes[0].decisions[0]
     assert "deny" in (decision.get("permissionDecision"), decision.get("behavior"))
@@ -74,7 +74,7 @@ async def test_a_part_of_a_command_line_is_enough_for_a_rule() -> None:
     rules = weft.Permissions("auto", ["deny Bash(rm *)"])
     async with Played([recording], sdk_tools=["Bash"], permissions=rules) as played:
         await played.agent.run("Clean up.")
-    assert played.said("tool_result")[0].status == "denied"
+    assert played.payloads_of("tool_result")[0].status == "denied"
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -89,8 +89,8 @@ async def test_somebody_is_asked_and_the_sdk_waits_for_the_answer(allowed: bool)
 
         played.agent.subscribe(decide)
         await played.agent.run("List.")
-    assert played.said("tool_result")[0].status == ("ok" if allowed else "denied")
-    assert played.said("approval_resolved")[0].decision == ("allowed" if allowed else "denied")
+    assert played.payloads_of("tool_result")[0].status == ("ok" if allowed else "denied")
+    assert played.payloads_of("approval_resolved")[0].decision == ("allowed" if allowed else "denied")
 
 
 async def test_other_arguments_of_the_approver_are_those_it_runs_with() -> None:
@@ -127,7 +127,7 @@ async def test_tools_of_both_sides_in_one_message_one_after_the_other() -> None:
     tools: Any = {"sdk_tools": ["Bash", "Read"], "tools": [weather], "permissions": rules}
     async with Played([recording], **tools) as played:
         await played.agent.run("Everything.")
-    results = {told.id: (told.status, told.text[:5]) for told in played.said("tool_result")}
+    results = {told.id: (told.status, told.text[:5]) for told in played.payloads_of("tool_result")}
     assert results == {
         "toolu_1": ("ok", "Oslo:"),
         "toolu_2": ("ok", "a.txt"),
@@ -152,10 +152,13 @@ async def test_a_subagent_speaks_through_its_call_and_nowhere_else() -> None:
     async with Played([recording], sdk_tools=["Agent", "Read"]) as played:
         done = await played.agent.run("Look.")
     assert (done.text, done.turns) == ("All is fine.", 2)
-    assert [m.message.text for m in played.said("assistant_message")] == ["", "All is fine."]
-    assert [told.name for told in played.said("tool_call")] == ["Agent"]
-    assert [(told.id, told.content) for told in played.said("tool_result")] == [("toolu_1", "It is fine.")]
-    assert [delta.text for delta in played.said("tool_output_delta")] == ["I look.\n", '[Read {"file_path":"a"}]\n']
+    assert [m.message.text for m in played.payloads_of("assistant_message")] == ["", "All is fine."]
+    assert [told.name for told in played.payloads_of("tool_call")] == ["Agent"]
+    assert [(told.id, told.content) for told in played.payloads_of("tool_result")] == [("toolu_1", "It is fine.")]
+    assert [delta.text for delta in played.payloads_of("tool_output_delta")] == [
+        "I look.\n",
+        '[Read {"file_path":"a"}]\n',
+    ]
 
 
 async def test_a_subagent_is_held_to_the_rules_and_has_no_tools_of_weft() -> None:

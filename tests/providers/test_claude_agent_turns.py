@@ -7,9 +7,8 @@ from claude_agent_recordings import answer, call, event, init, message, result, 
 from claude_agent_support import Begin, Finish, Played, Together, Use
 
 import weft
-from weft.core.content import Image, Reasoning, Text
-from weft.core.tools import ToolCall
-from weft.core.usage import Usage
+from weft.core.messages import Image, Reasoning, Text, ToolCall
+from weft.core.turn import Usage
 
 WEATHER = "mcp__weft__weather"
 
@@ -45,7 +44,7 @@ async def test_text_only() -> None:
         "conversation_end",
         "exchange_response",
     ]
-    assert played.said("message_start")[0].model == "claude-agent/claude-sonnet-4-6"
+    assert played.payloads_of("message_start")[0].model == "claude-agent/claude-sonnet-4-6"
     asked = played.processes[0].prompts[0]
     assert asked["message"]["content"] == [{"type": "text", "text": "What should I wear?"}]
 
@@ -54,8 +53,11 @@ async def test_thinking_and_text() -> None:
     recording = [init(), *message("msg_1", thinking("Oslo is cold."), text("Take a coat.")), result("Take a coat.")]
     async with Played([recording]) as played:
         await played.agent.run("What should I wear?")
-    assert played.said("assistant_message")[0].message.content == [Reasoning("Oslo is cold."), Text("Take a coat.")]
-    assert [delta.text for delta in played.said("thinking_delta")] == ["Oslo i", "s cold."]
+    assert played.payloads_of("assistant_message")[0].message.content == [
+        Reasoning("Oslo is cold."),
+        Text("Take a coat."),
+    ]
+    assert [delta.text for delta in played.payloads_of("thinking_delta")] == ["Oslo i", "s cold."]
 
 
 async def test_one_tool_runs_here_and_the_model_gets_its_result() -> None:
@@ -82,8 +84,8 @@ async def test_one_tool_runs_here_and_the_model_gets_its_result() -> None:
         "message_start",
         "message_stop",
     ]
-    assert played.said("tool_call") == [ToolCall(id="toolu_1", name="weather", input={"city": "Oslo"})]
-    assert played.said("tool_result")[0].content == "Oslo: 3 °C"
+    assert played.payloads_of("tool_call") == [ToolCall(id="toolu_1", name="weather", input={"city": "Oslo"})]
+    assert played.payloads_of("tool_result")[0].content == "Oslo: 3 °C"
     process = played.processes[0]
     assert [tool["name"] for tool in process.tools] == ["weather"]
     assert process.tools[0]["inputSchema"]["required"] == ["city"]
@@ -104,7 +106,7 @@ async def test_parallel_tools_in_whatever_order_the_sdk_calls_them(at_once: bool
     ]
     async with Played([recording], tools=[weather]) as played:
         await played.agent.run("Where is it warmer?")
-    assert [(r.id, r.content) for r in played.said("tool_result")] == [
+    assert [(r.id, r.content) for r in played.payloads_of("tool_result")] == [
         ("toolu_1", "Oslo: 3 °C"),
         ("toolu_2", "Rome: 3 °C"),
     ]
@@ -116,7 +118,7 @@ async def test_a_call_that_comes_before_its_message_is_whole_waits_for_it() -> N
     early = [*lines[:-2], Begin(Use("toolu_1", WEATHER, {"city": "Oslo"})), *lines[-2:], Finish()]
     async with Played([[init(), *early, *message("msg_2", text("Ok.")), result("Ok.")]], tools=[weather]) as played:
         assert (await played.agent.run("What should I wear?")).text == "Ok."
-    assert played.said("tool_result")[0].status == "ok"
+    assert played.payloads_of("tool_result")[0].status == "ok"
 
 
 async def test_a_tool_that_fails_and_one_with_wrong_arguments() -> None:
@@ -130,7 +132,7 @@ async def test_a_tool_that_fails_and_one_with_wrong_arguments() -> None:
     ]
     async with Played([recording], tools=[weather]) as played:
         await played.agent.run("What should I wear?")
-    results = {r.id: r for r in played.said("tool_result")}
+    results = {r.id: r for r in played.payloads_of("tool_result")}
     assert {call: (r.status, r.is_error) for call, r in results.items()} == {
         "toolu_1": ("error", True),
         "toolu_2": ("invalid_input", True),
@@ -171,8 +173,8 @@ async def test_a_message_that_was_not_streamed() -> None:
     async with Played([recording], tools=[weather]) as played:
         done = await played.agent.run("What should I wear?")
     assert (done.text, done.usage) == ("Take a coat.", Usage(input=20, output=10))
-    assert [m.message.text for m in played.said("assistant_message")] == ["I look.", "", "Take a coat."]
-    assert played.said("tool_result")[0].content == "Oslo: 3 °C"
+    assert [m.message.text for m in played.payloads_of("assistant_message")] == ["I look.", "", "Take a coat."]
+    assert played.payloads_of("tool_result")[0].content == "Oslo: 3 °C"
 
 
 async def test_an_attempt_that_the_sdk_gave_up_is_discarded_in_the_open() -> None:
@@ -187,7 +189,7 @@ async def test_an_attempt_that_the_sdk_gave_up_is_discarded_in_the_open() -> Non
         "message_start",
         "message_stop",
     ]
-    assert [start.attempt for start in played.said("message_start")] == [1, 2]
+    assert [start.attempt for start in played.payloads_of("message_start")] == [1, 2]
     assert done.usage == Usage(input=17, output=6)
 
 
@@ -196,7 +198,7 @@ async def test_the_loop_may_go_on_by_itself() -> None:
     async with Played([recording]) as played:
         done = await played.agent.run("Count.")
     assert (done.text, done.turns, done.stop_reason) == ("Two.", 2, "end_turn")
-    assert [m.message.text for m in played.said("assistant_message")] == ["One.", "Two."]
+    assert [m.message.text for m in played.payloads_of("assistant_message")] == ["One.", "Two."]
 
 
 async def test_a_result_without_a_message_is_the_message() -> None:

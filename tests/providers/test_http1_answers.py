@@ -6,14 +6,14 @@ import zlib
 from socket import AF_INET, SOCK_STREAM
 
 import pytest
-from http1_bench import Saying, bytewise, chunked, cut, fetch, post, read_all, read_request
+from http1_bench import PieceServer, bytewise, chunked, cut, fetch, post, read_all, read_request
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from provider_bench import is_one_sentence
 from provider_sockets import RawServer, refused_port
 
 from weft.core.errors import ConnectionFailed, MalformedResponse, ProviderError
-from weft.providers.transport import BrokenRead, Response, broken_read, error_of
+from weft.providers.transport import BrokenRead, Response, broken_read, network_error
 
 BODY = b"data: one\n\ndata: \xc3\xa9\n\n"
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -38,7 +38,7 @@ VALID = {
 @pytest.mark.parametrize("name", VALID)
 async def test_whole_and_byte_by_byte(name: str) -> None:
     for pieces in ([VALID[name]], bytewise(VALID[name])):
-        async with Saying(pieces) as server:
+        async with PieceServer(pieces) as server:
             answer = await fetch(server.url)
             assert (answer.status, answer.body) == (200, BODY)
             assert server.connections == 1
@@ -48,7 +48,7 @@ async def test_whole_and_byte_by_byte(name: str) -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_in_any_cut(name: str, cuts: list[int]) -> None:
     async def once() -> bytes:
-        async with Saying(cut(VALID[name], cuts)) as server:
+        async with PieceServer(cut(VALID[name], cuts)) as server:
             return (await fetch(server.url)).body
 
     assert asyncio.run(once()) == BODY
@@ -56,7 +56,7 @@ def test_in_any_cut(name: str, cuts: list[int]) -> None:
 
 @pytest.mark.parametrize("status", [204, 304])
 async def test_an_answer_that_has_no_body(status: int) -> None:
-    async with Saying([b"HTTP/1.1 %d X\r\ncontent-length: 9\r\n\r\n" % status], close=False) as server:
+    async with PieceServer([b"HTTP/1.1 %d X\r\ncontent-length: 9\r\n\r\n" % status], close=False) as server:
         assert await fetch(server.url) == (status, {"content-length": "9"}, b"")
 
 
@@ -85,7 +85,7 @@ MALFORMED_HEADS = {
 @pytest.mark.parametrize("name", MALFORMED_HEADS)
 async def test_a_head_that_cannot_be_read(name: str) -> None:
     """Told at once, although the connection stays open."""
-    async with Saying([MALFORMED_HEADS[name]], close=False) as server:
+    async with PieceServer([MALFORMED_HEADS[name]], close=False) as server:
         with pytest.raises(MalformedResponse, match=r"cannot be read: it.*; check") as raised:
             await fetch(server.url)
         assert is_one_sentence(str(raised.value))
@@ -103,13 +103,13 @@ MALFORMED_BODIES = {
 
 @pytest.mark.parametrize("name", MALFORMED_BODIES)
 async def test_a_body_that_cannot_be_read(name: str) -> None:
-    async with Saying([MALFORMED_BODIES[name]], close=False) as server:
+    async with PieceServer([MALFORMED_BODIES[name]], close=False) as server:
         response = await post(server.url)
         with pytest.raises(Exception) as raised:  # noqa: PT011
             await read_all(response)
         broken = broken_read(raised.value)
         assert isinstance(broken, BrokenRead)
-        told = error_of(broken.cause, server.url)
+        told = network_error(broken.cause, server.url)
         assert isinstance(told, ConnectionFailed)
         assert is_one_sentence(str(told))
         response.close()
@@ -121,7 +121,7 @@ async def test_an_answer_that_is_cut_off(name: str) -> None:
     whole = VALID[name]
     body_at = whole.index(b"\r\n\r\n") + 4
     for end in range(len(whole)):
-        async with Saying([whole[:end]]) as server:
+        async with PieceServer([whole[:end]]) as server:
             if end < body_at:
                 with pytest.raises(ConnectionFailed, match="broke") as raised:
                     await fetch(server.url)
@@ -151,7 +151,7 @@ async def test_an_answer_that_is_reset() -> None:
     async with RawServer(reset) as server:
         with pytest.raises((ProviderError, OSError, Exception)) as raised:
             await fetch(server.url, b"x" * 1000)
-        error = raised.value if isinstance(raised.value, ProviderError) else error_of(raised.value, server.url)
+        error = raised.value if isinstance(raised.value, ProviderError) else network_error(raised.value, server.url)
         assert isinstance(error, ConnectionFailed)
         assert "broke" in str(error)
 
@@ -204,7 +204,7 @@ async def test_an_answer_before_the_request_is_whole(ending: str) -> None:
 
 async def test_a_large_request_arrives_whole() -> None:
     body = bytes(range(256)) * 40_000
-    async with Saying([VALID["length"]], close=False) as server:
+    async with PieceServer([VALID["length"]], close=False) as server:
         for _ in range(2):
             assert (await fetch(server.url, body)).body == BODY
         assert [sent for _, sent in server.requests] == [body, body]

@@ -8,8 +8,8 @@ from http1_bench import bytewise, cut
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.http1.coding import MAX_PIECE, InflatedReader, Inflater, coding_of
-from weft.http1.faults import Broken, NotHttp
+from weft.http1.errors import ConnectionBroken, NotHttp
+from weft.http1.response import MAX_PIECE, InflatedReader, Inflater, parse_content_coding
 
 TEXT = b"data: hello\n\n" * 50
 
@@ -61,8 +61,8 @@ def test_what_is_flushed_is_read_at_once() -> None:
     inflater = Inflater("gzip")
     for word in (b"one", b"two"):
         inflater.feed(packer.compress(word) + packer.flush(zlib.Z_SYNC_FLUSH))
-        assert inflater.take() == word
-        assert inflater.take() == b""
+        assert inflater.next_piece() == word
+        assert inflater.next_piece() == b""
         assert inflater.idle
 
 
@@ -78,13 +78,13 @@ async def test_an_empty_body() -> None:
 @pytest.mark.parametrize("name", PACKED)
 async def test_a_body_that_ends_too_early(name: str) -> None:
     coding, packed = PACKED[name]
-    with pytest.raises(Broken, match="too early"):
+    with pytest.raises(ConnectionBroken, match="too early"):
         await read(coding, bytewise(packed[: len(packed) // 2]))
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
 async def test_a_body_that_is_not_packed_at_all(coding: str) -> None:
-    with pytest.raises(Broken, match="unpacked"):
+    with pytest.raises(ConnectionBroken, match="unpacked"):
         await read(coding, [b"\x1f" + TEXT])
 
 
@@ -100,11 +100,11 @@ async def test_a_body_that_is_not_packed_at_all(coding: str) -> None:
     ],
 )
 def test_names(value: str, coding: str | None) -> None:
-    assert coding_of(value) == coding
+    assert parse_content_coding(value) == coding
 
 
 @pytest.mark.parametrize("value", ["br", "zstd", "gzip, gzip", "compress", "sk-canary"])
 def test_what_was_not_asked_for(value: str) -> None:
     with pytest.raises(NotHttp) as refused:
-        coding_of(value)
+        parse_content_coding(value)
     assert "canary" not in str(refused.value)

@@ -5,15 +5,15 @@ from http1_bench import bytewise, chunked, cut
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from weft.http1.faults import Broken
-from weft.http1.framing import MAX_LINE, MAX_TRAILERS, ByLength, Chunked, Framing, UntilClose
+from weft.http1.errors import ConnectionBroken
+from weft.http1.response import MAX_LINE, MAX_TRAILERS, BodyFraming, ByLength, Chunked, UntilClose
 
 CUTS = st.lists(st.integers(min_value=0, max_value=4096), max_size=40)
 EXTENSION = st.sampled_from([b"", b" ", b"\t ", b";a", b" ; a=b", b';q="0\\r;x"', b";" + b"e" * 300])
 TRAILERS = st.sampled_from([b"", b"a: b\r\n", b"x-sum: 1\r\ny: 2\r\n", b"0\r\n", b"\r" * 3 + b"x\r\n"])
 
 
-def read(framing: Framing, pieces: list[bytes]) -> tuple[bytes, bytes | None]:
+def read(framing: BodyFraming, pieces: list[bytes]) -> tuple[bytes, bytes | None]:
     """The content, and what came after its end."""
     out: list[bytes] = []
     rest: bytes | None = None
@@ -85,10 +85,10 @@ MALFORMED = [
 @pytest.mark.parametrize("wire", MALFORMED, ids=lambda wire: repr(wire[:20]))
 def test_chunks_that_cannot_be_read(wire: bytes) -> None:
     for start in (b"", chunked(b"good")[:-5]):
-        with pytest.raises(Broken):
+        with pytest.raises(ConnectionBroken):
             read(Chunked(), [start + wire])
         pieces = bytewise(wire) if len(wire) < 1000 else cut(wire, range(0, len(wire), 997))
-        with pytest.raises(Broken):
+        with pytest.raises(ConnectionBroken):
             read(Chunked(), [start, *pieces])
 
 
@@ -99,7 +99,7 @@ def test_any_bytes_are_read_alike_in_any_cut(wire: bytes, cuts: list[int]) -> No
     def outcome(pieces: list[bytes]) -> object:
         try:
             return read(Chunked(), pieces)
-        except Broken:
-            return Broken
+        except ConnectionBroken:
+            return ConnectionBroken
 
     assert outcome([wire]) == outcome(bytewise(wire)) == outcome(cut(wire, cuts))

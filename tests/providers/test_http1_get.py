@@ -13,15 +13,14 @@ from http1_bench import chunked, cut
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from provider_bench import until
-from provider_sockets import RawServer, certificate, refused_port, say_nothing
+from provider_sockets import RawServer, certificate, never_answer, refused_port
 
 from weft.core.errors import InvalidRequest
-from weft.http1 import once
-from weft.http1.faults import ConnectTimeout, Fault, NotHttp, Unreachable, Untrusted
-from weft.http1.pool import Pool
-from weft.http1.reply import Reply
-from weft.http1.request import Origin, Target
-from weft.http1.trust import trust
+from weft.http1 import pool as http1_pool
+from weft.http1.connection import HttpReply
+from weft.http1.errors import ConnectTimeout, NetworkError, NotHttp, Unreachable, UntrustedCertificate
+from weft.http1.pool import ConnectionPool
+from weft.http1.request import Origin, RequestTarget, tls_context
 
 OK = b"HTTP/1.1 200 OK\r\n"
 SHORT = OK + b"content-length: 2\r\n\r\nhi"
@@ -51,22 +50,22 @@ class Keeping(RawServer):
 
 
 @asynccontextmanager
-async def pool() -> AsyncGenerator[Pool]:
-    made = Pool()
+async def pool() -> AsyncGenerator[ConnectionPool]:
+    made = ConnectionPool()
     try:
         yield made
     finally:
         await made.close()
 
 
-async def send(pool: Pool, method: str, url: str, body: bytes | None = None, **headers: str) -> Reply:
-    target = Target.of(url)
-    head = target.head_of(method, headers, None if body is None else len(body))
+async def send(pool: ConnectionPool, method: str, url: str, body: bytes | None = None, **headers: str) -> HttpReply:
+    target = RequestTarget.parse(url)
+    head = target.encode_head(method, headers, None if body is None else len(body))
     async with asyncio.timeout(10):
         return await pool.send(target.origin, head, body or b"", tls=None, connect_timeout=5)
 
 
-async def read(reply: Reply) -> bytes:
+async def read(reply: HttpReply) -> bytes:
     body = b""
     async with asyncio.timeout(10):
         while piece := await reply.read():
@@ -78,8 +77,8 @@ async def read(reply: Reply) -> bytes:
 
 
 def test_a_head_without_a_body() -> None:
-    target = Target.of("http://h:1/a?b=c")
-    assert target.head_of("GET", {"Accept": "*/*"}).decode().split("\r\n") == [
+    target = RequestTarget.parse("http://h:1/a?b=c")
+    assert target.encode_head("GET", {"Accept": "*/*"}).decode().split("\r\n") == [
         "GET /a?b=c HTTP/1.1",
         "host: h:1",
         "accept-encoding: identity",
@@ -88,16 +87,16 @@ def test_a_head_without_a_body() -> None:
         "",
     ]
     given_ = {"Connection": "keep-alive", "Content-Length": "5", "Transfer-Encoding": "chunked"}
-    last = target.head_of("GET", given_, last=True).decode().split("\r\n")
+    last = target.encode_head("GET", given_, last=True).decode().split("\r\n")
     assert last[1:] == ["host: h:1", "accept-encoding: identity", "connection: close", "", ""]
-    assert target.head_of("PUT", {}, 0).endswith(b"\r\ncontent-length: 0\r\n\r\n")
+    assert target.encode_head("PUT", {}, 0).endswith(b"\r\ncontent-length: 0\r\n\r\n")
 
 
 def test_nobody_brings_a_header_of_his_own() -> None:
-    target = Target.of("http://h/")
+    target = RequestTarget.parse("http://h/")
     for headers in ({"x": "a\r\nb: c"}, {"x\r\nb": "c"}, {"": ""}):
         with pytest.raises(InvalidRequest):
-            target.head_of("GET", headers)
+            target.encode_head("GET", headers)
 
 
 async def test_all_methods_share_a_connection() -> None:
@@ -130,8 +129,8 @@ async def test_the_answer_to_head_is_no_model_for_the_next() -> None:
 # --- once ------------------------------------------------------------------------------------------------------------
 
 
-def once_at(url: str, **headers: str) -> contextlib.AbstractAsyncContextManager[Reply]:
-    return once.get(Target.of(url), headers, tls=None, connect_timeout=5)
+def once_at(url: str, **headers: str) -> contextlib.AbstractAsyncContextManager[HttpReply]:
+    return http1_pool.get_once(RequestTarget.parse(url), headers, tls=None, connect_timeout=5)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +175,14 @@ async def test_nothing_is_left_of_it() -> None:
 @given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda data: OK + data), st.lists(st.integers(0, 300)))
 def test_any_bytes_are_an_answer_or_a_fault(data: bytes, at: list[int]) -> None:
     async def play() -> None:
-        async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async def send_cut(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.readuntil(b"\r\n\r\n")
             for piece in cut(data, at):
                 writer.write(piece)
                 await asyncio.sleep(0)
 
-        async with RawServer(say) as server:
-            with contextlib.suppress(Fault):
+        async with RawServer(send_cut) as server:
+            with contextlib.suppress(NetworkError):
                 async with once_at(server.url) as reply:
                     await read(reply)
 
@@ -193,17 +192,17 @@ def test_any_bytes_are_an_answer_or_a_fault(data: bytes, at: list[int]) -> None:
 # --- given addresses -----------------------------------------------------------------------------------------------
 
 
-def at(port: int, *addresses: str, scheme: str = "http", host: str = "name.invalid") -> Target:
-    return Target(Origin(scheme, host, port, addresses=addresses), "/")
+def at(port: int, *addresses: str, scheme: str = "http", host: str = "name.invalid") -> RequestTarget:
+    return RequestTarget(Origin(scheme, host, port, addresses=addresses), "/")
 
 
 async def test_a_name_is_not_looked_up_where_addresses_are_given() -> None:
     async with Keeping(SHORT) as server:
-        async with once.get(at(server.port, "127.0.0.1"), {}, tls=None, connect_timeout=5) as reply:
+        async with http1_pool.get_once(at(server.port, "127.0.0.1"), {}, tls=None, connect_timeout=5) as reply:
             assert await read(reply) == b"hi"
         assert f"host: name.invalid:{server.port}\r\n" in server.heads[0]
         with pytest.raises(Unreachable):
-            async with once.get(at(server.port, "localhost"), {}, tls=None, connect_timeout=5):
+            async with http1_pool.get_once(at(server.port, "localhost"), {}, tls=None, connect_timeout=5):
                 pass
         assert server.connections == 1
 
@@ -215,12 +214,16 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="all of 127.0.0.0/
 async def test_addresses_are_tried_in_their_order() -> None:
     async with Keeping(SHORT) as server:
         target = at(server.port, "127.0.0.2", "127.0.0.3", "127.0.0.1")
-        async with once.get(target, {}, tls=None, connect_timeout=5) as reply:
+        async with http1_pool.get_once(target, {}, tls=None, connect_timeout=5) as reply:
             assert await read(reply) == b"hi"
         with pytest.raises(Unreachable, match="Connect call failed"):
-            async with once.get(at(refused_port(), "127.0.0.2", "127.0.0.1"), {}, tls=None, connect_timeout=5):
+            async with http1_pool.get_once(
+                at(refused_port(), "127.0.0.2", "127.0.0.1"), {}, tls=None, connect_timeout=5
+            ):
                 pass
-        async with once.get(at(server.port, "127.0.0.1", "127.0.0.2"), {}, tls=None, connect_timeout=5) as reply:
+        async with http1_pool.get_once(
+            at(server.port, "127.0.0.1", "127.0.0.2"), {}, tls=None, connect_timeout=5
+        ) as reply:
             assert reply.status == 200
 
 
@@ -228,21 +231,21 @@ async def test_addresses_are_tried_in_their_order() -> None:
 async def test_each_has_its_part_of_the_time(trusted: Path) -> None:
     """The first takes connections and says nothing: TLS never stands."""
     _, context = certificate(trusted, "models.test")
-    async with RawServer(say_nothing) as mute:
-        server = await asyncio.start_server(say_hi, "127.0.0.2", mute.port, ssl=context)
+    async with RawServer(never_answer) as mute:
+        server = await asyncio.start_server(send_short_answer, "127.0.0.2", mute.port, ssl=context)
         target = at(mute.port, "127.0.0.1", "127.0.0.2", scheme="https", host="models.test")
-        async with server, once.get(target, {}, tls=trust(), connect_timeout=4) as reply:
+        async with server, http1_pool.get_once(target, {}, tls=tls_context(), connect_timeout=4) as reply:
             assert await read(reply) == b"hi"
         target = at(mute.port, "127.0.0.1", "127.0.0.1", "127.0.0.1", scheme="https", host="models.test")
         began = asyncio.get_running_loop().time()
         with pytest.raises(ConnectTimeout):
-            async with once.get(target, {}, tls=trust(), connect_timeout=0.6):
+            async with http1_pool.get_once(target, {}, tls=tls_context(), connect_timeout=0.6):
                 pass
         assert asyncio.get_running_loop().time() - began < 4
         assert mute.connections == 4
 
 
-async def say_hi(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def send_short_answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.readuntil(b"\r\n\r\n")
     writer.write(SHORT)
     await writer.drain()
@@ -252,9 +255,9 @@ async def say_hi(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 @pytest.fixture
 def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    trust.cache_clear()
+    tls_context.cache_clear()
     yield tmp_path
-    trust.cache_clear()
+    tls_context.cache_clear()
 
 
 async def test_tls_is_for_the_name_and_not_for_the_address(trusted: Path) -> None:
@@ -263,11 +266,14 @@ async def test_tls_is_for_the_name_and_not_for_the_address(trusted: Path) -> Non
     context.sni_callback = lambda _, name, __: names.append(name)
     async with Keeping(SHORT, tls=context) as server:
         target = at(server.port, "127.0.0.1", scheme="https", host="models.test")
-        async with once.get(target, {}, tls=trust(), connect_timeout=5) as reply:
+        async with http1_pool.get_once(target, {}, tls=tls_context(), connect_timeout=5) as reply:
             assert await read(reply) == b"hi"
-        with pytest.raises(Untrusted):
-            async with once.get(
-                at(server.port, "127.0.0.1", scheme="https", host="other.test"), {}, tls=trust(), connect_timeout=5
+        with pytest.raises(UntrustedCertificate):
+            async with http1_pool.get_once(
+                at(server.port, "127.0.0.1", scheme="https", host="other.test"),
+                {},
+                tls=tls_context(),
+                connect_timeout=5,
             ):
                 pass
     assert names == ["models.test", "other.test"]
@@ -275,10 +281,14 @@ async def test_tls_is_for_the_name_and_not_for_the_address(trusted: Path) -> Non
 
 async def test_two_ways_to_one_origin_are_two() -> None:
     async with Keeping(SHORT) as server, pool() as connections:
-        for target in (at(server.port, "127.0.0.1"), at(server.port, "127.0.0.1", "127.0.0.2"), Target.of(server.url)):
+        for target in (
+            at(server.port, "127.0.0.1"),
+            at(server.port, "127.0.0.1", "127.0.0.2"),
+            RequestTarget.parse(server.url),
+        ):
             for _ in range(2):
                 reply = await connections.send(
-                    target.origin, target.head_of("GET", {}), b"", tls=None, connect_timeout=5
+                    target.origin, target.encode_head("GET", {}), b"", tls=None, connect_timeout=5
                 )
                 await read(reply)
         assert server.connections == 3

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.http1.faults import NotHttp
-from weft.http1.framing import ByLength, Chunked, UntilClose
-from weft.http1.head import MAX_HEAD, check_start, end_of_head, parse_head
+from weft.http1.errors import NotHttp
+from weft.http1.response import MAX_HEAD, ByLength, Chunked, UntilClose, check_start, end_of_head, parse_head
 
 OK = b"HTTP/1.1 200 OK\r\n"
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from http1_bench import HEADERS, Saying, chunked, fetch, post, read_all, read_request
+from http1_bench import HEADERS, PieceServer, chunked, fetch, post, read_all, read_request
 from provider_bench import until
 from provider_sockets import RawServer, certificate
 
 from weft.core.errors import ConnectionFailed
 from weft.http1 import connection, pool
-from weft.http1.trust import trust
+from weft.http1.request import tls_context
 from weft.providers.transport import BrokenRead, Transport, broken_read
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -24,14 +24,14 @@ CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n" + chunked(b"hi")
 @pytest.fixture
 def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    trust.cache_clear()
+    tls_context.cache_clear()
     yield tmp_path
-    trust.cache_clear()
+    tls_context.cache_clear()
 
 
 @pytest.mark.parametrize("answer", [SHORT, CHUNKED], ids=["length", "chunked"])
 async def test_a_thousand_turns_take_one_connection(answer: bytes) -> None:
-    async with Saying([answer], close=False) as server:
+    async with PieceServer([answer], close=False) as server:
         for _ in range(1000):
             assert (await fetch(server.url)).body == b"hi"
         assert (server.connections, len(server.requests)) == (1, 1000)
@@ -39,7 +39,7 @@ async def test_a_thousand_turns_take_one_connection(answer: bytes) -> None:
 
 async def test_an_end_that_comes_a_little_later_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The turn is over at its last event; the end of the body comes in a packet of its own."""
-    monkeypatch.setattr(pool, "SETTLE_SECONDS", 5)
+    monkeypatch.setattr(pool, "DRAIN_WAIT_SECONDS", 5)
     monkeypatch.setattr(connection, "DRAIN_SECONDS", 10)
 
     async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -78,7 +78,7 @@ async def test_an_end_that_does_not_come_is_not_waited_for_long(monkeypatch: pyt
 
 
 async def test_two_hundred_at_once_and_again() -> None:
-    async with Saying([CHUNKED], close=False) as server:
+    async with PieceServer([CHUNKED], close=False) as server:
         for _ in range(2):
             answers = await asyncio.gather(*(fetch(server.url, b"%d" % number) for number in range(200)))
             assert [answer.body for answer in answers] == [b"hi"] * 200
@@ -99,7 +99,7 @@ async def test_two_hundred_at_once_and_again() -> None:
     ids=["close", "1.0", "line break", "second answer", "byte", "second answer after chunks"],
 )
 async def test_a_connection_with_anything_odd_is_not_used_again(answer: bytes) -> None:
-    async with Saying([answer], close=False) as server:
+    async with PieceServer([answer], close=False) as server:
         for turn in (1, 2, 3):
             assert (await fetch(server.url)).body == b"hi"
             assert server.connections == turn
@@ -123,7 +123,7 @@ async def test_what_comes_unasked_between_turns_ends_the_connection() -> None:
 # --- connections that broke meanwhile -----------------------------------------------------------------------------
 
 
-class Leaving(RawServer):
+class ClosingServer(RawServer):
     """Answers so many requests on a connection, then takes one more and leaves after these bytes."""
 
     def __init__(self, answers: list[int], last: bytes = b"") -> None:
@@ -146,14 +146,14 @@ class Leaving(RawServer):
 
 
 async def test_a_stale_connection_is_replaced_once() -> None:
-    async with Leaving([1, 5]) as server:
+    async with ClosingServer([1, 5]) as server:
         for _ in range(2):
             assert (await fetch(server.url)).body == b"hi"
         assert (server.connections, server.requests) == (2, 3)
 
 
 async def test_a_fresh_connection_that_breaks_is_not_replaced() -> None:
-    async with Leaving([1, 0]) as server:
+    async with ClosingServer([1, 0]) as server:
         await fetch(server.url)
         with pytest.raises(ConnectionFailed, match="before an answer came"):
             await fetch(server.url)
@@ -166,7 +166,7 @@ async def test_a_fresh_connection_that_breaks_is_not_replaced() -> None:
 @pytest.mark.parametrize("last", [b"H", OK, b"HTTP/1.1 100 Continue\r\n\r\n"])
 async def test_one_that_had_begun_to_answer_is_not_replaced(last: bytes) -> None:
     """The request was read: sending it again is for whoever knows what it does."""
-    async with Leaving([1, 5], last) as server:
+    async with ClosingServer([1, 5], last) as server:
         await fetch(server.url)
         with pytest.raises(ConnectionFailed, match="in the middle of an answer"):
             await fetch(server.url)
@@ -194,7 +194,7 @@ async def test_one_that_nobody_wants_is_closed(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "MAX_IDLE", 3)
-    async with Saying([SHORT], close=False) as server:
+    async with PieceServer([SHORT], close=False) as server:
         await asyncio.gather(*(fetch(server.url) for _ in range(8)))
         assert server.connections == 8
         await asyncio.gather(*(fetch(server.url) for _ in range(8)))
@@ -368,9 +368,9 @@ async def test_no_client_library_is_loaded_for_it() -> None:
     code = (
         "import asyncio, sys\n"
         "sys.path[:0] = sys.argv[1:]\n"
-        "from http1_bench import Saying, fetch\n"
+        "from http1_bench import PieceServer, fetch\n"
         "async def main():\n"
-        f"    async with Saying([{SHORT!r}], close=False) as server:\n"
+        f"    async with PieceServer([{SHORT!r}], close=False) as server:\n"
         "        print((await fetch(server.url)).body.decode())\n"
         "asyncio.run(main())\n"
         "print(*sorted({'aiohttp', 'yarl', 'httpx'} & set(sys.modules)))\n"
@@ -386,8 +386,8 @@ async def test_no_client_library_is_loaded_for_it() -> None:
 
 
 async def test_many_addresses_do_not_fill_the_memory() -> None:
-    async with Saying([SHORT], close=False) as server:
-        here = await Transport.of_this_loop()
+    async with PieceServer([SHORT], close=False) as server:
+        here = await Transport.for_running_loop()
         for number in range(3000):
             await fetch(f"{server.url}/{number}", headers=HEADERS)
         assert len(here._routes) <= 1024  # pyright: ignore[reportPrivateUsage]

@@ -3,7 +3,7 @@
 import pytest
 
 from weft.core.errors import InvalidRequest
-from weft.http1.request import Origin, Target
+from weft.http1.request import Origin, RequestTarget
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ from weft.http1.request import Origin, Target
     ],
 )
 def test_where_it_goes(url: str, origin: tuple[str, str, int], authority: str, path: str) -> None:
-    target = Target.of(url)
+    target = RequestTarget.parse(url)
     assert (target.origin, target.origin.authority, target.path) == (Origin(*origin), authority, path)
 
 
 def test_a_head() -> None:
-    head = Target.of("http://h:1/v1").head({"Authorization": "Bearer k", "x-name": "Zoë"}, 12)
+    head = RequestTarget.parse("http://h:1/v1").encode_post_head({"Authorization": "Bearer k", "x-name": "Zoë"}, 12)
     assert head.decode().split("\r\n") == [
         "POST /v1 HTTP/1.1",
         "host: h:1",
@@ -40,28 +40,28 @@ def test_a_head() -> None:
 
 def test_given_headers_go_before_ours_but_not_before_the_framing() -> None:
     given = {"Host": "other", "Accept-Encoding": "gzip", "Content-Length": "1", "Transfer-Encoding": "chunked"}
-    lines = Target.of("http://h/").head(given | {"connection": "close"}, 7).decode().split("\r\n")
+    lines = RequestTarget.parse("http://h/").encode_post_head(given | {"connection": "close"}, 7).decode().split("\r\n")
     assert lines == ["POST / HTTP/1.1", "host: other", "accept-encoding: gzip", "content-length: 7", "", ""]
 
 
 def test_headers_that_change_are_written_again() -> None:
-    target = Target.of("http://h/")
+    target = RequestTarget.parse("http://h/")
     headers = {"authorization": "Bearer one"}
-    assert b"Bearer one" in target.head(headers, 1)
+    assert b"Bearer one" in target.encode_post_head(headers, 1)
     headers["authorization"] = "Bearer two"
-    assert b"Bearer two" in target.head(headers, 1)
-    assert b"one" not in target.head(headers, 1)
-    assert b"Bearer" not in target.head({}, 1)
+    assert b"Bearer two" in target.encode_post_head(headers, 1)
+    assert b"one" not in target.encode_post_head(headers, 1)
+    assert b"Bearer" not in target.encode_post_head({}, 1)
 
 
 @pytest.mark.parametrize("value", ["a\r\nx-evil: 1", "a\nb", "a\rb", "a\0b"])
 def test_a_value_cannot_bring_a_header_of_its_own(value: str) -> None:
     with pytest.raises(InvalidRequest, match="'x-key' holds a line break") as refused:
-        Target.of("http://h/").head({"x-key": value}, 1)
+        RequestTarget.parse("http://h/").encode_post_head({"x-key": value}, 1)
     assert "evil" not in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a:", "a\r\nb", "né"])
 def test_a_name_is_a_name(name: str) -> None:
     with pytest.raises(InvalidRequest, match="cannot have a header"):
-        Target.of("http://h/").head({name: "x"}, 1)
+        RequestTarget.parse("http://h/").encode_post_head({name: "x"}, 1)

@@ -8,17 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from http1_bench import Saying, chunked, fetch, post, read_all
+from http1_bench import PieceServer, chunked, fetch, post, read_all
 from http1_proxy import Proxying
 from hypothesis import given
 from hypothesis import strategies as st
 from provider_bench import until
-from provider_sockets import RawServer, certificate, refused_port, say_nothing
+from provider_sockets import RawServer, certificate, never_answer, refused_port
 
 from weft.core.errors import ConnectionFailed, ProviderTimeout
-from weft.http1.faults import ProxyFault
-from weft.http1.proxy import Proxy
-from weft.http1.trust import trust
+from weft.http1.errors import ProxyError
+from weft.http1.request import HttpProxy, tls_context
 from weft.providers.transport import BrokenRead, broken_read
 
 SHORT = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi"
@@ -32,9 +31,9 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLC
     """What a server shows that is models.test or 127.0.0.1, and is believed."""
     _, context = certificate(tmp_path, "models.test")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    trust.cache_clear()
+    tls_context.cache_clear()
     yield context
-    trust.cache_clear()
+    tls_context.cache_clear()
 
 
 def use(monkeypatch: pytest.MonkeyPatch, proxy: RawServer, user: str = "") -> None:
@@ -42,7 +41,7 @@ def use(monkeypatch: pytest.MonkeyPatch, proxy: RawServer, user: str = "") -> No
         monkeypatch.setenv(name, proxy.url.replace("//", f"//{user}"))
 
 
-class Secure(Saying):
+class Secure(PieceServer):
     """Says the same over TLS."""
 
     def __init__(self, pieces: list[bytes], tls: ssl.SSLContext | None, *, close: bool = False) -> None:
@@ -54,7 +53,7 @@ class Secure(Saying):
 
 
 async def test_a_plain_request_is_read_by_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Saying([SHORT], close=False) as server, Proxying(server.port) as proxy:
+    async with PieceServer([SHORT], close=False) as server, Proxying(server.port) as proxy:
         use(monkeypatch, proxy)
         for _ in range(3):
             assert (await fetch(PLAIN)).body == b"hi"
@@ -85,7 +84,7 @@ async def test_a_tunnel_is_kept(over: str, served: ssl.SSLContext, monkeypatch: 
 async def test_a_plain_request_through_a_proxy_with_tls(
     served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with Saying([SHORT], close=False) as server, Proxying(server.port, tls=served) as proxy:
+    async with PieceServer([SHORT], close=False) as server, Proxying(server.port, tls=served) as proxy:
         use(monkeypatch, proxy)
         assert [(await fetch(PLAIN)).body for _ in range(2)] == [b"hi", b"hi"]
         assert proxy.connections == 1
@@ -155,7 +154,7 @@ async def test_the_right_password(url: str, served: ssl.SSLContext, monkeypatch:
 @pytest.mark.parametrize("user", ["", f"me:{QUOTED}@", "me@"])
 @pytest.mark.parametrize("url", [PLAIN, SECURE])
 async def test_the_wrong_password(url: str, user: str, served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Saying([SHORT]) as server, Proxying(server.port, password="me:other") as proxy:
+    async with PieceServer([SHORT]) as server, Proxying(server.port, password="me:other") as proxy:
         use(monkeypatch, proxy, user)
         with pytest.raises(
             ConnectionFailed, match=r"The proxy to https?://models\.test failed \(HTTP 407\); check"
@@ -222,9 +221,9 @@ async def test_a_proxy_that_is_not_there(served: ssl.SSLContext, monkeypatch: py
 async def test_a_proxy_that_says_nothing(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     from weft.providers.transport import Transport
 
-    async with RawServer(say_nothing) as proxy:
+    async with RawServer(never_answer) as proxy:
         use(monkeypatch, proxy)
-        transport = await Transport.of_this_loop()
+        transport = await Transport.for_running_loop()
         with pytest.raises(ProviderTimeout, match="did not answer in time") as late:
             await transport.post(SECURE, headers={}, body=b"{}", connect_timeout=0.1)
         assert not late.value.reached
@@ -232,7 +231,7 @@ async def test_a_proxy_that_says_nothing(served: ssl.SSLContext, monkeypatch: py
 
 async def test_a_proxy_whose_certificate_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _, context = certificate(tmp_path, "models.test")
-    trust.cache_clear()
+    tls_context.cache_clear()
     async with Proxying(refused_port(), tls=context) as proxy:
         use(monkeypatch, proxy, "me:CANARY@")
         for url in (PLAIN, SECURE):
@@ -243,13 +242,13 @@ async def test_a_proxy_whose_certificate_is_not_trusted(tmp_path: Path, monkeypa
 
 
 async def test_a_plain_port_as_a_proxy_with_tls(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with RawServer(say_plainly) as proxy:
+    async with RawServer(refuse_in_plain_text) as proxy:
         monkeypatch.setenv("https_proxy", proxy.url.replace("http:", "https:"))
         with pytest.raises(ConnectionFailed, match=r"The proxy to https://models\.test failed"):
             await fetch(SECURE)
 
 
-async def say_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def refuse_in_plain_text(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await reader.read(1)
     writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     await writer.drain()
@@ -268,7 +267,7 @@ async def test_tls_inside_verifies_the_name(served: ssl.SSLContext, monkeypatch:
 
 
 async def test_no_tls_inside(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with RawServer(say_plainly) as server, Proxying(server.port) as proxy:
+    async with RawServer(refuse_in_plain_text) as server, Proxying(server.port) as proxy:
         use(monkeypatch, proxy)
         with pytest.raises(ConnectionFailed, match=r"https://models\.test does not speak TLS as it should"):
             await fetch(SECURE)
@@ -277,10 +276,10 @@ async def test_no_tls_inside(served: ssl.SSLContext, monkeypatch: pytest.MonkeyP
 async def test_a_server_that_leaves_as_soon_as_the_tunnel_stands(
     served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def leave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def close_at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         pass
 
-    async with RawServer(leave, served) as server, Proxying(server.port) as proxy:
+    async with RawServer(close_at_once, served) as server, Proxying(server.port) as proxy:
         use(monkeypatch, proxy)
         for _ in range(20):
             with pytest.raises(ConnectionFailed):
@@ -355,15 +354,15 @@ async def test_a_tunnel_leaves_nothing_open(served: ssl.SSLContext, monkeypatch:
 @pytest.mark.parametrize(
     ("url", "proxy"),
     [
-        ("http://h:3128", Proxy("http", "h", 3128)),
-        ("https://H.test", Proxy("https", "h.test", 443)),
-        ("h:3128", Proxy("http", "h", 3128)),
-        ("me@h", Proxy("http", "h", 80, "Basic bWU6")),
-        ("http://me:a%3Ab@[::1]:1/ignored", Proxy("http", "::1", 1, "Basic bWU6YTpi")),
+        ("http://h:3128", HttpProxy("http", "h", 3128)),
+        ("https://H.test", HttpProxy("https", "h.test", 443)),
+        ("h:3128", HttpProxy("http", "h", 3128)),
+        ("me@h", HttpProxy("http", "h", 80, "Basic bWU6")),
+        ("http://me:a%3Ab@[::1]:1/ignored", HttpProxy("http", "::1", 1, "Basic bWU6YTpi")),
     ],
 )
-def test_addresses(url: str, proxy: Proxy) -> None:
-    assert Proxy.of(url) == proxy
+def test_addresses(url: str, proxy: HttpProxy) -> None:
+    assert HttpProxy.parse(url) == proxy
 
 
 @pytest.mark.parametrize(
@@ -372,8 +371,8 @@ def test_addresses(url: str, proxy: Proxy) -> None:
      "x://"],
 )  # fmt: skip
 async def test_addresses_that_are_none(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ProxyFault) as refused:
-        Proxy.of(url)
+    with pytest.raises(ProxyError) as refused:
+        HttpProxy.parse(url)
     assert "CANARY" not in str(refused.value)
     monkeypatch.setenv("http_proxy", url)
     if url:
@@ -383,7 +382,7 @@ async def test_addresses_that_are_none(url: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_password_is_not_shown() -> None:
-    assert "bWU6Q0FOQVJZ" not in repr(Proxy.of("http://me:CANARY@h"))
+    assert "bWU6Q0FOQVJZ" not in repr(HttpProxy.parse("http://me:CANARY@h"))
 
 
 @given(st.text(), st.text(min_size=1))
@@ -392,7 +391,9 @@ def test_any_password_arrives_whole_or_is_refused(user: str, password: str) -> N
     from urllib.parse import quote
 
     try:
-        authorization = Proxy.of(f"http://{quote(user, safe='')}:{quote(password, safe='')}@h").authorization or ""
+        authorization = (
+            HttpProxy.parse(f"http://{quote(user, safe='')}:{quote(password, safe='')}@h").authorization or ""
+        )
     except UnicodeEncodeError:
         return
     assert b64decode(authorization.removeprefix("Basic ")).decode() == f"{user}:{password}"
@@ -402,5 +403,5 @@ def test_any_password_arrives_whole_or_is_refused(user: str, password: str) -> N
 
 @given(st.text())
 def test_any_text_is_an_address_or_none(text: str) -> None:
-    with suppress(ProxyFault, UnicodeEncodeError):
-        Proxy.of(text)
+    with suppress(ProxyError, UnicodeEncodeError):
+        HttpProxy.parse(text)

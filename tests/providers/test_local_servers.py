@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from weft.providers.local.servers import LocalServers
+from weft.providers.local_servers import LocalServers
 
 OLLAMA = {"models": [{"name": "llama3.2:latest"}, {"name": "qwen3:8b"}, {"name": "nomic-embed-text:latest"}]}
 OPENAI = {"object": "list", "data": [{"id": "org/model-a", "object": "model", "owned_by": "vllm"}]}

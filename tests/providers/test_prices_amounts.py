@@ -15,25 +15,24 @@ from hypothesis import strategies as st
 from prices_bench import Oracle, providers, script
 
 import weft
-from weft.core.usage import Usage
-from weft.providers.catalogue import PictureTokens, describe, known_models, picture_price, price
-from weft.providers.prices.listing import PricedModel
-from weft.providers.prices.rates import Rates, Tokens
+from weft.core.turn import Usage
+from weft.providers.catalogue import PictureTokens, describe_model, known_models, picture_price, price
+from weft.providers.prices.price_list import PricedModel, Rates, TokenCounts
 
 oracle = cache(Oracle)
 term_of: Any = script()["_term"]
 model_of: Any = script()["_model"]
 
-ONE_OF_EACH = Tokens(7, 11, 13, 17, 19, 23)
-SMALL = Tokens(input=1000, output=500)
-LARGE = Tokens(900_001, 90_000, 80_000, 70_000, 60_000, 50_000)
+ONE_OF_EACH = TokenCounts(7, 11, 13, 17, 19, 23)
+SMALL = TokenCounts(input=1000, output=500)
+LARGE = TokenCounts(900_001, 90_000, 80_000, 70_000, 60_000, 50_000)
 counts = st.one_of(st.integers(0, 3000), st.integers(0, 2_000_000))
-tokens = st.builds(Tokens, counts, counts, counts, counts, counts, counts)
+tokens = st.builds(TokenCounts, counts, counts, counts, counts, counts, counts)
 zones = st.one_of(st.just(UTC), st.integers(-14 * 60, 14 * 60).map(lambda each: timezone(timedelta(minutes=each))))
 moments = st.datetimes(datetime(2023, 1, 1), datetime(2028, 1, 1), timezones=zones)
 
 
-def their_price(prices: theirs.ModelPrice, used: Tokens) -> float:
+def their_price(prices: theirs.ModelPrice, used: TokenCounts) -> float:
     counted = genai_prices.Usage(
         input_tokens=used.input + used.cache_read + used.cache_write + used.image_input,
         cache_read_tokens=used.cache_read,
@@ -78,7 +77,7 @@ def test_every_model_of_every_provider(number: int) -> None:
 
 @settings(max_examples=500)
 @given(st.integers(0, 1 << 20), moments, tokens)
-def test_any_usage_at_any_time(number: int, moment: datetime, used: Tokens) -> None:
+def test_any_usage_at_any_time(number: int, moment: datetime, used: TokenCounts) -> None:
     pairs = oracle().pairs
     ours, model = pairs[number % len(pairs)]
     assert ours.rates_at(moment).dollars(used) == exactly(their_price(model.get_prices(moment), used))
@@ -113,8 +112,8 @@ models = st.one_of(
 ).map(lambda prices: theirs.ModelInfo(id="m", match=theirs.ClauseEquals("m"), prices=prices))
 
 
-@given(models, moments, st.builds(Tokens, counts, counts, counts, st.just(0), counts, st.just(0)))
-def test_any_price_that_a_list_can_have(model: theirs.ModelInfo, moment: datetime, used: Tokens) -> None:
+@given(models, moments, st.builds(TokenCounts, counts, counts, counts, st.just(0), counts, st.just(0)))
+def test_any_price_that_a_list_can_have(model: theirs.ModelInfo, moment: datetime, used: TokenCounts) -> None:
     ours = msgspec.convert(model_of(model), PricedModel)
     assert ours.rates_at(moment).dollars(used) == exactly(their_price(model.get_prices(moment), used))
 
@@ -130,10 +129,12 @@ def test_what_is_no_price_is_not_listed(price: str) -> None:
 
 def test_a_tier_counts_for_all_of_a_request_that_is_larger() -> None:
     rates = msgspec.convert({"input": [1, [[10, 2], [20, 3]]], "output": 5}, Rates)
-    assert [rates.dollars(Tokens(input=each)) * 1e6 for each in (10, 11, 20, 21)] == pytest.approx([10, 22, 40, 63])
-    cached = Tokens(input=1, cache_read=9, cache_write=1, output=1)
+    assert [rates.dollars(TokenCounts(input=each)) * 1e6 for each in (10, 11, 20, 21)] == pytest.approx(
+        [10, 22, 40, 63]
+    )
+    cached = TokenCounts(input=1, cache_read=9, cache_write=1, output=1)
     assert rates.dollars(cached) * 1e6 == pytest.approx(11 * 2 + 5)
-    assert rates.dollars(Tokens(input=1, image_input=10)) * 1e6 == pytest.approx(11 * 2)
+    assert rates.dollars(TokenCounts(input=1, image_input=10)) * 1e6 == pytest.approx(11 * 2)
 
 
 def test_what_has_no_rate_of_its_own_is_input_or_output() -> None:
@@ -144,7 +145,7 @@ def test_what_has_no_rate_of_its_own_is_input_or_output() -> None:
 
 
 def test_a_request_may_cost_something_by_itself() -> None:
-    assert Rates(requests=5.0).dollars(Tokens(input=10)) == pytest.approx(0.005)
+    assert Rates(requests=5.0).dollars(TokenCounts(input=10)) == pytest.approx(0.005)
 
 
 def at(*terms: dict[str, Any]) -> PricedModel:
@@ -210,7 +211,7 @@ def test_the_price_of_a_turn(provider: str, name: str, used: Usage) -> None:
         assert (cost.usd, cost.source) == (None, None)
         return
     found = oracle().snapshot.find_provider_model(name, None, provider, None)[1]
-    counted = Tokens(used.input or 0, used.cache_read or 0, used.cache_write or 0, output=used.total_output or 0)
+    counted = TokenCounts(used.input or 0, used.cache_read or 0, used.cache_write or 0, output=used.total_output or 0)
     assert cost.usd == exactly(their_price(found.get_prices(datetime.now(UTC)), counted))
 
 
@@ -218,7 +219,7 @@ def test_the_price_of_a_turn(provider: str, name: str, used: Usage) -> None:
 def test_what_is_told_of_a_model(provider: theirs.Provider) -> None:
     for model in provider.models:
         name = model.id
-        told = describe(model_named(provider.id, name))
+        told = describe_model(model_named(provider.id, name))
         try:
             found = oracle().snapshot.find_provider_model(name, None, provider.id, None)[1]
         except LookupError:
@@ -237,7 +238,7 @@ def base(value: Decimal | theirs.TieredPrices | None) -> float | None:
 
 def test_the_models_of_every_provider() -> None:
     for provider in providers:
-        talking = [model.id for model in provider.models if describe(model_named("x", model.id)).tools]
+        talking = [model.id for model in provider.models if describe_model(model_named("x", model.id)).tools]
         assert set(known_models(provider.id)) <= {model.id for model in provider.models}
         assert set(talking) >= set(known_models(provider.id))
     assert known_models("gemini", "google")
@@ -262,7 +263,7 @@ def test_the_price_of_a_picture(provider: str, name: str, used: PictureTokens) -
     found = oracle().snapshot.find_provider_model(name, None, provider, None)[1]
     expected = their_price(
         found.get_prices(datetime.now(UTC)),
-        Tokens(used.text_in, image_input=used.image_in, output=used.text_out, image_output=used.image_out),
+        TokenCounts(used.text_in, image_input=used.image_in, output=used.text_out, image_output=used.image_out),
     )
     assert picture_price(provider, name, used) == exactly(expected)
 

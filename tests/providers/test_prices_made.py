@@ -12,8 +12,7 @@ import msgspec
 import pytest
 from prices_bench import ROOT, SCRIPT, script
 
-from weft.providers.prices.listing import PriceList
-from weft.providers.prices.stored import PLACE, read
+from weft.providers.prices.price_list import PLACE, PriceList, read
 
 VERSION = metadata.version("genai-prices")
 Capture = pytest.CaptureFixture[str]

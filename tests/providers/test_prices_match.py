@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prices_bench import Oracle, providers, script
 
-from weft.providers.prices.clauses import Clause, matches
-from weft.providers.prices.listing import PriceList
+from weft.providers.prices.price_list import Clause, PriceList, matches
 
 oracle = cache(Oracle)
 clause_of: Any = script()["_clause"]

@@ -15,23 +15,22 @@ from hypothesis import strategies as st
 
 import weft
 from weft.core.errors import ConfigurationError
-from weft.providers.prices.listing import PriceList
-from weft.providers.prices.stored import PLACE, read
+from weft.providers.prices.price_list import PLACE, PriceList, read
 
 ASK = """
 import json, sys, threading
 import weft
-from weft.cli.checkup import prices
-from weft.core.usage import Usage
+from weft.cli.doctor import _check_prices as prices
+from weft.core.turn import Usage
 from weft.providers.catalogue import *
-from weft.providers.prices.stored import price_list
+from weft.providers.prices.price_list import price_list
 model = weft.Model("gpt-4o", base_url="http://127.0.0.1:1", provider="openai")
 before, got = is_loaded(), []
 threads = [threading.Thread(target=lambda: got.append(id(price_list()))) for _ in range(8)]
 for each in threads: each.start()
 for each in threads: each.join()
 load()
-about, [found] = describe(model), prices()
+about, [found] = describe_model(model), prices()
 print(json.dumps({
     "loaded": [before, is_loaded()],
     "lists": len(set(got)),

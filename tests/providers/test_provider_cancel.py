@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 from provider_bench import WIRES, body, half, session_at, until
-from provider_sockets import RawServer, say_nothing
+from provider_sockets import RawServer, never_answer
 
 import weft
 from weft.core.events import (
@@ -19,11 +19,10 @@ from weft.core.events import (
     TextDelta,
     ThinkingDelta,
 )
+from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
 from weft.providers.base import ProviderSession
-from weft.testing.replies import Hang, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 
@@ -48,7 +47,7 @@ async def cancel_when(session: ProviderSession, condition: Callable[[list[Payloa
 
 async def test_while_connecting() -> None:
     with no_task_left():
-        async with RawServer(say_nothing) as server:
+        async with RawServer(never_answer) as server:
             url = server.url.replace("http:", "https:")  # a handshake that never ends
             events = await cancel_when(session_at(url), lambda _: server.connections == 1)
     assert [payload.type for payload in events] == ["message_start"]
@@ -58,7 +57,7 @@ async def test_before_the_status_line() -> None:
     left = asyncio.Event()
 
     async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await say_nothing(reader, writer)
+        await never_answer(reader, writer)
         left.set()
 
     with no_task_left():

@@ -4,8 +4,8 @@ import pytest
 from provider_bench import model_at
 
 import weft
-from weft.core.usage import Cost, Usage
-from weft.providers.catalogue import describe, known_models, price
+from weft.core.turn import Cost, Usage
+from weft.providers.catalogue import describe_model, known_models, price
 from weft.providers.factory import resolve
 
 PRICED = [
@@ -25,7 +25,7 @@ def model(name: str, provider: str) -> weft.Model:
 @pytest.mark.parametrize("name", PRICED)
 def test_a_known_model(name: str) -> None:
     known = resolve(name)
-    info, cost = describe(known), price(known, TURN)
+    info, cost = describe_model(known), price(known, TURN)
     assert cost.source == "catalogue"
     assert cost.usd is not None
     assert 0 < cost.usd < 1
@@ -38,7 +38,7 @@ def test_a_known_model(name: str) -> None:
 
 
 def test_a_context_window_is_a_number() -> None:
-    assert isinstance(describe(resolve("openai/gpt-4o")).context_window, int)
+    assert isinstance(describe_model(resolve("openai/gpt-4o")).context_window, int)
 
 
 @pytest.mark.parametrize("name", PRICED)
@@ -70,7 +70,7 @@ def test_writing_a_cache_costs_more_with_anthropic() -> None:
 @pytest.mark.parametrize(("name", "provider"), [("no-such-model-x", "openai"), ("gpt-4o", "nobody"), ("", "openai")])
 def test_an_unknown_model_has_no_price(name: str, provider: str) -> None:
     unknown = model(name, provider)
-    info = describe(unknown)
+    info = describe_model(unknown)
     assert price(unknown, TURN) == Cost()
     assert (info.context_window, info.input_usd_per_million, info.output_usd_per_million) == (None, None, None)
 
@@ -87,10 +87,10 @@ def test_a_price_provider_of_another_name() -> None:
 
 
 def test_abilities() -> None:
-    assert describe(resolve("openai/gpt-4o")).vision
-    assert describe(resolve("anthropic/claude-sonnet-4-5")).reasoning
-    assert not describe(resolve("openai/gpt-4o")).reasoning
-    assert not describe(resolve("openai/text-embedding-3-small")).tools
+    assert describe_model(resolve("openai/gpt-4o")).vision
+    assert describe_model(resolve("anthropic/claude-sonnet-4-5")).reasoning
+    assert not describe_model(resolve("openai/gpt-4o")).reasoning
+    assert not describe_model(resolve("openai/text-embedding-3-small")).tools
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "google"])

@@ -7,11 +7,11 @@ import pytest
 from provider_bench import KEY, NOW, is_one_sentence, turn_of
 
 import weft
-from weft.config.places import user_file
-from weft.config.trust import remember
+from weft.config.paths import user_file
+from weft.config.sources import remember
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey, UnknownProvider
-from weft.core.messages import user
-from weft.core.settings import Settings
+from weft.core.messages import user_message
+from weft.core.turn import Settings
 from weft.providers.config import configured_providers
 from weft.providers.factory import resolve
 from weft.testing.server import ScriptedServer
@@ -44,7 +44,7 @@ async def test_a_named_endpoint_is_spoken_to(monkeypatch: pytest.MonkeyPatch) ->
             f'[providers.mine]\nwire = "messages"\nbase_url = "{server.url}/v1/"\napi_key_env = "MINE_KEY"\n'
             'auth = "bearer"\nheaders = {x-team = "weft"}\n'
         )
-        session = weft.open_session("mine/Some/Model", messages=[user("Go.")], retry=NOW)
+        session = weft.open_provider_session("mine/Some/Model", messages=[user_message("Go.")], retry=NOW)
         assert (await turn_of(session)).text == "Hello"
         (request,) = server.requests
     assert (request.path, request.body["model"]) == ("/v1/messages", "Some/Model")
@@ -59,7 +59,11 @@ async def test_habits_of_an_endpoint() -> None:
             f'[providers.mine]\nwire = "chat"\nbase_url = "{server.url}/v1"\n'
             '[providers.mine.quirks]\nmax_tokens_field = "max_completion_tokens"\nusage_option = false\n'
         )
-        await turn_of(weft.open_session("mine/m", messages=[user("Go.")], settings=Settings(max_output_tokens=50)))
+        await turn_of(
+            weft.open_provider_session(
+                "mine/m", messages=[user_message("Go.")], settings=Settings(max_output_tokens=50)
+            )
+        )
         (request,) = server.requests
     assert request.body["max_completion_tokens"] == 50
     assert "stream_options" not in request.body
@@ -109,7 +113,7 @@ def test_no_file_is_no_provider() -> None:
 def test_its_key_is_asked_for_by_name() -> None:
     write(MINE + 'api_key_env = "MINE_KEY"\n')
     with pytest.raises(MissingKey, match="no key for mine: set MINE_KEY in the environment"):
-        weft.open_session("mine/m")
+        weft.open_provider_session("mine/m")
 
 
 def test_a_near_name_is_found_in_the_file() -> None:

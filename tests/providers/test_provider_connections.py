@@ -8,9 +8,8 @@ import pytest
 from provider_bench import KEY, ask, error_of, session_at, turn_of, types, written
 
 from weft.core.errors import ProviderError
-from weft.core.tools import ToolCall, ToolResult
-from weft.testing.replies import Pause, Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolCall, ToolResult
+from weft.testing.server import Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 ANSWER = Reply([b"".join(wire_stream("chat", text="Hello"))], framing="length")
@@ -109,16 +108,16 @@ async def test_cookies_are_not_kept() -> None:
 TWO_LOOPS = """
 import asyncio, gc, sys, weakref
 import weft
-from weft.core.messages import user
+from weft.core.messages import user_message
 from weft.testing.server import ScriptedServer
-from weft.testing.replies import Hang
+from weft.testing.server import Hang
 from weft.testing.streams import wire_reply
 
 async def main(after):
     LOOPS.add(asyncio.get_running_loop())
     async with ScriptedServer(lambda _: wire_reply("chat", text="Hello", after=after)) as server:
         model = weft.Model("m", base_url=server.url + "/v1")
-        first, second = (weft.open_session(model, messages=[user("Go.")]) for _ in range(2))
+        first, second = (weft.open_provider_session(model, messages=[user_message("Go.")]) for _ in range(2))
         for session in (first, second, first):
             print((await session.stream_turn(lambda _: None)).text)
 

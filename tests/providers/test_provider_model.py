@@ -7,7 +7,7 @@ from provider_bench import KEY, NOW, WIRES, model_at, turn_of
 
 import weft
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey, WeftError
-from weft.core.messages import user
+from weft.core.messages import user_message
 from weft.providers.model import Auth
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
@@ -26,7 +26,9 @@ AUTH = {
 @pytest.mark.parametrize("wire", WIRES)
 async def test_what_a_server_sees(wire: str) -> None:
     async with ScriptedServer([wire_reply(wire, text="Hello")]) as server:
-        session = weft.open_session(model_at(server.url, wire, NAME), messages=[user("Go.")], retry=NOW)
+        session = weft.open_provider_session(
+            model_at(server.url, wire, NAME), messages=[user_message("Go.")], retry=NOW
+        )
         turn = await turn_of(session)
         assert turn.text == "Hello"
         (request,) = server.requests
@@ -48,7 +50,7 @@ async def test_what_a_server_sees(wire: str) -> None:
 async def test_the_keys_place_can_be_chosen(auth: Auth, header: str | None) -> None:
     async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
         model = model_at(server.url, auth=auth, headers={"x-team": "weft"})
-        await turn_of(weft.open_session(model, messages=[user("Go.")]))
+        await turn_of(weft.open_provider_session(model, messages=[user_message("Go.")]))
         (request,) = server.requests
     assert [name for name, value in request.headers.items() if KEY in value] == ([header] if header else [])
     assert request.headers["x-team"] == "weft"
@@ -58,7 +60,7 @@ async def test_the_keys_place_can_be_chosen(auth: Auth, header: str | None) -> N
 def test_the_key_is_not_shown(wire: str) -> None:
     model = model_at("https://models.test", wire)
     assert KEY not in f"{model!r} {model} {model.url} {model.endpoint!r}"
-    assert KEY not in repr(weft.open_session(model))
+    assert KEY not in repr(weft.open_provider_session(model))
 
 
 def test_a_key_from_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,15 +68,15 @@ def test_a_key_from_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
         return weft.Model("m", base_url="https://models.test/v1", api_key_env="MY_KEY")
 
     with pytest.raises(MissingKey, match="set MY_KEY in the environment"):
-        weft.open_session(make())
+        weft.open_provider_session(make())
     monkeypatch.setenv("MY_KEY", KEY)
-    weft.open_session(make())
+    weft.open_provider_session(make())
     assert make().request_headers["authorization"] == f"Bearer {KEY}"
 
 
 def test_no_key_where_none_is_asked_for() -> None:
     model = weft.Model("m", base_url="http://127.0.0.1:8080/v1")
-    weft.open_session(model)
+    weft.open_provider_session(model)
     assert "authorization" not in model.request_headers
 
 
@@ -149,7 +151,7 @@ def test_a_password_in_a_base_url_is_not_repeated(base_url: str) -> None:
 
 
 async def ask_at(url: str, key: str) -> None:
-    session = weft.open_session(model_at(url, api_key=key), messages=[user("Go.")], retry=NOW)
+    session = weft.open_provider_session(model_at(url, api_key=key), messages=[user_message("Go.")], retry=NOW)
     await session.stream_turn(lambda _: None)
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from provider_bench import KEY, ONCE, ask, attempts, error_of, is_one_sentence, session_at, turn_of, written
-from provider_sockets import RawServer, certificate, hang_up, refused_port, say_nothing
+from provider_sockets import RawServer, certificate, hang_up, never_answer, refused_port
 
 import weft
 from weft.core.errors import ConnectionFailed, ProviderError, ProviderTimeout
 from weft.core.events import RetryScheduled
 from weft.core.payload import Payload
-from weft.http1.trust import trust
+from weft.http1.request import tls_context
 from weft.testing.streams import wire_stream
 
 
@@ -28,9 +28,9 @@ def check(error: ProviderError, *words: str) -> None:
 @pytest.fixture
 def fresh_trust() -> Iterator[None]:
     """The trusted authorities are read once; here the environment changes."""
-    trust.cache_clear()
+    tls_context.cache_clear()
     yield
-    trust.cache_clear()
+    tls_context.cache_clear()
 
 
 @contextmanager
@@ -81,7 +81,7 @@ async def test_nobody_opens(connect: float, socket: float) -> None:
 
 async def test_a_server_that_never_answers() -> None:
     """Not even a status line: the socket's clock runs from the request on."""
-    async with RawServer(say_nothing) as server:
+    async with RawServer(never_answer) as server:
         session = session_at(server.url, retry=ONCE, timeouts=weft.Timeouts(connect=0.2, socket=0.2))
         async with asyncio.timeout(3):
             error = await error_of(session)
@@ -128,7 +128,7 @@ async def test_tls_to_a_plain_port() -> None:
 
 
 async def test_a_handshake_that_never_ends() -> None:
-    async with RawServer(say_nothing) as server:
+    async with RawServer(never_answer) as server:
         url = server.url.replace("http:", "https:")
         error, events = await ask(session_at(url, timeouts=weft.Timeouts(connect=0.1)))
     assert isinstance(error, ProviderError)
@@ -138,7 +138,7 @@ async def test_a_handshake_that_never_ends() -> None:
 
 async def test_plain_to_a_tls_port(tmp_path: Path) -> None:
     _, context = certificate(tmp_path, "localhost")
-    async with RawServer(say_nothing, context) as server:
+    async with RawServer(never_answer, context) as server:
         url = server.url.replace("https:", "http:")
         check(await error_of(session_at(url, retry=ONCE)), url)
 

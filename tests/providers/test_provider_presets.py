@@ -5,7 +5,7 @@ from provider_bench import KEY
 
 import weft
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey, UnknownProvider
-from weft.providers.factory import endpoint_of, resolve
+from weft.providers.factory import resolve, resolve_endpoint
 from weft.providers.presets import BASE_URL_ENVS, PRESETS
 
 OPENAI = "https://api.openai.com/v1"
@@ -76,7 +76,7 @@ def test_a_local_server_needs_no_key(provider: str) -> None:
 def test_a_missing_key_says_which_variable(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
     with pytest.raises(MissingKey) as raised:
-        weft.open_session(f"{provider}/m")
+        weft.open_provider_session(f"{provider}/m")
     variables = " or ".join(PRESETS[provider].key_envs)
     assert str(raised.value) == f"There is no key for {provider}: set {variables} in the environment."
 
@@ -147,14 +147,14 @@ def test_a_models_own_slashes_stay() -> None:
 )
 def test_an_unknown_provider_near_a_known_one(given: str, meant: str) -> None:
     with pytest.raises(UnknownProvider) as raised:
-        weft.open_session(f"{given}/m")
+        weft.open_provider_session(f"{given}/m")
     assert f"There is no provider {given!r}; did you mean {meant!r}?" in str(raised.value)
     assert "weft.toml" in str(raised.value)
 
 
 def test_an_unknown_provider_near_nothing() -> None:
     with pytest.raises(UnknownProvider) as raised:
-        endpoint_of("zzz")
+        resolve_endpoint("zzz")
     assert all(name in str(raised.value) for name in PRESETS)
 
 
@@ -171,12 +171,12 @@ def test_an_unknown_provider_near_nothing() -> None:
 )
 def test_a_model_without_a_provider(name: str, example: str) -> None:
     with pytest.raises(UnknownProvider) as raised:
-        weft.open_session(name)
+        weft.open_provider_session(name)
     assert f"names no provider; write it as {example!r}" in str(raised.value)
 
 
 def test_a_provider_without_a_model() -> None:
     with pytest.raises(UnknownProvider) as raised:
-        weft.open_session("anthropic/")
+        weft.open_provider_session("anthropic/")
     assert "names no provider" not in str(raised.value)
     assert "anthropic/anthropic" not in str(raised.value)

@@ -12,7 +12,7 @@ from provider_bench import KEY, ONCE, ask, error_of, is_one_sentence, session_at
 from provider_sockets import RawServer, certificate, refused_port
 
 from weft.core.errors import ConnectionFailed
-from weft.http1.trust import trust
+from weft.http1.request import tls_context
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
@@ -127,9 +127,9 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 @pytest.fixture
 def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "cert.pem"))
-    trust.cache_clear()
+    tls_context.cache_clear()
     yield tmp_path
-    trust.cache_clear()
+    tls_context.cache_clear()
 
 
 async def test_tls_goes_through_a_tunnel(trusted: Path, monkeypatch: pytest.MonkeyPatch) -> None:

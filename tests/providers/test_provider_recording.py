@@ -8,11 +8,9 @@ from provider_bench import KEY, NOW, WIRES, body, half, model_at
 from tape_bench import converse, exchanges, facts, mode
 
 import weft
-from weft.core.messages import user
+from weft.core.messages import ToolCall, ToolResult, user_message
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
-from weft.testing.replies import Cut, Pause, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Cut, Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 
@@ -51,7 +49,9 @@ async def test_pieces_stay_pieces_even_within_a_letter(tape: Path) -> None:
 async def test_several_turns(tape: Path) -> None:
     async def talk(url: str, key: str | None) -> list[str]:
         events: list[Payload] = []
-        session = weft.open_session(model_at(url, "messages", api_key=key), messages=[user("Go.")], retry=NOW)
+        session = weft.open_provider_session(
+            model_at(url, "messages", api_key=key), messages=[user_message("Go.")], retry=NOW
+        )
         for _ in range(3):
             turn = await session.stream_turn(events.append)
             results = [ToolResult(id=call.id, status="ok", content="3") for call in turn.tool_calls]
@@ -86,7 +86,7 @@ async def test_sessions_side_by_side(tape: Path) -> None:
     questions = ["slow", "middle", "quick"]
 
     async def ask_all(url: str) -> list[str]:
-        asking = (converse(url, messages=[user(question)]) for question in questions)
+        asking = (converse(url, messages=[user_message(question)]) for question in questions)
         return [outcome.said for outcome in await asyncio.gather(*asking)]
 
     waits = {"slow": 0.2, "middle": 0.1, "quick": 0.0}
@@ -125,7 +125,7 @@ async def test_a_replay_asks_nobody(tape: Path) -> None:
 
 async def test_no_key_is_needed_where_one_is_required(tape: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def ask_openai() -> str:
-        session = weft.open_session("openai/gpt-5", messages=[user("Go.")], retry=NOW)
+        session = weft.open_provider_session("openai/gpt-5", messages=[user_message("Go.")], retry=NOW)
         return (await session.stream_turn(lambda _: None)).text
 
     async with ScriptedServer([wire_reply("responses", text="Hello")]) as server:
@@ -159,7 +159,7 @@ async def test_the_key_is_not_in_the_file(wire: str, tape: Path) -> None:
     ]
     async with ScriptedServer(replies) as server:
         with weft.record(tape):
-            await converse(server.url, wire, key=KEY, messages=[user(f"Is {KEY} my key?")])
+            await converse(server.url, wire, key=KEY, messages=[user_message(f"Is {KEY} my key?")])
     text = "\n".join(map(str, exchanges(tape)))
     assert KEY not in text
     assert "id=1" not in text

@@ -11,10 +11,9 @@ from tape_bench import converse, exchanges
 
 import weft
 from weft.core.errors import ConfigurationError
-from weft.core.messages import assistant, user
-from weft.core.settings import Settings
-from weft.testing.replies import Cut, Hang, Pause, Reply, Reset
-from weft.testing.server import ScriptedServer
+from weft.core.messages import assistant, user_message
+from weft.core.turn import Settings
+from weft.testing.server import Cut, Hang, Pause, Reply, Reset, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 
@@ -156,7 +155,7 @@ async def test_a_turn_cancelled_before_its_answer_does_not_spoil_the_tape(tape: 
 async def recorded_hello(tape: Path) -> str:
     async with ScriptedServer([HELLO]) as server:
         with weft.record(tape):
-            await converse(server.url, messages=[user("One."), assistant("Two."), user("Three.")])
+            await converse(server.url, messages=[user_message("One."), assistant("Two."), user_message("Three.")])
         return server.url
 
 
@@ -164,16 +163,16 @@ async def recorded_hello(tape: Path) -> str:
     ("change", "difference"),
     [
         (
-            {"messages": [user("One."), assistant("Two."), user("Four.")]},
+            {"messages": [user_message("One."), assistant("Two."), user_message("Four.")]},
             "messages: [2] content: 'Three.' recorded, 'Four.'",
         ),
-        ({"messages": [user("One.")]}, "messages: 3 items recorded, 1 asked"),
+        ({"messages": [user_message("One.")]}, "messages: 3 items recorded, 1 asked"),
         ({"settings": Settings(temperature=0.5)}, "temperature: 'None' recorded, '0.5' asked"),
     ],
 )
 async def test_a_changed_request_names_the_difference(change: dict[str, Any], difference: str, tape: Path) -> None:
     url = await recorded_hello(tape)
-    options: dict[str, Any] = {"messages": [user("One."), assistant("Two."), user("Three.")]} | change
+    options: dict[str, Any] = {"messages": [user_message("One."), assistant("Two."), user_message("Three.")]} | change
     with weft.replay(tape), pytest.raises(ConfigurationError) as raised:
         await converse(url, **options)
     told = str(raised.value)
@@ -194,13 +193,13 @@ async def test_another_wire(tape: Path) -> None:
 async def test_another_host_is_no_difference(tape: Path) -> None:
     await recorded_hello(tape)
     with weft.replay(tape):
-        messages = [user("One."), assistant("Two."), user("Three.")]
+        messages = [user_message("One."), assistant("Two."), user_message("Three.")]
         assert (await converse("http://elsewhere.test", messages=messages)).said == "Hello"
 
 
 async def test_more_turns_than_were_recorded(tape: Path) -> None:
     url = await recorded_hello(tape)
-    messages = [user("One."), assistant("Two."), user("Three.")]
+    messages = [user_message("One."), assistant("Two."), user_message("Three.")]
     with weft.replay(tape):
         await converse(url, messages=messages)
         with pytest.raises(ConfigurationError, match="holds 1 exchanges and all were played"):

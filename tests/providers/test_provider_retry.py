@@ -15,10 +15,9 @@ from weft.core.errors import (
     RateLimited,
 )
 from weft.core.events import MessageDiscarded, MessageStart, MessageStop, RetryScheduled, TextDelta
-from weft.core.usage import Usage
+from weft.core.turn import Usage
 from weft.providers.base import ProviderTurn
-from weft.testing.replies import Cut, Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Cut, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 LIMITS = [(wire, 5 if wire == "gemini" else 10) for wire in WIRES]

@@ -7,7 +7,6 @@ import pytest
 from provider_bench import shown, types, written
 
 import weft
-from weft.core.content import Reasoning, Text
 from weft.core.errors import ConfigurationError, Overloaded, ProviderError
 from weft.core.events import (
     InputJsonDelta,
@@ -22,14 +21,11 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     ToolUseContentBlockStop,
 )
-from weft.core.messages import user
+from weft.core.messages import Reasoning, Text, ToolCall, ToolDefinition, ToolResult, user_message
 from weft.core.payload import Payload
-from weft.core.settings import Settings
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.core.usage import Usage
+from weft.core.turn import Settings, StopReason, Usage
 from weft.providers.base import ProviderTurn
-from weft.providers.scripted import Call, Request, Script
+from weft.providers.scripted import Script, ScriptedCall, ScriptedRequest
 
 Scripted = weft.ScriptedModel
 STARTS = (TextContentBlockStart, ThinkingContentBlockStart, ToolUseContentBlockStart)
@@ -57,7 +53,7 @@ def check_blocks(events: Sequence[Payload]) -> None:
 
 async def play(model: weft.ScriptedModel) -> tuple[ProviderTurn, list[Payload]]:
     events: list[Payload] = []
-    turn = await weft.open_session(model, messages=[user("Go.")]).stream_turn(events.append)
+    turn = await weft.open_provider_session(model, messages=[user_message("Go.")]).stream_turn(events.append)
     check_blocks(events)
     return turn, events
 
@@ -93,9 +89,9 @@ async def test_a_turn_that_says_nothing(script: Script) -> None:
 
 
 async def test_turns_follow_each_other_and_see_the_results() -> None:
-    seen: list[Request] = []
+    seen: list[ScriptedRequest] = []
 
-    def answer(request: Request) -> Script:
+    def answer(request: ScriptedRequest) -> Script:
         seen.append(request)
         (result,) = request.messages[-1].content
         assert isinstance(result, ToolResult)
@@ -103,7 +99,9 @@ async def test_turns_follow_each_other_and_see_the_results() -> None:
 
     model = Scripted([[Scripted.call("weather", city="Oslo")], answer])
     tools = [ToolDefinition(name="weather")]
-    session = weft.open_session(model, messages=[user("Go.")], tools=tools, settings=Settings(system="Be brief."))
+    session = weft.open_provider_session(
+        model, messages=[user_message("Go.")], tools=tools, settings=Settings(system="Be brief.")
+    )
     turn = await session.stream_turn(lambda _: None)
     session.append_tool_results(turn, [ToolResult(id=turn.tool_calls[0].id, status="ok", content="3 °C")])
     assert (await session.stream_turn(lambda _: None)).text == "It is 3 °C there."
@@ -116,13 +114,18 @@ async def test_turns_follow_each_other_and_see_the_results() -> None:
 
 async def test_sessions_share_the_script() -> None:
     model = Scripted(["One.", "Two."])
-    texts = [(await weft.open_session(model).stream_turn(lambda _: None)).text for _ in range(2)]
+    texts = [(await weft.open_provider_session(model).stream_turn(lambda _: None)).text for _ in range(2)]
     assert texts == ["One.", "Two."]
 
 
 async def test_ids_are_unique_over_turns() -> None:
-    model = Scripted([[Call("look", {}, id="call_1")], [Call("look", {}, id="call_1"), Call("look", {}, id="call_1")]])
-    session = weft.open_session(model)
+    model = Scripted(
+        [
+            [ScriptedCall("look", {}, id="call_1")],
+            [ScriptedCall("look", {}, id="call_1"), ScriptedCall("look", {}, id="call_1")],
+        ]
+    )
+    session = weft.open_provider_session(model)
     first = await session.stream_turn(lambda _: None)
     session.append_tool_results(first, [ToolResult(id="call_1", status="ok", content="")])
     second = await session.stream_turn(lambda _: None)
@@ -169,7 +172,7 @@ async def test_stops_without_calls(reason: StopReason) -> None:
 async def test_a_failure_discards_the_attempt() -> None:
     script: Script = ["Half an ", Scripted.fail(Overloaded("Too busy.")), "answer", Scripted.call("look")]
     events: list[Payload] = []
-    session = weft.open_session(Scripted([script, "Hello."]))
+    session = weft.open_provider_session(Scripted([script, "Hello."]))
     with pytest.raises(ProviderError, match=r"Too busy\.") as raised:
         await session.stream_turn(events.append)
     assert isinstance(events[-1], MessageDiscarded)
@@ -181,7 +184,7 @@ async def test_a_failure_discards_the_attempt() -> None:
 
 
 async def test_a_script_that_is_played_out() -> None:
-    session = weft.open_session(Scripted(["Hello."], name="scripted/short"))
+    session = weft.open_provider_session(Scripted(["Hello."], name="scripted/short"))
     await session.stream_turn(lambda _: None)
     with pytest.raises(ConfigurationError, match="The script of scripted/short has 1 turns and all were played"):
         await session.stream_turn(lambda _: None)
@@ -194,8 +197,8 @@ async def test_a_listeners_error_and_a_cancel_end_the_turn() -> None:
 
     model = Scripted(["Hello " * 100] * 2, pause=0.01)
     with pytest.raises(OSError, match="disk full"):
-        await weft.open_session(model).stream_turn(fail)
-    task = asyncio.create_task(weft.open_session(model).stream_turn(lambda _: None))
+        await weft.open_provider_session(model).stream_turn(fail)
+    task = asyncio.create_task(weft.open_provider_session(model).stream_turn(lambda _: None))
     await asyncio.sleep(0.03)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

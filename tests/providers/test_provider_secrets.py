@@ -8,18 +8,17 @@ from provider_bench import KEY, ONCE, WIRES, ask, body, half, session_at, writte
 
 import weft
 from weft.core.errors import ProviderError
-from weft.core.messages import user
-from weft.testing.replies import Cut, Reply
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_reply
+from weft.core.messages import user_message
+from weft.testing.server import Cut, Reply, ScriptedServer
+from weft.testing.streams import sse_event, wire_reply
 
 SAID = f"Incorrect API key provided: {KEY}. You can find yours at the console."
 
 STREAM_ERRORS: dict[str, bytes] = {
-    "chat": event({"error": {"message": SAID, "code": 401}}),
-    "responses": event({"type": "error", "code": "invalid_api_key", "message": SAID}, "error"),
-    "messages": event({"type": "error", "error": {"type": "authentication_error", "message": SAID}}, "error"),
-    "gemini": event({"error": {"code": 401, "message": SAID, "status": "UNAUTHENTICATED"}}),
+    "chat": sse_event({"error": {"message": SAID, "code": 401}}),
+    "responses": sse_event({"type": "error", "code": "invalid_api_key", "message": SAID}, "error"),
+    "messages": sse_event({"type": "error", "error": {"type": "authentication_error", "message": SAID}}, "error"),
+    "gemini": sse_event({"error": {"code": 401, "message": SAID, "status": "UNAUTHENTICATED"}}),
     "ollama": b'{"error":"' + SAID.encode() + b'"}\n',
 }
 
@@ -91,5 +90,5 @@ async def test_which_variable_held_the_wrong_key(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     async with ScriptedServer([Reply.json({"error": {"message": "no"}}, 401)]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
-        error, _ = await ask(weft.open_session("openai/gpt-5", messages=[user("Go.")]))
+        error, _ = await ask(weft.open_provider_session("openai/gpt-5", messages=[user_message("Go.")]))
     assert str(error) == "openai/gpt-5 (HTTP 401): no. Check the key in OPENAI_API_KEY."

@@ -6,17 +6,23 @@ import pytest
 from provider_bench import KEY, NOW, WIRES, model_at, session_at, turn_of
 
 import weft
-from weft.core.content import Reasoning, Text
 from weft.core.events import TextDelta, ToolUseContentBlockStart
-from weft.core.messages import Message, Native, assistant, user
+from weft.core.messages import (
+    Message,
+    Native,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    user_message,
+)
 from weft.core.payload import Payload
-from weft.core.settings import Settings
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.core.usage import Usage
+from weft.core.turn import Settings, Usage
 from weft.providers.base import ProviderSession, ProviderTurn
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_reply, wire_stream
+from weft.testing.server import Reply, ScriptedServer
+from weft.testing.streams import sse_event, wire_reply, wire_stream
 
 LOOK = ToolDefinition(name="look", input_schema={"type": "object", "properties": {"path": {"type": "string"}}})
 SIGNATURE = "c2lnbmVkIGJ5IHRoZSBwcm92aWRlcg=="
@@ -83,7 +89,7 @@ async def test_a_strangers_native_content_stays_home(wire: str) -> None:
         native=Native(wire=wire, provider="another", model="test-model", content=[{"secret": SIGNATURE}]),
     )
     async with ScriptedServer([wire_reply(wire, text="Done.")]) as server:
-        await turn_of(session_at(server, wire, messages=[user("Hi."), foreign, user("Go.")]))
+        await turn_of(session_at(server, wire, messages=[user_message("Hi."), foreign, user_message("Go.")]))
         sent = server.requests[0].content.decode()
     assert SIGNATURE not in sent
     assert "Hello." in sent
@@ -102,7 +108,7 @@ async def test_a_session_that_goes_on_sends_what_a_fresh_one_would(wire: str) ->
             turn = await session.stream_turn(lambda _: None)
             answer_calls(session, turn)
             if not turn.tool_calls:
-                session.append(user("Go on."))
+                session.append(user_message("Go on."))
         for history in histories:
             await turn_of(session_at(server, wire, messages=history, **options))
         bodies = [request.content for request in server.requests]
@@ -112,9 +118,9 @@ async def test_a_session_that_goes_on_sends_what_a_fresh_one_would(wire: str) ->
 
 async def test_a_history_that_is_changed_under_way_is_written_anew() -> None:
     async with ScriptedServer(lambda _: wire_reply("chat", text="Hello.")) as server:
-        session = session_at(server, messages=[user("One."), assistant("Two."), user("Three.")])
+        session = session_at(server, messages=[user_message("One."), assistant("Two."), user_message("Three.")])
         await session.stream_turn(lambda _: None)
-        session.messages[0] = user("Uno.")
+        session.messages[0] = user_message("Uno.")
         await session.stream_turn(lambda _: None)
         del session.messages[:2]
         await session.stream_turn(lambda _: None)
@@ -166,7 +172,7 @@ async def test_call_ids_are_unique_though_a_call_was_never_answered() -> None:
         session = session_at(server)
         first = await session.stream_turn(lambda _: None)
         session.append(first.message)
-        session.append(user("Never mind. Again."))
+        session.append(user_message("Never mind. Again."))
         second = await session.stream_turn(lambda _: None)
     assert first.tool_calls[0].id != second.tool_calls[0].id
 
@@ -202,8 +208,8 @@ async def test_a_refusal_is_not_text(wire: str) -> None:
 
 async def test_the_bill_is_the_providers() -> None:
     usage = {"prompt_tokens": 11, "completion_tokens": 7, "cost": 0.00123}
-    stream = [*wire_stream("chat", text="Hello", usage=None)[:-1], event({"choices": [], "usage": usage})]
-    async with ScriptedServer([Reply([*stream, event("[DONE]")]), wire_reply("chat", text="Hello")]) as server:
+    stream = [*wire_stream("chat", text="Hello", usage=None)[:-1], sse_event({"choices": [], "usage": usage})]
+    async with ScriptedServer([Reply([*stream, sse_event("[DONE]")]), wire_reply("chat", text="Hello")]) as server:
         assert (await turn_of(session_at(server))).billed_usd == 0.00123
         assert (await turn_of(session_at(server))).billed_usd is None
 
@@ -211,7 +217,7 @@ async def test_the_bill_is_the_providers() -> None:
 async def test_a_session_knows_its_prices() -> None:
     usage = Usage(input=1000, output=1000)
     model = model_at("http://127.0.0.1:1", name="gpt-4o", provider="openai")
-    cost = weft.open_session(model, retry=NOW).cost(usage)
+    cost = weft.open_provider_session(model, retry=NOW).cost(usage)
     assert cost.source == "catalogue"
     assert cost.usd is not None
     assert cost.usd > 0

@@ -7,12 +7,11 @@ from provider_bench import NOW, ONCE, WIRES, ask, attempts, body, half, session_
 
 import weft
 from weft.core.errors import ProviderError, ProviderTimeout, Stalled
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.providers.base import ProviderTurn
-from weft.testing.replies import Hang, Pause, Reply, Step
-from weft.testing.server import ScriptedServer
-from weft.testing.streams import event, wire_reply, wire_stream
+from weft.testing.server import Hang, Pause, Reply, ScriptedServer, Step
+from weft.testing.streams import sse_event, wire_reply, wire_stream
 
 
 def beats(count: int, pause: float = 0.02) -> list[Step]:
@@ -133,7 +132,7 @@ async def test_usage_that_comes_late_is_waited_for() -> None:
 
 
 async def test_a_finished_stream_that_breaks_is_finished() -> None:
-    finish = event({"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]})
+    finish = sse_event({"choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": "stop"}]})
     reply = Reply([finish], headers={"content-length": "5000"}, framing="close")
     async with ScriptedServer([reply]) as server:
         turn, _ = await ask(session_at(server, retry=ONCE))

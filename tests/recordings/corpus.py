@@ -11,8 +11,8 @@ import pytest
 from weft.core.payload import Payload
 from weft.providers.presets import PRESETS
 from weft.wires.decoder import Decoder
-from weft.wires.quirks import NONE, Quirks
 from weft.wires.registry import WIRES
+from weft.wires.request import NO_QUIRKS, Quirks
 
 ROOT = Path(os.environ.get("WEFT_RECORDINGS") or Path(__file__).resolve().parents[3] / "shared" / "recordings")
 present = pytest.mark.skipif(not (ROOT / "load.py").exists(), reason="the recorded streams are not here")
@@ -47,7 +47,7 @@ def body_of(recording: Any) -> bytes:
 
 def quirks_of(provider: str, wire: str) -> Quirks:
     preset = PRESETS.get(provider)
-    return preset.quirks if preset is not None and preset.wire == wire else NONE
+    return preset.quirks if preset is not None and preset.wire == wire else NO_QUIRKS
 
 
 def decode(recording: Any, pieces: list[bytes]) -> tuple[Decoder, list[Payload]]:

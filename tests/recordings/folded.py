@@ -54,14 +54,14 @@ def fold(payloads: list[Payload]) -> Folded:
     for payload in payloads[1:]:
         assert not state.stopped
         assert state.discarded is None
-        _take(state, payload)
+        _apply(state, payload)
     if state.stopped:
         assert state.end is not None
         assert not any(block.open for block in state.blocks)
     return state
 
 
-def _take(state: Folded, payload: Payload) -> None:
+def _apply(state: Folded, payload: Payload) -> None:
     match payload:
         case TextContentBlockStart(index=index, refusal=refusal):
             assert index == len(state.blocks)

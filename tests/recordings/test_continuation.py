@@ -7,8 +7,7 @@ import pytest
 from corpus import body_of, decode, loader, present, quirks_of, recordings
 
 from weft.core.json import as_object, as_objects
-from weft.core.messages import Message, tool_results, user
-from weft.core.tools import ToolResult
+from weft.core.messages import Message, ToolResult, tool_results, user_message
 from weft.wires.registry import WIRES
 from weft.wires.request import TurnRequest
 
@@ -67,10 +66,10 @@ def test_follow_up_request_echoes_what_the_recorded_one_did(sequence: Any, numbe
     request = TurnRequest(
         model="model",
         provider=recording.meta["provider"],
-        messages=[user("question"), decoder.message, _continuation(decoder.message)],
+        messages=[user_message("question"), decoder.message, _continuation(decoder.message)],
         quirks=quirks_of(recording.meta["provider"], wire),
     )
-    ours = _facts(wire, WIRES[wire].build(request), decoder.message)
+    ours = _facts(wire, WIRES[wire].build_request(request), decoder.message)
     earlier = len(_facts(wire, before.get("request") or {}, decoder.message))
     theirs = _facts(wire, _next_answer_only(wire, before, turn["request"]), decoder.message)[earlier:]
     if sequence["id"] in CLIENT_FAULTS:
@@ -90,7 +89,7 @@ def _next_answer_only(wire: str, before: dict[str, Any], request: dict[str, Any]
 
 def _continuation(message: Message) -> Message:
     results = [ToolResult(id=call.id, name=call.name, status="ok", content="done") for call in message.tool_calls]
-    return tool_results(results) if results else user("and then?")
+    return tool_results(results) if results else user_message("and then?")
 
 
 def _facts(wire: str, request: dict[str, Any], message: Message) -> list[tuple[Any, ...]]:

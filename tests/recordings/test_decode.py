@@ -11,7 +11,7 @@ from folded import Folded, fold
 from msgspec.structs import replace
 
 from weft.core.json import as_object
-from weft.core.usage import Usage
+from weft.core.turn import Usage
 from weft.wires.decoder import Decoder
 
 pytestmark = present
@@ -61,7 +61,7 @@ def _wrong(recording: Any, decoder: Decoder, folded: Folded) -> dict[str, Any]:
         "calls": [(name, arguments) for _, name, arguments in folded.calls],
         "stop": decoder.provider_stop_reason or None,
         "raw usage": decoder.provider_usage,
-        "usage": _as_far_as_told(decoder.usage, truth["usage"]),
+        "usage": _reported_usage(decoder.usage, truth["usage"]),
         "failed": folded.discarded is not None,
         "message": decoder.message is not None,
     }
@@ -120,7 +120,7 @@ def _stop_reason(truth: dict[str, Any]) -> str:
             return "refusal" if truth["refusal"] else "end_turn"
 
 
-def _as_far_as_told(usage: Usage, truth: dict[str, int]) -> Usage:
+def _reported_usage(usage: Usage, truth: dict[str, int]) -> Usage:
     """The truth leaves out what some servers put in odd places: zeros, and cache writes but for Anthropic's."""
     for name in ("reasoning", "cache_read"):
         if name not in truth and getattr(usage, name) == 0:

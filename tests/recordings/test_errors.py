@@ -18,7 +18,7 @@ from weft.core.errors import (
     RateLimited,
     ServerFault,
 )
-from weft.wires.faults import error_from_response
+from weft.wires.errors import error_from_response
 
 pytestmark = present
 

@@ -4,7 +4,7 @@ from serving_parts import S
 
 import weft
 from weft.core.errors import ProviderError
-from weft.providers.scripted import Request, Script
+from weft.providers.scripted import Script, ScriptedRequest
 
 
 @weft.tool
@@ -13,7 +13,7 @@ async def weather(city: str) -> str:
     return f"{city}: 3 °C, snow"
 
 
-def answers(request: Request) -> Script:
+def answers(request: ScriptedRequest) -> Script:
     """By what was asked last, and how far it got."""
     asked = max(number for number, message in enumerate(request.messages) if message.role == "user")
     text = request.messages[asked].text

@@ -54,21 +54,21 @@ class Endpoint:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for start in range(0, len(text), 9):
-            await self._say(response, {"content": text[start : start + 9]})
+            await self._send_chunk(response, {"content": text[start : start + 9]})
             await asyncio.sleep(self._pause)
         for index, (name, arguments) in enumerate(calls):
             self._calls += 1
             written = json.dumps(arguments)
             begun = {"index": index, "id": f"call_{self._calls}", "type": "function"}
-            await self._say(response, {"tool_calls": [begun | {"function": {"name": name, "arguments": ""}}]})
+            await self._send_chunk(response, {"tool_calls": [begun | {"function": {"name": name, "arguments": ""}}]})
             for start in range(0, len(written), 12):
                 piece = {"index": index, "function": {"arguments": written[start : start + 12]}}
-                await self._say(response, {"tool_calls": [piece]})
-        await self._say(response, {}, "tool_calls" if calls else "stop")
+                await self._send_chunk(response, {"tool_calls": [piece]})
+        await self._send_chunk(response, {}, "tool_calls" if calls else "stop")
         await response.write(b"data: [DONE]\n\n")
         return response
 
-    async def _say(self, response: web.StreamResponse, delta: Turn, finish: str | None = None) -> None:
+    async def _send_chunk(self, response: web.StreamResponse, delta: Turn, finish: str | None = None) -> None:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         chunk: Turn = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
         if finish is not None:

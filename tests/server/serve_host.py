@@ -14,7 +14,7 @@ from pathlib import Path
 
 from weft.cli.main import main as weft_main
 from weft.cli.main import parser
-from weft.sessions import faults
+from weft.sessions import crash_points
 
 
 def serve(order: dict[str, str]) -> None:
@@ -24,7 +24,7 @@ def serve(order: dict[str, str]) -> None:
         os.dup2(os.open(folder / name, flags, 0o600), number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    faults.arm(order["fault"])
+    crash_points.arm(order["fault"])
     weft_main(["serve", *order["arguments"]])
 
 

@@ -8,20 +8,20 @@ from typing import Any, cast
 import aiohttp
 
 import weft
-from weft.agent.models import ModelLike
+from weft.agent.engine import ModelLike
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import ConfigurationError
+from weft.server.access_tokens import AccessTokens
 from weft.server.app import Extension
 from weft.server.context import ServerContext
 from weft.server.models import ModelView, ProviderView
-from weft.server.serving import running
 from weft.server.settings import ServerSettings
-from weft.server.tokens import Tokens
+from weft.server.uvicorn_server import running_server
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import Store, events_of
-from weft.tools.registry import ToolLike
+from weft.sessions.store import Store, iterate_events
+from weft.tools.function_tools import ToolLike
 
 S = weft.ScriptedModel
 TOKEN = "a-token-of-the-tests"
@@ -49,10 +49,10 @@ class ScriptedModels:
             raise ConfigurationError(f"There is no model {name!r}.")
         return self.scripts[name]()
 
-    def listed(self) -> Sequence[ModelView]:
+    def list_models(self) -> Sequence[ModelView]:
         return [ModelView(name, "scripted") for name in self.scripts]
 
-    def providers(self) -> Sequence[ProviderView]:
+    def list_providers(self) -> Sequence[ProviderView]:
         return []
 
 
@@ -79,7 +79,7 @@ class Served:
             return await answer.json()
 
     async def log(self, session: str) -> list[Event]:
-        return [event async for event in events_of(self.store, session)]
+        return [event async for event in iterate_events(self.store, session)]
 
     async def ended(self, session: str, exchange: str) -> Event:
         """Wait for the end of an exchange."""
@@ -111,7 +111,7 @@ def context_on(
         Sessions(store),
         ScriptedModels(scripts),
         settings=settings or ServerSettings(port=0),
-        tokens=Tokens(owners or {TOKEN: "", OTHER: "other"}),
+        tokens=AccessTokens(owners or {TOKEN: "", OTHER: "other"}),
         defaults=defaults or SessionSettings(permissions="auto", tools=[*(tools or {}), "files", "ask"]),
         tools=tools,
         workspaces=workspaces,
@@ -126,7 +126,7 @@ async def serving(
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     connector = aiohttp.TCPConnector(limit=0)
     async with (
-        running(context, extensions) as address,
+        running_server(context, extensions) as address,
         aiohttp.ClientSession(address, headers=headers, connector=connector) as client,
     ):
         yield Served(context, client)

@@ -16,7 +16,7 @@ import msgspec
 from weft.core.json import JsonObject, loads
 
 
-class Told(msgspec.Struct, frozen=True):
+class ReceivedFrame(msgspec.Struct, frozen=True):
     """One frame as it came."""
 
     data: str
@@ -28,7 +28,7 @@ class Told(msgspec.Struct, frozen=True):
         return loads(self.data)
 
 
-Enough = Callable[[Told], bool]
+Enough = Callable[[ReceivedFrame], bool]
 SILENCE = 60.0
 """Seconds after which a reader that hears nothing gives up: no test waits for so long on purpose."""
 
@@ -44,7 +44,7 @@ ENDS: dict[str, Enough] = {
 """How an exchange ends in each dialect."""
 
 
-async def sse_frames(answer: aiohttp.ClientResponse) -> AsyncGenerator[Told]:
+async def sse_frames(answer: aiohttp.ClientResponse) -> AsyncGenerator[ReceivedFrame]:
     """What a stream of server-sent events says, comments left out."""
     cursor: int | None = None
     event: str | None = None
@@ -52,7 +52,7 @@ async def sse_frames(answer: aiohttp.ClientResponse) -> AsyncGenerator[Told]:
     async for line in _lines(answer):
         if not line:
             if data:
-                yield Told("\n".join(data), event, cursor)
+                yield ReceivedFrame("\n".join(data), event, cursor)
             cursor, event, data = None, None, []
             continue
         field, _, value = line.partition(": ")
@@ -74,14 +74,14 @@ async def _lines(answer: aiohttp.ClientResponse) -> AsyncGenerator[str]:
             yield line.decode()
 
 
-async def ws_frames(socket: aiohttp.ClientWebSocketResponse) -> AsyncGenerator[Told]:
+async def ws_frames(socket: aiohttp.ClientWebSocketResponse) -> AsyncGenerator[ReceivedFrame]:
     """What a socket says, but for what is only about the socket."""
     async for message in socket:
         assert message.type == aiohttp.WSMsgType.TEXT
         said = loads(message.data)
         if said.get("type") in ("subscribed", "heartbeat", "goodbye", "pong", "reply"):
             continue
-        yield Told(message.data, None, said.get("seq"))
+        yield ReceivedFrame(message.data, None, said.get("seq"))
 
 
 class Copy:
@@ -92,7 +92,7 @@ class Copy:
         self.session = session
         self.dialect = dialect
         self.over = over
-        self.frames: list[Told] = []
+        self.frames: list[ReceivedFrame] = []
         self.connects = 0
 
     @property
@@ -147,7 +147,7 @@ class Copy:
                     pass
                 await asyncio.sleep(0.02)
 
-    async def _sse(self) -> AsyncGenerator[Told]:
+    async def _sse(self) -> AsyncGenerator[ReceivedFrame]:
         headers = {} if self.cursor is None else {"Last-Event-ID": str(self.cursor)}
         path = f"/sessions/{self.session}/events?dialect={self.dialect}"
         timeout = aiohttp.ClientTimeout(total=None)
@@ -158,7 +158,7 @@ class Copy:
                     if told.event != "goodbye":
                         yield told
 
-    async def _ws(self) -> AsyncGenerator[Told]:
+    async def _ws(self) -> AsyncGenerator[ReceivedFrame]:
         path = f"/sessions/{self.session}/ws?dialect={self.dialect}"
         async with self.client.ws_connect(path, max_msg_size=0) as socket:
             await socket.send_json({"resume": self.cursor})
@@ -167,7 +167,7 @@ class Copy:
                     yield told
 
 
-async def heard_until(socket: aiohttp.ClientWebSocketResponse, kind: str) -> list[dict[str, Any]]:
+async def receive_until(socket: aiohttp.ClientWebSocketResponse, kind: str) -> list[dict[str, Any]]:
     """All messages up to the first of a type."""
     heard: list[dict[str, Any]] = []
     async with asyncio.timeout(30):

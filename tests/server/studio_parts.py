@@ -16,9 +16,9 @@ import weft
 from weft.core.json import loads
 from weft.server.context import ServerContext
 from weft.server.operations import Operation
+from weft.server.project_routes import ProjectRoutes
 from weft.server.settings import ServerSettings
-from weft.server.studio.host import open_studio
-from weft.server.studio.projects import ProjectRoutes
+from weft.server.studio_host import open_studio
 from weft.sessions.sqlite import SqliteStore
 from weft.studio.studio import Studio
 from weft.testing import check_log

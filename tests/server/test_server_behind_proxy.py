@@ -52,14 +52,17 @@ async def test_an_allowed_page_of_another_name_gets_nothing_for_a_cookie(tmp_pat
 async def test_routes_know_the_address_that_browsers_see(host: str | None, scheme: str) -> None:
     """The policy of previews and the cookie name it."""
 
-    def told(_: ServerContext) -> list[Route]:
-        async def tell(request: Request) -> PlainTextResponse:
+    def url_routes(_: ServerContext) -> list[Route]:
+        async def show_url(request: Request) -> PlainTextResponse:
             return PlainTextResponse(str(request.url))
 
-        return [Route("/told", tell)]
+        return [Route("/told", show_url)]
 
     settings = ServerSettings(port=0, origins=(ORIGIN, "http://plain.example.org"))
     context = context_on(MemoryStore(), {"scripted": lambda: S(["Hello."])}, settings=settings)
     headers = {"Host": host} if host else {}
-    async with serving(context, extensions=[told]) as server, server.client.get("/told", headers=headers) as answer:
+    async with (
+        serving(context, extensions=[url_routes]) as server,
+        server.client.get("/told", headers=headers) as answer,
+    ):
         assert await answer.text() == f"{scheme}://{host or server.url.removeprefix('http://')}/told"

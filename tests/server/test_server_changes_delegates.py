@@ -6,7 +6,7 @@ from typing import Any
 from serving_parts import S, served
 
 import weft
-from weft.testing.checker.log import check_log
+from weft.testing.checker import check_log
 
 WRITE = S.call("create_file", path="made.txt", content="one\n")
 

@@ -12,10 +12,10 @@ from serving_parts import OTHER, S, Served, served
 
 import weft
 from weft.core.events import FileAccepted, FileChanged, UserMessage
-from weft.core.tools import ToolResult
-from weft.providers.scripted import Request, Script
-from weft.testing.checker.log import check_log
-from weft.tools.tool import Access
+from weft.core.messages import ToolResult
+from weft.providers.scripted import Script, ScriptedRequest
+from weft.testing.checker import check_log
+from weft.tools.definitions import Access
 
 LINES = [f"line {number}\n" for number in range(30)]
 
@@ -30,10 +30,10 @@ def edit(*numbers: int) -> Any:
 
 
 READ = S.call("read_file", path="src/a.txt")
-HEARD: list[Request] = []
+HEARD: list[ScriptedRequest] = []
 
 
-def listening(request: Request) -> Script:
+def listening(request: ScriptedRequest) -> Script:
     HEARD.append(request)
     return "I see."
 

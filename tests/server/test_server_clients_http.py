@@ -14,7 +14,7 @@ from stream_readers import sse_frames
 
 import weft
 from weft.core.events import ExchangeRequest, ExchangeResponse
-from weft.testing.checker.log import check_log
+from weft.testing.checker import check_log
 
 Messages = list[Any]
 
@@ -179,7 +179,7 @@ async def test_two_requests_in_one_conversation_each_hear_their_own_answer(tmp_p
         messages: Messages = [{"role": "user", "content": "Something long"}]
         first = asyncio.create_task(_chat(server, messages, id="page-3"))
         async with asyncio.timeout(30):
-            while server.context.open.busy == 0:  # noqa: ASYNC110
+            while server.context.open_sessions.busy == 0:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         second = asyncio.create_task(_chat(server, [{"role": "user", "content": "Hello"}], id="page-3"))
         told = await asyncio.gather(first, second)
@@ -214,6 +214,6 @@ async def test_the_stream_ends_properly_when_the_server_goes(tmp_path: Path) -> 
         async with server.client.post("/api/chat", json=body, timeout=timeout) as answer:
             frames = sse_frames(answer)
             await anext(frames)
-            server.context.leave()
+            server.context.end_streams()
             told = [told async for told in frames]
         assert (told[-1].event, told[-1].json["status"]) == ("done", "interrupted")

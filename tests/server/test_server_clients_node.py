@@ -10,8 +10,8 @@ from serving_parts import TOKEN, S, Served, served
 
 import weft
 from weft.core.events import ExchangeRequest, ExchangeResponse
-from weft.providers.scripted import Request, Script
-from weft.testing.checker.log import check_log
+from weft.providers.scripted import Script, ScriptedRequest
+from weft.testing.checker import check_log
 
 
 def _texts(message: dict[str, Any]) -> str:
@@ -105,7 +105,7 @@ async def test_the_ai_sdk_leaves_and_comes_back_to_what_goes_on(tmp_path: Path) 
 
 
 async def test_an_ag_ui_agent_runs_several_times_with_tools_and_files(tmp_path: Path) -> None:
-    def writing(request: Request) -> Script:
+    def writing(request: ScriptedRequest) -> Script:
         if request.messages[-1].text == "Write":
             return [S.call("write_file", path="a.txt", content="hello")]
         return answers(request)

@@ -7,7 +7,7 @@ from serving_parts import S, served
 
 import weft
 from weft.core.events import ExchangeResponse
-from weft.testing.checker.log import check_log
+from weft.testing.checker import check_log
 
 
 def _writes() -> weft.ScriptedModel:

@@ -16,15 +16,15 @@ from typing import Any
 import aiohttp
 import pytest
 from crash_parts import Host, Server, endpoint
-from stream_readers import Copy, Enough, Told
+from stream_readers import Copy, Enough, ReceivedFrame
 
 from weft.core.envelope import Event
 from weft.core.events import ConversationDequeued, ExchangeRequest, ExchangeResponse
-from weft.core.tools import ToolCall, ToolResult
-from weft.sessions.faults import POINTS
+from weft.core.messages import ToolCall, ToolResult
+from weft.sessions.crash_points import POINTS
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import events_of
+from weft.sessions.store import iterate_events
 from weft.testing import check_log
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are forked")
@@ -85,16 +85,16 @@ class Clients:
     async def ask_last(self) -> None:
         while await self.ask("Last 0.") is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
-        await self.heard_all()
+        await self.wait_for_all()
 
-    async def heard(self, text: str, server: Server) -> None:
+    async def wait_for_answer(self, text: str, server: Server) -> None:
         """Until a request is answered, or nobody is there any more to do that."""
         exchange = self.accepted.get(text)
         async with asyncio.timeout(120):
             while server.is_alive and not (exchange and self.copies[0].has_ended(exchange)):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
-    async def heard_all(self) -> None:
+    async def wait_for_all(self) -> None:
         await asyncio.gather(*self._reading)
 
 
@@ -102,7 +102,7 @@ def until_last() -> Enough:
     """Until the exchange that was asked for last is over."""
     last: list[str] = []
 
-    def enough(told: Told) -> bool:
+    def enough(told: ReceivedFrame) -> bool:
         event = told.json
         if event["type"] == "exchange_request" and event["data"].get("client_request_id") == "Last 0.":
             last.append(event["exchange"])
@@ -133,7 +133,7 @@ async def lives(server: Server, faults: list[str | float]) -> list[Event]:
             await clients.ask(f"Run {run}.")
             await clients.ask(f"Also {run}.")
             if moment is None:
-                await clients.heard(f"Also {run}.", server)
+                await clients.wait_for_answer(f"Also {run}.", server)
             else:
                 await asyncio.sleep(moment)
             await server.kill()
@@ -147,7 +147,7 @@ async def lives(server: Server, faults: list[str | float]) -> list[Event]:
 
 async def _prove(server: Server, session: str, clients: Clients) -> list[Event]:
     store = SqliteStore(server.database)
-    log = [event async for event in events_of(store, session)]
+    log = [event async for event in iterate_events(store, session)]
     await store.close()
     assert check_log(log, host_paths=[str(server.folder)]) == []
     for copy in clients.copies:
@@ -223,7 +223,7 @@ async def test_what_waited_is_answered_after_a_restart_without_being_asked_again
         assert queued is not None
         assert await server.died() == signal.SIGKILL
         assert await server.start()
-        await clients.heard_all()
+        await clients.wait_for_all()
         await server.kill(signal.SIGTERM)
         log = await _prove(server, session, clients)
     assert [event.exchange for event in log if isinstance(event.data, ExchangeResponse)][-1] == queued

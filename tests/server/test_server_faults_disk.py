@@ -17,7 +17,7 @@ import weft
 from weft.core.events import ExchangeResponse
 from weft.core.json import loads
 from weft.sessions.sqlite import SqliteStore
-from weft.testing.checker.log import check_log
+from weft.testing.checker import check_log
 
 
 def _talks() -> weft.ScriptedModel:

@@ -16,13 +16,13 @@ from serving_parts import TOKEN, S, Served
 from walked_routes import whole_server
 
 import weft
-from weft.server.settings import Limits, ServerSettings
+from weft.server.settings import ServerLimits, ServerSettings
 
 ALL = os.environ.get("WEFT_FUZZ") == "all"
 MESSAGES, FRAMES, REQUESTS, CURSORS = (60_000, 20_000, 15_000, 5_000) if ALL else (2_500, 1_000, 1_000, 500)
 MB = 1024 * 1024
 SETTINGS = ServerSettings(
-    port=0, limits=Limits(messages_per_second=10**7, sessions_per_minute=10**6, exchanges=200, queue=20)
+    port=0, limits=ServerLimits(messages_per_second=10**7, sessions_per_minute=10**6, exchanges=200, queue=20)
 )
 
 

@@ -12,12 +12,12 @@ import aiohttp
 import pytest
 from raw_bytes import raw
 from serving_parts import OTHER, TOKEN, S, served
-from walked_routes import Way, ask, whole_server
+from walked_routes import RouteMethod, ask, whole_server
 
 import weft
 from weft.core.errors import ConfigurationError
 from weft.core.json import loads
-from weft.server.settings import ServerSettings, checked, is_address
+from weft.server.settings import ServerSettings, is_address, validate_settings
 
 SURROGATE = "half \ud800 of a pair"
 
@@ -29,12 +29,12 @@ def _writes(path: str, content: str) -> weft.ScriptedModel:
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "example.org", "0", ""])
 def test_w07_without_a_token_nobody_listens_beyond_this_machine(host: str):
     with pytest.raises(ConfigurationError):
-        checked(ServerSettings(host=host, needs_token=False))
+        validate_settings(ServerSettings(host=host, needs_token=False))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.0.0.2"])
 def test_w07_the_printed_address_is_answered(host: str):
-    settings = checked(ServerSettings(host=host, needs_token=False, port=1234))
+    settings = validate_settings(ServerSettings(host=host, needs_token=False, port=1234))
     assert settings.is_local
     assert settings.address.removeprefix("http://") in settings.own_hosts
     assert settings.address in settings.own_origins
@@ -60,7 +60,7 @@ def test_names_of_addresses():
 )
 def test_origins_are_written_as_browsers_write_them(origin: str):
     with pytest.raises(ConfigurationError, match="is no origin"):
-        checked(ServerSettings(origins=(origin,)))
+        validate_settings(ServerSettings(origins=(origin,)))
 
 
 async def test_w07_by_default_other_interfaces_get_no_answer(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ async def test_u10_what_a_model_wrote_is_never_shown_as_ours(name: str, tmp_path
             files = [each["path"] for each in (await answer.json())["files"]]
         for path in files:
             quoted = "".join(f"%{byte:02x}" for byte in path.encode())
-            answer = await ask(server, Way("GET", f"/sessions/{session}/files/{quoted}"), token=TOKEN)
+            answer = await ask(server, RouteMethod("GET", f"/sessions/{session}/files/{quoted}"), token=TOKEN)
             assert answer.status == 200
             assert answer.headers["Content-Disposition"].startswith("attachment; filename*=UTF-8''")
             assert "sandbox" in answer.headers["Content-Security-Policy"]
@@ -393,4 +393,4 @@ async def test_weft_serve_says_aloud_that_it_asks_for_no_token(tmp_path: Path) -
                     assert answer.status == 403
     finally:
         _, err = await _end(process)
-    assert "No token is asked for" in err
+    assert "No token is needed" in err

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 from serving_parts import OTHER, TOKEN
-from walked_routes import GUARDED, PREVIEWS, PUBLIC, WAYS, Answered, Way, ask, whole_server
+from walked_routes import GUARDED, PREVIEWS, PUBLIC, WAYS, Answered, RouteMethod, ask, whole_server
 
+from weft.server.access_tokens import AccessTokens
 from weft.server.settings import ServerSettings
-from weft.server.tokens import Tokens
 
 Sent = Mapping[str, str] | Sequence[tuple[str, str]]
 
@@ -24,7 +24,7 @@ SECURITY = (
 )
 
 
-def is_dressed(answer: Answered, way: Way) -> bool:
+def is_dressed(answer: Answered, way: RouteMethod) -> bool:
     """Has all the headers that keep a browser from harm, and none that tell of us."""
     headers = {name.lower(): value for name, value in answer.headers.items()}
     missing = [name for name in SECURITY if name not in headers]
@@ -39,10 +39,10 @@ def is_dressed(answer: Answered, way: Way) -> bool:
 
 
 def own_cookie(port: int, token: str = TOKEN, name: str | None = None) -> str:
-    tokens = Tokens({token: ""})
-    holder = tokens.holder(token)
+    tokens = AccessTokens({token: ""})
+    holder = tokens.identify(token)
     assert holder is not None
-    return f"{name or f'weft_{port}'}={tokens.cookie_of(holder)}"
+    return f"{name or f'weft_{port}'}={tokens.cookie_value(holder)}"
 
 
 def test_what_is_public_is_known():
@@ -64,7 +64,7 @@ STRANGERS: dict[str, Sent] = {
     "upper": {"Authorization": f"Bearer {TOKEN.upper()}"},
     "twice": [("Authorization", f"Bearer {TOKEN}"), ("Authorization", f"Bearer {TOKEN}")],
     "one of two": [("Authorization", "Bearer x"), ("Authorization", f"Bearer {TOKEN}")],
-    "digest": {"Authorization": f"Bearer {Tokens({TOKEN: ''}).holders()[0].hex()}"},
+    "digest": {"Authorization": f"Bearer {AccessTokens({TOKEN: ''}).ids()[0].hex()}"},
     "odd letters": {"Authorization": "Bearer ÿþ"},
     "protocol": {"Sec-WebSocket-Protocol": "weft, weft.bearer.wrong"},
     "elsewhere": {"X-Api-Key": TOKEN, "X-Forwarded-For": "127.0.0.1", "X-Auth-Token": TOKEN},
@@ -232,13 +232,13 @@ async def test_w05_w16_every_answer_is_dressed(tmp_path: Path):
                 assert is_dressed(answer, way)
             if not way.is_socket:
                 for method in ("OPTIONS", "PUT", "TRACE", "PROPFIND", "HEAD"):
-                    other = await ask(server, Way(method, way.template), token=TOKEN)
+                    other = await ask(server, RouteMethod(method, way.template), token=TOKEN)
                     assert other.status in (200, 204, 400, 401, 403, 404, 405, 409, 422), (way, method, other)
                     assert is_dressed(other, way)
         for path in ("/nothing", "/sessions/", "//evil.test/", "/..%2f..%2fetc/passwd", "/docs", "/redoc", "/metrics"):
-            answer = await ask(server, Way("GET", path), token=TOKEN)
+            answer = await ask(server, RouteMethod("GET", path), token=TOKEN)
             assert answer.status == 404, (path, answer)
-            assert is_dressed(answer, Way("GET", path))
+            assert is_dressed(answer, RouteMethod("GET", path))
 
 
 async def test_w05_only_pages_that_were_allowed_may_read_answers(tmp_path: Path):
@@ -249,7 +249,9 @@ async def test_w05_only_pages_that_were_allowed_may_read_answers(tmp_path: Path)
             if way.is_socket or way.is_preview or way.template == "/tokens/rotate":
                 continue
             asked = await ask(
-                server, Way("OPTIONS", way.template), {"Origin": page, "Access-Control-Request-Method": way.method}
+                server,
+                RouteMethod("OPTIONS", way.template),
+                {"Origin": page, "Access-Control-Request-Method": way.method},
             )
             assert asked.status == 204, (way, asked)
             assert asked.headers["Access-Control-Allow-Origin"] == page
@@ -259,7 +261,7 @@ async def test_w05_only_pages_that_were_allowed_may_read_answers(tmp_path: Path)
             assert given.headers["Access-Control-Allow-Origin"] == page
             assert "Origin" in given.headers["Vary"]
             for origin in ("https://evil.test", "https://page.example.evil.test", "http://page.example", "null"):
-                evil = await ask(server, Way("OPTIONS", way.template), {"Origin": origin})
+                evil = await ask(server, RouteMethod("OPTIONS", way.template), {"Origin": origin})
                 assert evil.status == 403, (way, origin)
                 assert "Access-Control-Allow-Origin" not in evil.headers
             if way.is_guarded:

@@ -10,8 +10,7 @@ from serving_parts import S, Served, served
 import weft
 from weft.core.events import ExchangeResponse
 from weft.sessions.settings import SessionSettings
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Reply, ScriptedServer
 from weft.tools.shell.sandbox import Sandbox
 
 ASK = SessionSettings(permissions="ask", tools=["files", "shell", "mark"])

@@ -10,7 +10,7 @@ from raw_bytes import BINARY, PING, PONG, TEXT, frame, raw, raw_socket, resident
 from serving_parts import S, Served, served
 
 import weft
-from weft.server.settings import Limits, ServerSettings
+from weft.server.settings import ServerLimits, ServerSettings
 
 MB = 1024 * 1024
 
@@ -128,7 +128,7 @@ async def test_w14_nothing_is_ever_inflated(tmp_path: Path) -> None:
 
 
 async def test_w14_subscriptions_have_an_end(tmp_path: Path) -> None:
-    settings = ServerSettings(port=0, limits=Limits(messages_per_second=100_000, sessions_per_minute=10_000))
+    settings = ServerSettings(port=0, limits=ServerLimits(messages_per_second=100_000, sessions_per_minute=10_000))
     async with served(tmp_path, settings=settings) as server, others(server):
         sessions = [await server.session() for _ in range(70)]
         async with server.client.ws_connect("/ws") as socket:
@@ -149,7 +149,7 @@ async def test_w14_subscriptions_have_an_end(tmp_path: Path) -> None:
 
 
 async def test_w14_as_many_a_second_as_are_allowed_and_no_more(tmp_path: Path) -> None:
-    settings = ServerSettings(port=0, limits=Limits(messages_per_second=20))
+    settings = ServerSettings(port=0, limits=ServerLimits(messages_per_second=20))
     async with served(tmp_path, settings=settings) as server:
         async with server.client.ws_connect("/ws") as socket:
             for _ in range(20):
@@ -184,7 +184,7 @@ async def test_texts_that_are_none(tmp_path: Path) -> None:
 
 
 async def test_streams_have_an_end(tmp_path: Path) -> None:
-    settings = ServerSettings(port=0, limits=Limits(streams=3))
+    settings = ServerSettings(port=0, limits=ServerLimits(streams=3))
     async with served(tmp_path, settings=settings) as server:
         session = await server.session()
         streams = [await server.client.get(f"/sessions/{session}/events") for _ in range(3)]
@@ -209,7 +209,7 @@ async def test_streams_have_an_end(tmp_path: Path) -> None:
 
 
 async def test_bodies_have_an_end(tmp_path: Path) -> None:
-    settings = ServerSettings(port=0, limits=Limits(body_bytes=10_000))
+    settings = ServerSettings(port=0, limits=ServerLimits(body_bytes=10_000))
     async with served(tmp_path, settings=settings) as server:
         session = await server.session()
         for body in ({"text": "x" * 20_000}, {"text": "x" * 9000, "client_request_id": "y" * 1000}):

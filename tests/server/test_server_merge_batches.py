@@ -10,11 +10,18 @@ import aiohttp
 import pytest
 from serving_parts import S, Served, served
 
-from weft.agent.models import ModelLike
+from weft.agent.engine import ModelLike
 from weft.core.json import encode, loads
 from weft.dialects.native import NativeDialect
-from weft.server.hub import Entry
-from weft.server.telling import END, LONG, MOST, MOST_BYTES, Voice, end_of
+from weft.server.event_stream import (
+    BATCH_BYTES,
+    BATCH_EVENTS,
+    LONG_LOG,
+    TAIL_EVENTS,
+    DialectEncoder,
+    EncodedEvent,
+    read_tail,
+)
 
 SILENCE = 60.0
 Message = dict[str, Any]
@@ -25,7 +32,7 @@ def _talkative() -> ModelLike:
     return S(["word " * 5000, "Short.", "Short again.", "word " * 300], piece=5)
 
 
-async def _say(server: Served, session: str, *texts: str) -> None:
+async def _send_texts(server: Served, session: str, *texts: str) -> None:
     for text in texts:
         accepted = await server.send(session, text)
         await server.ended(session, accepted["exchange"])
@@ -47,7 +54,7 @@ def _events(message: Message) -> list[Message]:
     return [message] if "seq" in message and "layer" in message else []
 
 
-async def _told(server: Served, session: str, upto: int, **wanted: Any) -> list[tuple[str, Message]]:
+async def _receive_until(server: Served, session: str, upto: int, **wanted: Any) -> list[tuple[str, Message]]:
     """All messages from a subscription on until an event has come."""
     heard: list[tuple[str, Message]] = []
     async with server.client.ws_connect("/ws", max_msg_size=0) as socket:
@@ -62,17 +69,17 @@ async def _told(server: Served, session: str, upto: int, **wanted: Any) -> list[
 async def test_a_log_in_batches_is_the_same_log(tmp_path: Path) -> None:
     async with served(tmp_path, _talkative) as server:
         session = await server.session()
-        await _say(server, session, "Go on.")
+        await _send_texts(server, session, "Go on.")
         log = [loads(encode(event)) for event in await server.log(session)]
-        batched = await _told(server, session, len(log), batch=True)
-        single = await _told(server, session, len(log))
+        batched = await _receive_until(server, session, len(log), batch=True)
+        single = await _receive_until(server, session, len(log))
         assert [event for _, message in batched for event in _events(message)] == log
         assert [event for _, message in single for event in _events(message)] == log
         assert len(single) > len(log) > 20 * len(batched)
         assert all(message["type"] != "events" for _, message in single)
         for text, message in batched:
-            assert len(_events(message)) <= MOST
-            assert len(text) <= MOST_BYTES + 100
+            assert len(_events(message)) <= BATCH_EVENTS
+            assert len(text) <= BATCH_BYTES + 100
 
 
 async def test_a_live_exchange_in_batches_is_the_log_that_is_stored(tmp_path: Path) -> None:
@@ -116,10 +123,10 @@ async def test_a_client_that_leaves_between_batches_misses_nothing(seed: int, tm
 async def test_the_end_of_a_long_log_comes_first_and_again_in_its_place(tmp_path: Path) -> None:
     async with served(tmp_path, _talkative) as server:
         session = await server.session()
-        await _say(server, session, "One.", "Two.", "Three.")
+        await _send_texts(server, session, "One.", "Two.", "Three.")
         log = [loads(encode(event)) for event in await server.log(session)]
-        assert len(log) > LONG
-        heard = [message for _, message in await _told(server, session, len(log), batch=True, end=True)]
+        assert len(log) > LONG_LOG
+        heard = [message for _, message in await _receive_until(server, session, len(log), batch=True, end=True)]
         assert [message["type"] for message in heard[:3]] == ["subscribed", "end", "events"]
         end = heard[1]["events"]
         assert heard[1]["session"] == session
@@ -131,28 +138,28 @@ async def test_the_end_of_a_long_log_comes_first_and_again_in_its_place(tmp_path
 async def test_no_end_is_told_where_all_comes_as_quickly(tmp_path: Path) -> None:
     async with served(tmp_path, _talkative) as server:
         session = await server.session()
-        await _say(server, session, "One.")
+        await _send_texts(server, session, "One.")
         first = len(await server.log(session))
-        assert not await end_of(server.store, session, 0, first), "one long exchange has no beginning near its end"
-        await _say(server, session, "Two.")
+        assert not await read_tail(server.store, session, 0, first), "one long exchange has no beginning near its end"
+        await _send_texts(server, session, "Two.")
         last = len(await server.log(session))
-        for wanted in ({"end": True, "resume": last - LONG + 1}, {"end": True, "resume": last - 1}, {}):
-            heard = await _told(server, session, last, **wanted)
+        for wanted in ({"end": True, "resume": last - LONG_LOG + 1}, {"end": True, "resume": last - 1}, {}):
+            heard = await _receive_until(server, session, last, **wanted)
             assert all(message["type"] != "end" for _, message in heard), wanted
         short = await server.session()
-        await _say(server, short, "Two.")
-        assert not await end_of(server.store, short, 0, len(await server.log(short)))
+        await _send_texts(server, short, "Two.")
+        assert not await read_tail(server.store, short, 0, len(await server.log(short)))
 
 
 async def test_the_end_is_never_large(tmp_path: Path) -> None:
-    answers = ["word " * 5000, *["x" * (MOST_BYTES // 3)] * 4]
+    answers = ["word " * 5000, *["x" * (BATCH_BYTES // 3)] * 4]
     async with served(tmp_path, lambda: S(list(answers), piece=5000)) as server:
         session = await server.session()
-        await _say(server, session, *(f"Request {number}." for number in range(5)))
+        await _send_texts(server, session, *(f"Request {number}." for number in range(5)))
         last = len(await server.log(session))
-        end = await end_of(server.store, session, last - LONG, last)
-        assert 0 < len(end) < END
-        assert sum(map(len, end)) <= MOST_BYTES
+        end = await read_tail(server.store, session, last - LONG_LOG, last)
+        assert 0 < len(end) < TAIL_EVENTS
+        assert sum(map(len, end)) <= BATCH_BYTES
         assert loads(end[0])["type"] == "exchange_request"
         assert loads(end[-1])["seq"] == last
 
@@ -160,7 +167,7 @@ async def test_the_end_is_never_large(tmp_path: Path) -> None:
 async def test_other_dialects_know_no_batches_and_no_end(tmp_path: Path) -> None:
     async with served(tmp_path, _talkative) as server:
         session = await server.session()
-        await _say(server, session, "One.", "Two.")
+        await _send_texts(server, session, "One.", "Two.")
         told: list[list[str]] = []
         for wanted in ({}, {"batch": True, "end": True}):
             texts: list[str] = []
@@ -177,9 +184,9 @@ async def test_other_dialects_know_no_batches_and_no_end(tmp_path: Path) -> None
 async def test_one_event_alone_is_no_batch(tmp_path: Path) -> None:
     async with served(tmp_path) as server:
         session = await server.session()
-        await _say(server, session, "Hi.")
-        entries = [Entry(event, encode(event)) for event in await server.log(session)]
-        voice = Voice(NativeDialect(session), batch=True)
+        await _send_texts(server, session, "Hi.")
+        entries = [EncodedEvent(event, encode(event)) for event in await server.log(session)]
+        voice = DialectEncoder(NativeDialect(session), batch=True)
         assert voice.texts([]) == []
         assert voice.texts(entries[:1]) == [entries[0].text]
         assert loads(voice.texts(entries)[0]) == {"type": "events", "events": [loads(entry.json) for entry in entries]}

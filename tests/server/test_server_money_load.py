@@ -9,16 +9,16 @@ from serving_parts import OTHER, S, context_on, served, serving
 
 import weft
 from weft.core.events import ExchangeResponse
-from weft.core.usage import Usage
-from weft.server.limits import DAY, Meters
-from weft.server.refusal import Refusal
-from weft.server.settings import Limits, ServerSettings
-from weft.server.studio.projects import studio_routes
+from weft.core.turn import Usage
+from weft.server.errors import ApiError
+from weft.server.limits import DAY, UsageMeters
+from weft.server.project_routes import studio_routes
+from weft.server.settings import ServerLimits, ServerSettings
 from weft.sessions.sqlite import SqliteStore
 
 
 def _settings(**limits: object) -> ServerSettings:
-    return ServerSettings(port=0, limits=Limits(**limits))  # type: ignore[arg-type]
+    return ServerSettings(port=0, limits=ServerLimits(**limits))  # type: ignore[arg-type]
 
 
 @weft.tool
@@ -77,9 +77,9 @@ async def test_m02_who_has_used_up_the_day_is_refused_and_others_are_not(tmp_pat
 
 def test_m02_a_day_is_a_day():
     now = [0.0]
-    meters = Meters(Limits(usd_per_day=1.0), lambda: now[0])
-    meters._of("").spent.append((0.0, 5, 1.5))  # pyright: ignore[reportPrivateUsage]
-    with pytest.raises(Refusal) as refused:
+    meters = UsageMeters(ServerLimits(usd_per_day=1.0), lambda: now[0])
+    meters._usage_of("").spent.append((0.0, 5, 1.5))  # pyright: ignore[reportPrivateUsage]
+    with pytest.raises(ApiError) as refused:
         meters.check_exchange("")
     assert refused.value.status == 402
     now[0] = DAY + 1
@@ -112,7 +112,7 @@ async def test_m04_two_hundred_at_once(tmp_path: Path) -> None:
             async with server.client.post(f"/sessions/{session}/cancel") as answer:
                 assert answer.status == 200
         for _ in range(100):
-            if server.context.open.busy <= 1:
+            if server.context.open_sessions.busy <= 1:
                 break
             await asyncio.sleep(0.05)
         await server.send(sessions[0])  # there is room again
@@ -157,10 +157,10 @@ async def test_m07_leaving_right_after_asking_loses_nothing_and_leaks_nothing(tm
             found.add(answer.headers["X-Weft-Session"])
             answer.close()
         for _ in range(200):
-            if not server.context.open.busy:
+            if not server.context.open_sessions.busy:
                 break
             await asyncio.sleep(0.05)
-        assert server.context.open.busy == 0
+        assert server.context.open_sessions.busy == 0
         assert len(found) == 100
         for session in found:
             log = await server.log(session)
@@ -175,13 +175,13 @@ async def test_m07_leaving_right_after_asking_loses_nothing_and_leaks_nothing(tm
 
 async def test_m04_variants_count_one_by_one(tmp_path: Path):
     """A project asks for as many exchanges as it has variants."""
-    settings = ServerSettings(port=0, limits=Limits(exchanges=3))
+    settings = ServerSettings(port=0, limits=ServerLimits(exchanges=3))
     store = SqliteStore(tmp_path / "s.db", durable=False)
     context = context_on(store, {"scripted": lambda: S(["Hello."], pause=0.2)}, settings=settings)
     async with serving(context, extensions=[studio_routes]) as server:
         body = {"prompt": {"text": "A page."}, "stack": "html_css", "models": ["scripted"], "variants": 4}
         async with server.client.post("/projects", json=body) as answer:
             assert answer.status == 429
-            assert "ask for fewer" in (await answer.json())["error"]["message"]
+            assert "start fewer" in (await answer.json())["error"]["message"]
         async with server.client.post("/projects", json=body | {"variants": 3}) as answer:
             assert answer.status == 201

@@ -18,7 +18,7 @@ from serving_parts import TOKEN, S, Served
 from walked_routes import WAYS, whole_server
 
 import weft
-from weft.server.settings import Limits, ServerSettings
+from weft.server.settings import ServerLimits, ServerSettings
 
 EXAMPLES = 25
 """For each operation; there are about forty."""
@@ -99,7 +99,7 @@ def _try_one(operation: Any, things: dict[str, list[str]], tried: dict[str, int]
 
 @pytest.mark.filterwarnings("default")
 async def test_every_operation_does_what_the_document_says(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    limits = Limits(sessions_per_minute=100_000, exchanges=10_000, queue=10_000)
+    limits = ServerLimits(sessions_per_minute=100_000, exchanges=10_000, queue=10_000)
     async with whole_server(tmp_path, ServerSettings(port=0, limits=limits), _writes) as server:
         things = await _things(server)
         tried = await asyncio.to_thread(_try, server.url, things)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from serving_parts import S, context_on, serving
 
-from weft.server import page
+from weft.server import server_routes
 from weft.sessions.memory import MemoryStore
 
 SCRIPT = b"console.log('hello');\n" * 100
@@ -19,7 +19,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (assets / "index-1.js.gz").write_bytes(gzip.compress(SCRIPT))
     (assets / "dot-2.png").write_bytes(b"\x89PNG")
     (tmp_path / "secret.txt").write_text("secret")
-    monkeypatch.setattr(page, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(server_routes, "_page_folder", lambda: tmp_path)
     return tmp_path
 
 

@@ -11,7 +11,7 @@ from serving_parts import S, Script, Served, context_on, serving
 
 import weft
 from weft.core.json import loads
-from weft.server.studio.projects import studio_routes
+from weft.server.project_routes import studio_routes
 from weft.sessions.sqlite import SqliteStore
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from serving_parts import S, served
-from stream_readers import ENDS, Copy, Told
+from stream_readers import ENDS, Copy, ReceivedFrame
 
 import weft
 from weft.core.envelope import decode_event
 from weft.dialects.registry import DIALECTS
-from weft.testing.checker.log import check_log
+from weft.testing.checker import check_log
 
 BREAKS = 200
 PAGE = "<!doctype html>\n" + "\n".join(f"<p>Line {number} of a page — with “signs”.</p>" for number in range(40))
@@ -81,7 +81,7 @@ async def test_a_cursor_in_an_earlier_exchange_brings_the_later_ones_too(name: s
             await server.ended(session, accepted["exchange"])
         ends = 0
 
-        def third(told: Told) -> bool:
+        def third(told: ReceivedFrame) -> bool:
             nonlocal ends
             ends += ENDS[name](told)
             return ends == 3

@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 from serving_parts import S, Served, served
-from stream_readers import ENDS, Copy, heard_until, sse_frames
+from stream_readers import ENDS, Copy, receive_until, sse_frames
 
 from weft.core.json import loads
 from weft.dialects.registry import DIALECTS
@@ -70,7 +70,7 @@ async def test_a_bad_cursor_resets_a_native_socket(tmp_path: Path) -> None:
         for cursor, reason in BAD.items():
             async with server.client.ws_connect(f"/sessions/{session}/ws") as socket:
                 await socket.send_json({"type": "subscribe", "resume": cursor[:200]})
-                heard = await heard_until(socket, "reset")
+                heard = await receive_until(socket, "reset")
                 assert [message["type"] for message in heard] == ["subscribed", "reset"]
                 assert heard[-1]["reason"] == reason
                 assert len(heard[-1]["snapshot"]["messages"]) == 2

@@ -14,17 +14,16 @@ from walked_routes import WAYS, ask
 
 import weft
 from weft.core.json import encode_text
+from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
-from weft.server.logs import write_logs
 from weft.server.models import KnownModels
+from weft.server.project_routes import studio_routes
 from weft.server.settings import ServerSettings
-from weft.server.studio.projects import studio_routes
-from weft.server.tokens import Tokens
+from weft.server.uvicorn_server import configure_logging
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.sqlite import SqliteStore
-from weft.testing.replies import Cut, Reply, Reset
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Cut, Reply, Reset, ScriptedServer
 
 CANARY = "sk-CANARY-5b1f0c77-never-to-be-seen"
 BASES = {"chat": "/v1", "responses": "/v1", "messages": "/v1", "gemini": "/v1beta"}
@@ -36,13 +35,13 @@ async def keyed(folder: Path, base_url: str, wire: str) -> AsyncGenerator[tuple[
     log = StringIO()
     logger = logging.getLogger("weft")
     before = logger.handlers, logger.level, logger.propagate
-    write_logs("debug", [TOKEN], log)
+    configure_logging("debug", [TOKEN], log)
     model = weft.Model("m", wire=wire, base_url=base_url, api_key=CANARY, provider="test")
     context = ServerContext(
         Sessions(SqliteStore(folder / "s.db", durable=False)),
         KnownModels("test/m", {"test/m": model}),
         settings=ServerSettings(port=0),
-        tokens=Tokens({TOKEN: ""}),
+        tokens=AccessTokens({TOKEN: ""}),
         defaults=SessionSettings(permissions="auto", tools=["files"]),
     )
     try:

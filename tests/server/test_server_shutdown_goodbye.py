@@ -15,7 +15,7 @@ from stream_readers import ENDS, Copy, sse_frames
 from weft.core.events import ExchangeResponse
 from weft.core.json import loads
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import events_of
+from weft.sessions.store import iterate_events
 from weft.testing import check_log
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are forked")
@@ -88,7 +88,7 @@ async def test_all_who_listen_are_told_where_to_go_on(server: Server) -> None:
             assert await copy.read(lambda told: ENDS["native"](told) and told.json["exchange"] == exchange)
         assert await server.kill(signal.SIGTERM) == signal.SIGTERM
         store = SqliteStore(server.database)
-        log = [event async for event in events_of(store, session)]
+        log = [event async for event in iterate_events(store, session)]
         await store.close()
     assert not check_log(log)
     for copy in copies:
@@ -103,7 +103,7 @@ async def test_a_short_exchange_is_let_finish(server: Server) -> None:
         await _ask(client, session, "Short 1.")
         await server.kill(signal.SIGTERM)
         store = SqliteStore(server.database)
-        log = [event async for event in events_of(store, session)]
+        log = [event async for event in iterate_events(store, session)]
         await store.close()
     assert [event.data.status for event in log if isinstance(event.data, ExchangeResponse)] == ["completed"]
 

@@ -15,12 +15,12 @@ from stream_readers import ENDS, Copy, sse_frames
 
 import weft
 from weft.core.events import ExchangeResponse
-from weft.server.settings import Limits, ServerSettings
-from weft.testing.checker.log import check_log
+from weft.server.settings import ServerLimits, ServerSettings
+from weft.testing.checker import check_log
 
 
 def _settings(**limits: Any) -> ServerSettings:
-    return ServerSettings(port=0, limits=Limits(**limits))
+    return ServerSettings(port=0, limits=ServerLimits(**limits))
 
 
 async def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
@@ -156,7 +156,7 @@ async def test_deleting_a_session_ends_its_streams_and_what_runs(tmp_path: Path)
             assert gone.status == 404
         with pytest.raises(aiohttp.WSServerHandshakeError, match="404"):
             await server.client.ws_connect(f"/sessions/{session}/ws")
-        assert server.context.open.busy == 0
+        assert server.context.open_sessions.busy == 0
 
 
 async def test_idle_sessions_are_closed_under_their_readers_and_open_again(tmp_path: Path) -> None:
@@ -172,10 +172,10 @@ async def test_idle_sessions_are_closed_under_their_readers_and_open_again(tmp_p
         reading = asyncio.create_task(copy.read(second))
         accepted = await server.send(session)
         await server.ended(session, accepted["exchange"])
-        assert server.context.open.opened(session) is not None
+        assert server.context.open_sessions.find_open(session) is not None
         await asyncio.sleep(0.05)
-        await server.context.open.close_idle(0.0)
-        assert server.context.open.opened(session) is None
+        await server.context.open_sessions.close_idle(0.0)
+        assert server.context.open_sessions.find_open(session) is None
         await server.send(session, "Again.")
         async with asyncio.timeout(30):
             assert await reading
@@ -195,9 +195,9 @@ async def test_nothing_is_kept_for_sessions_that_nobody_uses(tmp_path: Path) -> 
                 async with server.client.delete(f"/sessions/{session}") as deleted:
                     assert deleted.status == 204
         await until(lambda: _connections(server) == 0)
-        await server.context.open.close_idle(-1.0)
-        assert not server.context.open._open  # pyright: ignore[reportPrivateUsage]
-        assert not server.context.open._hubs  # pyright: ignore[reportPrivateUsage]
+        await server.context.open_sessions.close_idle(-1.0)
+        assert not server.context.open_sessions._open  # pyright: ignore[reportPrivateUsage]
+        assert not server.context.open_sessions._hubs  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_leaving_is_not_cancelling(tmp_path: Path) -> None:

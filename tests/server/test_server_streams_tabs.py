@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from serving_parts import S, Served, context_on, served, serving
-from stream_readers import Copy, Told
+from stream_readers import Copy, ReceivedFrame
 
 import weft
 from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.sessions.sqlite import SqliteStore
-from weft.testing.checker.log import check_log
+from weft.testing.checker import check_log
 
 
 def _slow() -> weft.ScriptedModel:
@@ -36,7 +36,7 @@ def _statuses(log: list[Any]) -> list[str]:
 def _ends(count: int) -> Any:
     seen: set[str] = set()
 
-    def enough(told: Told) -> bool:
+    def enough(told: ReceivedFrame) -> bool:
         if told.json.get("type") == "exchange_response":
             seen.add(told.json["exchange"])
         return len(seen) == count

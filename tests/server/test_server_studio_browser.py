@@ -12,10 +12,11 @@ from playwright.async_api import Page, async_playwright
 from serving_parts import S, Script
 from studio_parts import Atelier, atelier, variants_of
 
-from weft.agent.models import ModelLike
-from weft.studio.browser import BrowserError, find_chromium
-from weft.studio.libraries.packages import MISSING, installed
-from weft.studio.stacks.stack import stacks
+from weft.agent.engine import ModelLike
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.studio.stack import load_stacks
+from weft.studio.vendored import MISSING, is_installed
 
 
 def _chromium() -> str:
@@ -28,7 +29,7 @@ def _chromium() -> str:
 CHROMIUM = _chromium()
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed here"),
-    pytest.mark.skipif(not installed(), reason=MISSING),
+    pytest.mark.skipif(not is_installed(), reason=MISSING),
 ]
 
 _EMBED = """(preview) => {
@@ -169,7 +170,7 @@ async def _looking(server: Atelier) -> AsyncGenerator[Page]:
             await browser.close()
 
 
-async def _said(page: Page, kind: str, most: float = 20.0) -> list[dict[str, Any]]:
+async def _preview_messages(page: Page, kind: str, most: float = 20.0) -> list[dict[str, Any]]:
     """What the preview has told the page around it."""
     async with asyncio.timeout(most):
         while True:
@@ -203,7 +204,7 @@ async def _built(server: Atelier, **body: Any) -> dict[str, Any]:
 
 async def test_every_stack_shows_in_the_frame_without_an_error(tmp_path: Path) -> None:
     scripts: dict[str, Script] = {}
-    for name in stacks():
+    for name in load_stacks():
         files = {path: text for path, text in _sample(name).items() if isinstance(text, str)}
         scripts[name] = _writes({path: _without_pictures(text) for path, text in files.items()})
     async with atelier(tmp_path, scripts) as server, _looking(server) as page:
@@ -212,13 +213,13 @@ async def test_every_stack_shows_in_the_frame_without_an_error(tmp_path: Path) -
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
         page.on("requestfailed", lambda request: problems.append(f"{request.url}: {request.failure}"))
         expected = (_UNKNOWN, "net::ERR_ABORTED")  # we go on to the next stack while a picture may still load
-        for name in stacks():
+        for name in load_stacks():
             variant = await _built(server, stack=name, models=[name])
             await page.goto(f"{server.url}/")
             await page.evaluate(_EMBED, variant["preview"])
             frame = page.frame_locator("#preview")
             await frame.get_by_text("Harbour").first.wait_for(state="visible", timeout=30_000)
-            size = (await _said(page, "size"))[-1]
+            size = (await _preview_messages(page, "size"))[-1]
             assert size["width"] > 0
             assert size["height"] > 0
             assert {each["origin"] for each in await page.evaluate("said")} == {"null"}
@@ -252,7 +253,7 @@ async def test_a_hostile_page_reaches_nobody_and_nothing(tmp_path: Path) -> None
             await page.evaluate("document.cookie = 'ours=1'; localStorage.setItem('ours', '1')")
             variant = await _built(server, stack="html_css", models=["hostile"])
             await page.evaluate(_EMBED, variant["preview"])
-            (told,) = await _said(page, "tried", 40.0)
+            (told,) = await _preview_messages(page, "tried", 40.0)
             tried = told["tried"]
             assert tried["origin"] == "null"
             for name in (
@@ -285,10 +286,10 @@ async def test_the_bridge_tells_of_errors_and_of_the_chosen_element(tmp_path: Pa
     async with atelier(tmp_path, {"one": _writes({"index.html": text})}) as server, _looking(server) as page:
         variant = await _built(server, stack="html_css", models=["one"])
         await page.evaluate(_EMBED, variant["preview"])
-        told = await _said(page, "console")
+        told = await _preview_messages(page, "console")
         assert [(each["level"], each["text"]) for each in told[:2]] == [("error", 'odd {"a":1}'), ("warn", "hm")]
         await asyncio.sleep(0.5)
-        errors = " ".join(each["text"] for each in await _said(page, "error"))
+        errors = " ".join(each["text"] for each in await _preview_messages(page, "error"))
         assert "missing is not defined" in errors
         assert "Error: late" in errors
         frame = page.frame_locator("#preview")
@@ -298,11 +299,11 @@ async def test_the_bridge_tells_of_errors_and_of_the_chosen_element(tmp_path: Pa
             "document.getElementById('preview').contentWindow.postMessage({weft: 'select', on: true}, '*')"
         )
         await frame.get_by_text("Two").click()
-        (chosen,) = await _said(page, "selected")
+        (chosen,) = await _preview_messages(page, "selected")
         assert chosen["html"].startswith('<li class="a"')
         assert "Two</li>" in chosen["html"]
         assert "outline" not in chosen["html"]
         assert chosen["path"] == "body > ul > li:nth-of-type(2)"
         assert (chosen["index"], chosen["count"]) == (1, 1)
-        size = (await _said(page, "size"))[-1]
+        size = (await _preview_messages(page, "size"))[-1]
         assert size["width"] == 900

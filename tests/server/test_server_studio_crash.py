@@ -11,7 +11,7 @@ from crash_parts import Host, Server, Turn, endpoint
 
 from weft.core.json import loads
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import events_of
+from weft.sessions.store import iterate_events
 from weft.testing import check_log
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are forked")
@@ -81,5 +81,5 @@ async def test_a_kill_in_the_middle_leaves_every_variant_with_an_outcome(host: H
         await server.kill()
     store = SqliteStore(server.database)
     for variant in (*kept, *lost):
-        assert not check_log([event async for event in events_of(store, variant["session"])])
+        assert not check_log([event async for event in iterate_events(store, variant["session"])])
     await store.close()

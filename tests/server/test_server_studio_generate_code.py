@@ -13,13 +13,12 @@ from PIL import Image
 from serving_parts import S, Script
 from studio_parts import Atelier, atelier, model_at, page, picture, writer
 
-from weft.core.content import Image as Shown
-from weft.core.content import Text
 from weft.core.errors import ServerFault
 from weft.core.json import loads
-from weft.providers.scripted import Request as Asked
-from weft.testing.replies import Hang, Pause, Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import Image as Shown
+from weft.core.messages import Text
+from weft.providers.scripted import ScriptedRequest as Asked
+from weft.testing.server import Hang, Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_stream
 
 Frames = list[dict[str, Any]]
@@ -51,7 +50,7 @@ def _message(**changes: Any) -> dict[str, Any]:
     return usual | changes
 
 
-async def _heard(server: Atelier, message: object, *, patience: float = 60.0) -> tuple[Frames, int | None, str]:
+async def _receive_all(server: Atelier, message: object, *, patience: float = 60.0) -> tuple[Frames, int | None, str]:
     """All that the page is sent, how the socket was closed, and why."""
     frames: Frames = []
     async with asyncio.timeout(patience), server.client.ws_connect("/generate-code") as socket:
@@ -97,7 +96,7 @@ class _Listening:
 async def test_several_variants_tell_their_own_story_on_one_socket(tmp_path: Path) -> None:
     scripts: dict[str, Script] = {"one": writer("One", pause=0.001), "two": writer("Two", pause=0.001)}
     async with atelier(tmp_path, scripts) as server:
-        frames, code, _ = await _heard(server, _message(numVariants=4))
+        frames, code, _ = await _receive_all(server, _message(numVariants=4))
         assert code == 1000
         assert frames[0] == {"type": "variantCount", "value": "4", "variantIndex": 0}
         assert Counter(frame["type"] for frame in frames)["variantCount"] == 1
@@ -125,7 +124,7 @@ async def test_several_variants_tell_their_own_story_on_one_socket(tmp_path: Pat
 async def test_what_a_model_thinks_is_told(tmp_path: Path) -> None:
     script = lambda: S([[S.think("A plain page. "), S.call("create_file", path="index.html", content="x")], "Done."])  # noqa: E731
     async with atelier(tmp_path, {"one": script}) as server:
-        frames, _, _ = await _heard(server, _message(numVariants=1))
+        frames, _, _ = await _receive_all(server, _message(numVariants=1))
         thoughts = [frame for frame in frames if frame["type"] == "thinking"]
         assert "".join(frame["value"] for frame in thoughts) == "A plain page. "
         assert len({frame["eventId"] for frame in thoughts}) == 1
@@ -133,10 +132,12 @@ async def test_what_a_model_thinks_is_told(tmp_path: Path) -> None:
 
 async def test_a_creation_has_four_variants_and_an_update_two(tmp_path: Path) -> None:
     async with atelier(tmp_path, {"one": writer("One")}) as server:
-        frames, _, _ = await _heard(server, _message())
+        frames, _, _ = await _receive_all(server, _message())
         assert frames[0]["value"] == "4"
         update = _message(generationType="update", inputMode="text", prompt={"text": "Blue.", "images": []})
-        frames, _, _ = await _heard(server, update | {"fileState": {"path": "index.html", "content": page("Old")}})
+        frames, _, _ = await _receive_all(
+            server, update | {"fileState": {"path": "index.html", "content": page("Old")}}
+        )
         assert frames[0]["value"] == "2"
 
 
@@ -159,7 +160,7 @@ async def test_an_update_goes_on_from_history_file_options_and_element(tmp_path:
         numVariants=1,
     )
     async with atelier(tmp_path, {"one": model}) as server:
-        frames, code, _ = await _heard(server, message)
+        frames, code, _ = await _receive_all(server, message)
         assert code == 1000
         assert frames[-1]["type"] == "variantComplete"
         assert [frame["value"] for frame in frames if frame["type"] == "setCode"][-1] == page("Old").replace(
@@ -179,7 +180,7 @@ async def test_an_update_without_a_file_takes_the_code_of_the_history(tmp_path: 
     history = [{"role": "user", "text": "A page."}, {"role": "assistant", "text": page("Old")}]
     message = _message(generationType="update", prompt={"text": "Call it New."}, history=history, numVariants=1)
     async with atelier(tmp_path, {"one": model}) as server:
-        frames, _, _ = await _heard(server, message)
+        frames, _, _ = await _receive_all(server, message)
         assert [frame["data"]["ok"] for frame in frames if frame["type"] == "toolResult"] == [True]
         assert "<h1>New</h1>" in [frame["value"] for frame in frames if frame["type"] == "setCode"][-1]
 
@@ -195,7 +196,7 @@ async def test_a_recording_is_shown_as_pictures(tmp_path: Path) -> None:
     ):
         model = _Listening()
         async with atelier(tmp_path, {"one": model}) as server:
-            heard, _, _ = await _heard(server, _message(inputMode="video", prompt=prompt, numVariants=1))
+            heard, _, _ = await _receive_all(server, _message(inputMode="video", prompt=prompt, numVariants=1))
         assert heard[-1]["type"] == "variantComplete"
         assert _pictures(model.asked[0]) == 3
         assert "At 0.0 s:" in _words(model.asked[0])
@@ -211,8 +212,8 @@ async def test_a_recording_is_shown_as_pictures(tmp_path: Path) -> None:
 async def test_tools_are_left_out_as_the_page_wants(tmp_path: Path, flag: str, tools: set[str]) -> None:
     model = _Listening()
     async with atelier(tmp_path, {"one": model}) as server:
-        await _heard(server, _message(numVariants=1))
-        await _heard(server, _message(numVariants=1) | {flag: False})
+        await _receive_all(server, _message(numVariants=1))
+        await _receive_all(server, _message(numVariants=1) | {flag: False})
     before, after = ({tool.name for tool in asked.tools} for asked in model.asked)
     assert before - after == tools & before
     assert "create_file" in after
@@ -265,7 +266,7 @@ async def test_one_that_fails_says_so_and_the_others_go_on(tmp_path: Path) -> No
         "gemini/gemini-3-pro-preview": lambda: S([[S.fail(ServerFault("The provider is out of order."))]] * 20),
     }
     async with atelier(tmp_path, scripts) as server:
-        frames, code, _ = await _heard(server, _message(numVariants=2))
+        frames, code, _ = await _receive_all(server, _message(numVariants=2))
         assert code == 1000
         kinds = {(frame["variantIndex"], frame["type"]) for frame in frames}
         assert (0, "variantComplete") in kinds
@@ -278,7 +279,7 @@ async def test_one_that_fails_says_so_and_the_others_go_on(tmp_path: Path) -> No
 async def test_where_all_fail_the_socket_closes_with_4332(tmp_path: Path) -> None:
     broken: Script = lambda: S([[S.fail(ServerFault("The provider is out of order."))]] * 20)  # noqa: E731
     async with atelier(tmp_path, {"one": broken}) as server:
-        frames, code, why = await _heard(server, _message(numVariants=2))
+        frames, code, why = await _receive_all(server, _message(numVariants=2))
         assert code == 4332
         assert why == "The provider is out of order."
         assert frames[-1]["type"] == "error"
@@ -290,7 +291,7 @@ async def test_a_variant_that_cannot_even_begin_is_told(tmp_path: Path) -> None:
         raise ServerFault("The key of this model was taken away.")
 
     async with atelier(tmp_path, {"one": unavailable}) as server:
-        frames, code, _ = await _heard(server, _message(numVariants=2), patience=20)
+        frames, code, _ = await _receive_all(server, _message(numVariants=2), patience=20)
         assert code == 4332
         told = [frame for frame in frames if frame["type"] == "variantError"]
         assert {frame["variantIndex"] for frame in told} == {0, 1}
@@ -319,7 +320,7 @@ async def test_what_cannot_be_done_closes_with_4332_and_one_sentence(
     tmp_path: Path, message: object, sentence: str
 ) -> None:
     async with atelier(tmp_path, {"one": writer("One")}) as server:
-        (error,), code, why = await _heard(server, message, patience=20)
+        (error,), code, why = await _receive_all(server, message, patience=20)
         assert error["type"] == "error"
         assert sentence in error["value"]
         assert "\n" not in error["value"]

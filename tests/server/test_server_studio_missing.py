@@ -13,7 +13,9 @@ from studio_parts import Atelier, atelier, page, picture, writer
 
 import weft.studio.browser.browser as browser_module
 from weft.core.json import loads
-from weft.studio.browser import Browser, BrowserError, find_chromium
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
 
 
 @pytest.fixture

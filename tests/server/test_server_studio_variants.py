@@ -9,10 +9,8 @@ from typing import Any
 from serving_parts import S, Script
 from studio_parts import Atelier, atelier, model_at, page, variants_of, writer
 
-from weft.core.tools import ToolCall
-from weft.testing.exchange import Request
-from weft.testing.replies import Hang, Pause, Reply
-from weft.testing.server import ScriptedServer
+from weft.core.messages import ToolCall
+from weft.testing.server import Hang, Pause, ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_stream
 
 
@@ -20,7 +18,7 @@ def _endpoint(pause: float) -> ScriptedServer:
     """Answers `hang` for ever, and anything else after a while."""
     call = ToolCall(id="call_1", name="create_file", input={"path": "index.html", "content": page("There")})
 
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         if request.body["messages"][-1]["role"] == "tool":
             return Reply(wire_stream("chat", text="Built."))
         pieces = wire_stream("chat", text=["Let me ", "see."], calls=[call])

@@ -9,12 +9,12 @@ from typing import Any
 import aiohttp
 import pytest
 from serving_parts import OTHER, TOKEN, S, Served, served
-from walked_routes import GUARDED, Way, ask, whole_server
+from walked_routes import GUARDED, RouteMethod, ask, whole_server
 
 import weft
 from weft.core.errors import ConfigurationError
 from weft.core.json import loads
-from weft.server.tokens import Tokens, new_token
+from weft.server.access_tokens import AccessTokens, new_token
 
 QUICK = 10.0
 """Far more than it takes, far less than a minute."""
@@ -48,8 +48,8 @@ async def test_w11_the_old_token_opens_nothing_and_the_new_one_all(tmp_path: Pat
         for way in GUARDED:
             answer = await ask(server, way, token=TOKEN, data=b"{}" if way.method == "POST" else None)
             assert answer.status in (401, 403), (way, answer)
-        assert (await ask(server, Way("GET", f"/sessions/{session}"), token=token)).status == 200
-        assert (await ask(server, Way("GET", "/sessions"), token=OTHER)).status == 200
+        assert (await ask(server, RouteMethod("GET", f"/sessions/{session}"), token=token)).status == 200
+        assert (await ask(server, RouteMethod("GET", "/sessions"), token=OTHER)).status == 200
 
 
 async def test_w11_the_cookie_of_a_revoked_token_is_none(tmp_path: Path) -> None:
@@ -60,9 +60,9 @@ async def test_w11_the_cookie_of_a_revoked_token_is_none(tmp_path: Path) -> None
         assert "samesite=strict" in cookie.lower()
         assert TOKEN not in cookie
         value = {"Cookie": cookie.partition(";")[0], "Origin": server.url}
-        assert (await ask(server, Way("GET", "/sessions"), value)).status == 200
+        assert (await ask(server, RouteMethod("GET", "/sessions"), value)).status == 200
         await _rotate(server)
-        assert (await ask(server, Way("GET", "/sessions"), value)).status == 401
+        assert (await ask(server, RouteMethod("GET", "/sessions"), value)).status == 401
 
 
 @pytest.mark.parametrize("dialect", ["native", "loop", "ai-sdk", "openai"])
@@ -141,7 +141,7 @@ async def test_w11_no_command_is_obeyed_after_the_token_has_gone(tmp_path: Path)
         async with server.client.ws_connect("/ws") as socket:
             await socket.send_json({"type": "ping"})
             await socket.receive_json()
-            holder = server.context.tokens.holder(TOKEN)
+            holder = server.context.tokens.identify(TOKEN)
             assert holder is not None
             server.context.tokens.revoke(holder)
             await socket.send_json({"type": "send", "session": session, "text": "Once more."})
@@ -169,7 +169,7 @@ async def test_w11_streams_and_sockets_and_previews_of_projects_end(tmp_path: Pa
         await design.send_json({"prompt": {"text": "A page."}, "generatedCodeConfig": "html_css", "numVariants": 1})
         assert (await design.receive_json())["type"] == "variantCount"
         for _ in range(100):
-            if (await ask(server, Way("GET", preview))).status == 200:
+            if (await ask(server, RouteMethod("GET", preview))).status == 200:
                 break
             await asyncio.sleep(0.05)
         before = len((await server.store.list(kind=None)).sessions)
@@ -181,7 +181,7 @@ async def test_w11_streams_and_sockets_and_previews_of_projects_end(tmp_path: Pa
         await waiting.send_json({"prompt": {"text": "A page."}, "generatedCodeConfig": "html_css", "numVariants": 1})
         code, _ = await _closed(waiting)
         assert code in (4332, 4401)
-        assert (await ask(server, Way("GET", preview))).status == 404
+        assert (await ask(server, RouteMethod("GET", preview))).status == 404
         assert len((await server.store.list(kind=None)).sessions) == before
 
 
@@ -193,15 +193,15 @@ async def test_a_preview_does_not_give_the_token_away(tmp_path: Path) -> None:
         address: str = project["versions"][0]["variants"][0]["preview"]
         ticket = address.split("/")[2]
         raw = base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
-        holder = server.context.tokens.holder(TOKEN)
+        holder = server.context.tokens.identify(TOKEN)
         assert holder is not None
-        secrets = [holder, holder.hex().encode(), TOKEN.encode(), server.context.tokens.cookie_of(holder).encode()]
+        secrets = [holder, holder.hex().encode(), TOKEN.encode(), server.context.tokens.cookie_value(holder).encode()]
         assert not any(secret in raw for secret in secrets)
         names = [part for part in raw[16:].split(b'"') if len(part) >= 32]
         for name in names:  # nothing in it works as the key of the cookie either
             for key in (name, bytes.fromhex(name.decode()) if _is_hex(name) else b""):
                 guess = hmac.digest(key, b"weft page", "sha256").hex()
-                assert guess != server.context.tokens.cookie_of(holder)
+                assert guess != server.context.tokens.cookie_value(holder)
 
 
 async def test_tickets_cannot_be_made_or_changed(tmp_path: Path) -> None:
@@ -213,34 +213,34 @@ async def test_tickets_cannot_be_made_or_changed(tmp_path: Path) -> None:
         for at in range(len(raw)):
             changed = raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :]
             path = f"/preview/{base64.urlsafe_b64encode(changed).decode().rstrip('=')}/index.html"
-            assert (await ask(server, Way("GET", path))).status == 404
+            assert (await ask(server, RouteMethod("GET", path))).status == 404
         for odd in ("", "x", "%00", "%ff", "a" * 5000, "..", "%2e%2e%2f", "=" * 9, "é"):
-            assert (await ask(server, Way("GET", f"/preview/{odd}/index.html"))).status in (401, 404)
+            assert (await ask(server, RouteMethod("GET", f"/preview/{odd}/index.html"))).status in (401, 404)
 
 
 def test_short_tokens_are_refused_and_new_ones_are_long():
     for short in ("", "x", "123456789012345"):
         with pytest.raises(ConfigurationError, match="at least 16"):
-            Tokens({short: ""})
+            AccessTokens({short: ""})
     assert len({new_token() for _ in range(100)}) == 100
     assert len(new_token()) >= 40
 
 
 async def test_whoever_comes_after_the_token_has_gone_is_told_at_once(tmp_path: Path) -> None:
     """Between the door and the stream there is time enough to revoke a token."""
-    tokens = Tokens({TOKEN: "", OTHER: "other"})
-    holder = tokens.holder(TOKEN)
+    tokens = AccessTokens({TOKEN: "", OTHER: "other"})
+    holder = tokens.identify(TOKEN)
     assert holder is not None
     ended: list[int] = []
-    stop = tokens.watch(holder, lambda: ended.append(1))
+    stop = tokens.on_revoked(holder, lambda: ended.append(1))
     stop()
-    tokens.watch(holder, lambda: ended.append(2))
+    tokens.on_revoked(holder, lambda: ended.append(2))
     tokens.revoke(holder)
     assert ended == [2]
-    tokens.watch(holder, lambda: ended.append(3))()
+    tokens.on_revoked(holder, lambda: ended.append(3))()
     assert ended == [2, 3]
-    assert tokens.owner(holder) is None
-    assert tokens.holder(TOKEN) is None
+    assert tokens.owner_of(holder) is None
+    assert tokens.identify(TOKEN) is None
 
 
 def _is_hex(text: bytes) -> bool:

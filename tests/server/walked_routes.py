@@ -20,8 +20,8 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 import weft
 from weft.server.app import create_app
 from weft.server.context import ServerContext
+from weft.server.project_routes import studio_routes
 from weft.server.settings import ServerSettings
-from weft.server.studio.projects import studio_routes
 from weft.sessions.memory import MemoryStore
 from weft.sessions.sqlite import SqliteStore
 
@@ -52,7 +52,7 @@ NAMES = {
 }
 
 
-class Way(msgspec.Struct, frozen=True):
+class RouteMethod(msgspec.Struct, frozen=True):
     """One method on one path."""
 
     method: str
@@ -79,8 +79,8 @@ class Way(msgspec.Struct, frozen=True):
         return re.sub(r"{(\w+)}", lambda found: (NAMES | names)[found[1]], self.template)
 
 
-def ways_of(routes: Sequence[BaseRoute]) -> list[Way]:
-    found: list[Way] = []
+def list_route_methods(routes: Sequence[BaseRoute]) -> list[RouteMethod]:
+    found: list[RouteMethod] = []
     for route in routes:
         if isinstance(route, WebSocketRoute):
             methods = {"WS"}
@@ -90,7 +90,7 @@ def ways_of(routes: Sequence[BaseRoute]) -> list[Way]:
         template = re.sub(r":\w+}", "}", route.path)
         unknown = set(re.findall(r"{(\w+)}", template)) - set(NAMES)
         assert not unknown, f"{template} has names that no test stands for: {unknown}"
-        found += [Way(method, template) for method in sorted(methods)]
+        found += [RouteMethod(method, template) for method in sorted(methods)]
     return found
 
 
@@ -98,7 +98,7 @@ def routes_of(context: ServerContext) -> Sequence[BaseRoute]:
     return cast(Starlette, create_app(context, [studio_routes]).app).routes
 
 
-WAYS = ways_of(routes_of(context_on(MemoryStore(), {"scripted": lambda: S(["Hello."])})))
+WAYS = list_route_methods(routes_of(context_on(MemoryStore(), {"scripted": lambda: S(["Hello."])})))
 GUARDED = [way for way in WAYS if way.is_guarded]
 
 
@@ -110,7 +110,7 @@ class Answered(msgspec.Struct, frozen=True):
 
 async def ask(
     server: Served,
-    way: Way,
+    way: RouteMethod,
     headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
     *,
     token: str | None = None,
@@ -125,7 +125,7 @@ async def ask(
     url = f"{server.url}{way.path(**(names or {}))}{query}"
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client:
         if way.is_socket:
-            return await _knock(client, url, sent)
+            return await _open_socket(client, url, sent)
         if data is not None and not any(name.lower() == "content-type" for name, _ in sent):
             sent.append(("Content-Type", "application/json"))
         skip = ["Content-Type"] if data is None else []
@@ -137,7 +137,7 @@ async def ask(
             return Answered(answer.status, answer.headers, body)
 
 
-async def _knock(client: aiohttp.ClientSession, url: str, headers: list[tuple[str, str]]) -> Answered:
+async def _open_socket(client: aiohttp.ClientSession, url: str, headers: list[tuple[str, str]]) -> Answered:
     try:
         async with client.ws_connect(url, headers=_many(headers)):
             return Answered(101, {}, b"")

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import weft
 from weft.core.envelope import Event
-from weft.providers.scripted import Request, Script
-from weft.sessions import faults
-from weft.sessions.errors import NoSuchSession
+from weft.providers.scripted import Script, ScriptedRequest
+from weft.sessions import crash_points
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import NoSuchSession
 
 SESSION = "ses_crash"
 
@@ -46,7 +46,7 @@ def script(run: int) -> list[Script]:
     return [*turns, [call("nothing_like_it"), call("mark", word="last")], "All of it is done."]
 
 
-def reply(request: Request) -> Script:
+def reply(request: ScriptedRequest) -> Script:
     """What the model says, by the request that it answers and the turns since."""
     asked = max(number for number, message in enumerate(request.messages) if message.role == "user")
     what, _, run = request.messages[asked].text.rstrip(".").partition(" ")
@@ -117,15 +117,15 @@ async def copy(folder: Path, what: str) -> None:
 
 def child(folder: Path, what: str, fault: str) -> None:
     if what != "run":
-        faults.arm(fault)
+        crash_points.arm(fault)
         asyncio.run(copy(folder, what))
-        (folder / "passages").write_text(json.dumps(faults.passages))
+        (folder / "passages").write_text(json.dumps(crash_points.passages))
         return
     run = len(list(folder.glob("begun-*"))) + 1
     note(folder / f"begun-{run}", "")
-    faults.arm(fault)
+    crash_points.arm(fault)
     asyncio.run(write(folder, run))
-    (folder / "passages").write_text(json.dumps(faults.passages))
+    (folder / "passages").write_text(json.dumps(crash_points.passages))
 
 
 def main() -> None:

@@ -6,9 +6,8 @@ import weft
 from weft.core.envelope import Event
 from weft.core.events import ConversationQueued
 from weft.core.payload import Payload
-from weft.sessions.lease import Lease
 from weft.sessions.sessions import Sessions
-from weft.sessions.store import SessionInfo, Store, events_of
+from weft.sessions.store import Lease, SessionInfo, Store, iterate_events
 
 call = weft.ScriptedModel.call
 
@@ -39,7 +38,7 @@ async def leased(store: Store, session: str = "ses_a") -> Lease:
 
 
 async def log_of(store: Store, session: str) -> list[Event]:
-    return [event async for event in events_of(store, session)]
+    return [event async for event in iterate_events(store, session)]
 
 
 def types_of(log: Sequence[Event]) -> list[str]:

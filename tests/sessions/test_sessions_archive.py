@@ -10,12 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sessions_bench import call, fresh, log_of, model
 
-from weft.core.content import Image
-from weft.core.messages import user
-from weft.sessions.errors import BadArchive
+from weft.core.messages import Image, user_message
 from weft.sessions.memory import MemoryStore
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import BadArchive
 from weft.testing import check_log
 
 
@@ -30,7 +29,7 @@ async def exported(sessions: Sessions) -> bytes:
     name = await fresh(sessions.store, tools=["files"], workspace=None, permissions="auto")
     write = [call("write_file", path="a.txt", content="one\n" * 100)]
     session = await sessions.open(name, model=model(write, "Done."))
-    await session.run(user("Draw this.", Image(data="QUJD" * 50_000)))
+    await session.run(user_message("Draw this.", Image(data="QUJD" * 50_000)))
     await session.close()
     session = await sessions.open(name, model=model("Again."))
     await session.run("And again.")

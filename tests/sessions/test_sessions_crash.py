@@ -21,13 +21,12 @@ from crash_host import SESSION
 import weft
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse, SessionResumed
-from weft.core.tools import ToolResult
-from weft.sessions.delegates import delegates_of
-from weft.sessions.errors import NoSuchSession
-from weft.sessions.faults import POINTS
+from weft.core.messages import ToolResult
+from weft.sessions.crash_points import POINTS
+from weft.sessions.recorder import iterate_delegates
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import events_of
+from weft.sessions.store import NoSuchSession, iterate_events
 from weft.testing import check_log
 
 ALL = os.environ.get("WEFT_CRASHES") == "all"
@@ -84,15 +83,15 @@ def choice(count: int) -> list[int]:
 
 async def read_log(folder: Path) -> list[Event]:
     store = SqliteStore(folder / "sessions.db")
-    events = [event async for event in events_of(store, SESSION)]
+    events = [event async for event in iterate_events(store, SESSION)]
     await store.close()
     return events
 
 
 async def read_delegates(folder: Path) -> list[Event]:
     store = SqliteStore(folder / "sessions.db")
-    infos = [info async for info in delegates_of(store, SESSION)]
-    events = [event for info in infos async for event in events_of(store, info.id)]
+    infos = [info async for info in iterate_delegates(store, SESSION)]
+    events = [event for info in infos async for event in iterate_events(store, info.id)]
     await store.close()
     return events
 
@@ -214,7 +213,7 @@ async def prove_no_half_copy(folder: Path) -> None:
     listed = [info.id for info in (await sessions.list()).sessions]
     assert not set(drafts) & set(listed)
     for info in listed:
-        assert [e.data async for e in events_of(store, info)] == before
+        assert [e.data async for e in iterate_events(store, info)] == before
     for draft in drafts:
         with pytest.raises(NoSuchSession):
             await sessions.open(draft, model=weft.ScriptedModel(["Hello."]))
@@ -236,7 +235,7 @@ async def prove_no_half_copy(folder: Path) -> None:
 
 
 def test_the_environment_sets_a_fault() -> None:
-    code = "from weft.sessions.faults import reach; reach('tool.after'); reach('tool.after'); print('alive')"
+    code = "from weft.sessions.crash_points import reach; reach('tool.after'); reach('tool.after'); print('alive')"
     for fault, status in (("tool.after:2", -9), ("tool.after:3", 0), ("tool.before", 0), ("", 0), ("tool.soon", 1)):
         done = subprocess.run(
             [sys.executable, "-c", code], env=os.environ | {"WEFT_FAULT": fault}, capture_output=True, check=False

@@ -13,14 +13,13 @@ from sessions_bench import call, fresh, log_of, look, model, types_of
 import weft
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
-from weft.core.tools import ToolResult
-from weft.sessions.delegates import delegates_of
-from weft.sessions.errors import Fenced
+from weft.core.messages import ToolResult
 from weft.sessions.memory import MemoryStore
+from weft.sessions.recorder import iterate_delegates
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import SessionInfo, Store
+from weft.sessions.store import Fenced, SessionInfo, Store
 from weft.testing import check_log
 
 
@@ -39,7 +38,7 @@ WRITES = ([call("write_file", path="a.txt", content="theirs\n")], "I wrote it.")
 
 
 async def of(store: Store, session: str) -> list[SessionInfo]:
-    return [info async for info in delegates_of(store, session)]
+    return [info async for info in iterate_delegates(store, session)]
 
 
 async def worked(store: Store, *turns: Any, tools: Any, **settings: Any) -> tuple[str, list[Event]]:

@@ -19,10 +19,10 @@ from sessions_bench import call, fresh, log_of, look, model, types_of
 import weft
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
-from weft.sessions.errors import StoreCorrupt, StoreError, StoreLocked
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import StoreCorrupt, StoreError, StoreLocked
 from weft.testing import check_log
 
 HOST = Path(__file__).parent / "disk_host.py"
@@ -311,7 +311,7 @@ async def test_a_folder_that_may_only_be_read(tmp_path: Path, there: bool) -> No
     if there:
         await (await opened(folder)).close()
         (folder / "s.db").chmod(0o444)
-    said = said_to_nobody(folder)
+    said = error_without_write_access(folder)
     folder.chmod(0o755)
     assert is_clear(said, tmp_path), said
     if there:
@@ -321,7 +321,7 @@ async def test_a_folder_that_may_only_be_read(tmp_path: Path, there: bool) -> No
         await store.close()
 
 
-def said_to_nobody(folder: Path) -> str:
+def error_without_write_access(folder: Path) -> str:
     """What somebody is told who may read the folder and no more. Root may do all, so it is not root who asks."""
     folder.chmod(0o555)
     above = [place for place in folder.parents if place.is_relative_to("/tmp")]

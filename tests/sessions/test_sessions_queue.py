@@ -11,14 +11,13 @@ from sessions_bench import fresh, log_of, model, types_of
 import weft
 from weft.agent.exchange import Exchange
 from weft.agent.state import ConversationState
-from weft.core.content import Image
 from weft.core.envelope import Event
 from weft.core.events import ConversationDequeued, ConversationQueued, ExchangeRequest, ExchangeResponse, SessionResumed
-from weft.core.messages import user
-from weft.sessions.errors import Fenced, StoreError
+from weft.core.messages import Image, user_message
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import Fenced, StoreError
 from weft.testing import check_log
 
 
@@ -61,7 +60,7 @@ async def left(session: Session) -> None:
 async def test_what_waits_is_taken_up_in_order_after_a_crash(store: SqliteStore) -> None:
     name = await fresh(store)
     old = await busy(store, name)
-    picture = user("See.", Image(data="QUJD" * 100_000))
+    picture = user_message("See.", Image(data="QUJD" * 100_000))
     sent = [
         old.send("One.", client_request_id="r1"),
         old.send(picture),

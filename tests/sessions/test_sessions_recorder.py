@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 from sessions_bench import event, leased, log_of, types_of
@@ -16,14 +17,16 @@ from weft.core.events import (
     TextDelta,
     ToolPlanned,
 )
-from weft.core.messages import Message, user
-from weft.sessions.delegates import Delegates
-from weft.sessions.errors import StoreError, StoreFull
-from weft.sessions.lease import Lease
+from weft.core.json import encode
+from weft.core.messages import Message, user_message
+from weft.providers.scripted import ScriptedModel
+from weft.server.event_stream import EventHub
 from weft.sessions.memory import MemoryStore
-from weft.sessions.recorder import Recorder
-from weft.sessions.store import SessionInfo
-from weft.sessions.title import title_of
+from weft.sessions.recorder import DelegateLogs, EventRecorder, make_title
+from weft.sessions.session import Session
+from weft.sessions.sessions import Sessions
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import Lease, SessionInfo, StoreError, StoreFull
 
 
 class Disk(MemoryStore):
@@ -47,16 +50,16 @@ class Bench:
         self.store = store
         self.bus = EventBus("ses_a")
         self.failures: list[Exception] = []
-        self.recorder = Recorder(
+        self.recorder = EventRecorder(
             store,
             lease,
             self.bus,
             titled=False,
             attach=lambda _: {},
             on_failure=self.failures.append,
-            delegates=Delegates(store, SessionInfo(id="ses_a")),
+            delegates=DelegateLogs(store, SessionInfo(id="ses_a")),
         )
-        self.bus.go_through(self.recorder, seq=0, epoch=lease.epoch, now=0.0)
+        self.bus.attach_sink(self.recorder, seq=0, epoch=lease.epoch, now=0.0)
         self.seen: list[Event] = []
         self.bus.subscribe(self.seen.append)
 
@@ -116,10 +119,10 @@ async def test_when_it_fails_all_who_wait_are_told(bench: Bench) -> None:
     told: list[Exception | None] = []
     bench.store.free.clear()
     bench.bus.publish(ConversationStart())
-    bench.bus.after(told.append)
+    bench.bus.call_when_delivered(told.append)
     await asyncio.sleep(0.01)  # the first batch is on its way
     bench.bus.publish(ConversationStart())
-    bench.bus.after(told.append)
+    bench.bus.call_when_delivered(told.append)
     waiting = asyncio.ensure_future(bench.recorder.flush())
     await asyncio.sleep(0)
     bench.store.error = StoreFull("Full.")
@@ -128,7 +131,7 @@ async def test_when_it_fails_all_who_wait_are_told(bench: Bench) -> None:
         await waiting
     assert told == [bench.store.error, bench.store.error]
     bench.bus.publish(ConversationStart())
-    bench.bus.after(told.append)
+    bench.bus.call_when_delivered(told.append)
     assert told[2] is bench.store.error
     assert (bench.seen, bench.failures) == ([], [bench.store.error])
     with pytest.raises(StoreFull):
@@ -145,7 +148,41 @@ async def test_a_fault_that_is_no_store_error_is_told_as_one(bench: Bench) -> No
 
 
 async def test_the_first_request_names_the_session(bench: Bench) -> None:
-    bench.bus.publish(ExchangeRequest(user("Paint it.")))
+    bench.bus.publish(ExchangeRequest(user_message("Paint it.")))
     await bench.recorder.flush()
     assert (await bench.store.info("ses_a")).title == "Paint it."
-    assert title_of(user("")) == ""
+    assert make_title(user_message("")) == ""
+
+
+async def test_an_event_is_encoded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the store; a listener gets the same bytes."""
+    encoded: list[Event] = []
+
+    def counting(value: object) -> bytes:
+        if isinstance(value, Event):
+            encoded.append(value)
+        return encode(value)
+
+    for module in ("weft.sessions.event_codec", "weft.server.event_stream"):
+        monkeypatch.setattr(f"{module}.encode", counting)
+    store = SqliteStore(tmp_path / "sessions.db", durable=False)
+    name = (await Sessions(store).create(title="")).id
+    hub = EventHub(name)
+    hub.subscribe()
+    session = await Session.open(store, name, model=ScriptedModel(["Hello."]))
+    session.on_stored(hub.add)
+    await session.run("Hi.")
+    await session.close()
+    entries = hub.since(0)
+    assert entries is not None
+    assert [entry.event for entry in entries] == encoded == await log_of(store, name)
+    assert all(entry.json == encode(entry.event) for entry in entries)
+    await store.close()
+
+
+async def test_a_store_that_does_not_encode_gives_no_bytes(bench: Bench) -> None:
+    stored: list[tuple[Event, bytes | None]] = []
+    bench.recorder.on_stored.append(lambda event, json: stored.append((event, json)))
+    bench.bus.publish(ConversationStart())
+    await bench.recorder.flush()
+    assert stored == [(bench.seen[0], None)]

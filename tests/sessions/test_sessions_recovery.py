@@ -13,9 +13,9 @@ from weft.agent.state import ConversationState
 from weft.core.envelope import Event
 from weft.core.errors import Overloaded
 from weft.core.events import ExchangeResponse, SessionResumed
-from weft.core.tools import ToolResult
+from weft.core.messages import ToolResult
 from weft.providers.scripted import Script
-from weft.sessions.recovery import Unfinished
+from weft.sessions.recovery import UnfinishedExchange
 from weft.testing import check_log
 
 S = weft.ScriptedModel
@@ -44,7 +44,7 @@ async def rich_log(*turns: Script, cancel_at: str | None = None, **options: obje
     )
     log: list[Event] = []
 
-    def take(event: Event) -> None:
+    def on_event(event: Event) -> None:
         log.append(event)
         if event.type == "approval_requested":
             agent.approve(event.data.approval)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
@@ -53,7 +53,7 @@ async def rich_log(*turns: Script, cancel_at: str | None = None, **options: obje
         if event.type == cancel_at:
             agent.cancel("Enough.")
 
-    agent.subscribe(take)
+    agent.subscribe(on_event)
     await agent.send("Go.").result()
     if cancel_at is None:
         await agent.send("And again.").result()
@@ -62,13 +62,13 @@ async def rich_log(*turns: Script, cancel_at: str | None = None, **options: obje
     return log
 
 
-def closed(log: Sequence[Event]) -> tuple[list[Event], Unfinished]:
+def closed(log: Sequence[Event]) -> tuple[list[Event], UnfinishedExchange]:
     """The beginning of a log, and what closes it."""
-    unfinished = Unfinished()
+    unfinished = UnfinishedExchange()
     for event in log:
         unfinished.feed(event)
-    events = list(log[: unfinished.whole_upto])
-    open_at = Unfinished()
+    events = list(log[: unfinished.last_whole_seq])
+    open_at = UnfinishedExchange()
     for event in events:
         open_at.feed(event)
     if open_at.exchange is None:
@@ -77,7 +77,7 @@ def closed(log: Sequence[Event]) -> tuple[list[Event], Unfinished]:
     bus.subscribe(events.append)
     bus.publish(SessionResumed(len(events)))
     bus.exchange = open_at.exchange
-    bus.publish_all(open_at.closing())
+    bus.publish_all(open_at.closing_payloads())
     return events, open_at
 
 
@@ -158,4 +158,4 @@ async def test_half_a_turn_is_no_turn() -> None:
 
 
 def test_nothing_open_needs_nothing() -> None:
-    assert list(Unfinished().closing()) == []
+    assert list(UnfinishedExchange().closing_payloads()) == []

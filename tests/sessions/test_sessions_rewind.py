@@ -16,8 +16,8 @@ from weft.agent.state import ConversationState
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.events import ExchangeRequest, ExchangeResponse, SessionRewound, UserMessage
-from weft.core.messages import Message, user
-from weft.core.usage import Usage
+from weft.core.messages import Message, user_message
+from weft.core.turn import Usage
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
@@ -88,13 +88,13 @@ def test_the_fold_is_what_it_was(steps: list[int]) -> None:
     """Random exchanges (-1) and rewinds to any place between them."""
     bus, log = EventBus("ses"), list[Event]()
     bus.subscribe(log.append)
-    state = ConversationState(history=[user("Long ago.")])
+    state = ConversationState(history=[user_message("Long ago.")])
     bus.subscribe(state.feed)
     known: dict[int, list[Message]] = {0: list(state.messages)}
     for number, step in enumerate(steps):
         if step < 0:
             bus.exchange = f"ex_{number}"
-            message = user(f"Request {number}.")
+            message = user_message(f"Request {number}.")
             bus.publish(ExchangeRequest(message))
             bus.publish(UserMessage(message))
             bus.publish(ExchangeResponse("completed", "end_turn", 1.0, 0, Usage(), 0.0))
@@ -108,7 +108,7 @@ def test_the_fold_is_what_it_was(steps: list[int]) -> None:
 
 
 async def test_what_a_client_brought_along_stays(store: SqliteStore) -> None:
-    name = await fresh(store, history=[user("Long ago.")])
+    name = await fresh(store, history=[user_message("Long ago.")])
     session = await Session.open(store, name, model=model("One.", "Two."))
     await session.run("First.")
     await session.reset()

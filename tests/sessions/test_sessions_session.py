@@ -10,18 +10,15 @@ import pytest
 from sessions_bench import call, fresh, log_of, look, model, types_of
 
 import weft
-from weft.core.content import Image
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.events import ExchangeRequest, ExchangeResponse
-from weft.core.messages import user
-from weft.core.tools import ToolResult
-from weft.sessions.errors import Fenced, SessionBusy, StoreFull, StoreLocked
-from weft.sessions.lease import Lease
+from weft.core.messages import Image, ToolResult, user_message
 from weft.sessions.memory import MemoryStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import Fenced, Lease, SessionBusy, StoreFull, StoreLocked
 from weft.testing import check_log
 
 
@@ -145,7 +142,7 @@ async def test_leaving_a_stream_cancels(store: SqliteStore) -> None:
 async def test_the_conversation_goes_on(store: SqliteStore) -> None:
     name = await fresh(store)
     first = await Session.open(store, name, model=model([call("look", n=1)], "One."), tools=[look])
-    await first.run(user("Go.", Image(data="QUJD" * 100_000)))
+    await first.run(user_message("Go.", Image(data="QUJD" * 100_000)))
     before = first.messages
     await first.close()
     script = model([call("look", n=2)], "Two.")

@@ -10,13 +10,11 @@ from time import perf_counter
 import pytest
 from sessions_bench import event, events, leased, log_of
 
-from weft.core.content import Image
 from weft.core.events import UserMessage
-from weft.core.messages import user
-from weft.sessions.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked
-from weft.sessions.schema import MIGRATIONS, migrate
+from weft.core.messages import Image, user_message
+from weft.sessions.database import MIGRATIONS, migrate
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import SessionInfo
+from weft.sessions.store import SessionInfo, StoreCorrupt, StoreError, StoreFull, StoreLocked
 
 
 def raw(path: Path) -> sqlite3.Connection:
@@ -44,7 +42,7 @@ async def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
 async def test_a_picture_is_stored_once_and_no_row_is_large(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "s.db")
     lease = await leased(store)
-    payload = UserMessage(user("Look.", Image(data="QUJD" * 500_000)))
+    payload = UserMessage(user_message("Look.", Image(data="QUJD" * 500_000)))
     await store.append(lease, [event("ses_a", seq, payload) for seq in (1, 2, 3)])
     await store.close()
     with raw(tmp_path / "s.db") as connection:

@@ -9,14 +9,21 @@ import msgspec
 import pytest
 from sessions_bench import event, events, leased, log_of
 
-from weft.core.content import Image
 from weft.core.events import UserMessage
-from weft.core.messages import user
-from weft.sessions.errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists, StoreError
-from weft.sessions.lease import this_holder
+from weft.core.messages import Image, user_message
 from weft.sessions.memory import MemoryStore
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import SessionInfo, Store
+from weft.sessions.store import (
+    Fenced,
+    NoSuchBlob,
+    NoSuchSession,
+    SessionBusy,
+    SessionExists,
+    SessionInfo,
+    Store,
+    StoreError,
+    new_holder,
+)
 
 STORES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
@@ -75,7 +82,7 @@ async def test_an_epoch_above_the_writers_is_refused(store: Store) -> None:
 
 async def test_large_content_comes_back_whole(store: Store) -> None:
     lease = await leased(store)
-    payload = UserMessage(user("x" * 3_000_000, Image(data="A" * 2_000_000), "\ud800 half" * 30_000))
+    payload = UserMessage(user_message("x" * 3_000_000, Image(data="A" * 2_000_000), "\ud800 half" * 30_000))
     await store.append(lease, [event("ses_a", 1, payload), event("ses_a", 2, payload)])
     assert [e.data for e in await log_of(store, "ses_a")] == [payload, payload]
 
@@ -105,15 +112,15 @@ async def test_one_bad_append_hurts_no_other(store: Store) -> None:
 
 async def test_a_session_has_one_writer(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"))
-    await store.acquire("ses_a", this_holder())
+    await store.acquire("ses_a", new_holder())
     with pytest.raises(SessionBusy, match="open elsewhere"):
-        await store.acquire("ses_a", this_holder())
+        await store.acquire("ses_a", new_holder())
 
 
 async def test_the_epoch_grows_with_each_lease(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"))
     for epoch in (1, 2, 3):
-        lease = await store.acquire("ses_a", this_holder())
+        lease = await store.acquire("ses_a", new_holder())
         assert lease.epoch == epoch == (await store.info("ses_a")).epoch
         await store.release(lease)
 
@@ -121,7 +128,7 @@ async def test_the_epoch_grows_with_each_lease(store: Store) -> None:
 async def test_whoever_was_taken_over_is_fenced_off(store: Store) -> None:
     old = await leased(store)
     await store.append(old, events("ses_a", 1, 1))
-    new = await store.acquire("ses_a", this_holder(), force=True)
+    new = await store.acquire("ses_a", new_holder(), force=True)
     with pytest.raises(Fenced, match="opened elsewhere"):
         await store.append(old, events("ses_a", 2, 1))
     with pytest.raises(Fenced):
@@ -140,22 +147,22 @@ async def test_a_released_lease_writes_no_more(store: Store) -> None:
 
 async def test_a_lease_that_ran_out_may_be_taken_and_one_that_is_renewed_not(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"))
-    lease = await store.acquire("ses_a", this_holder(), seconds=0.0)
+    lease = await store.acquire("ses_a", new_holder(), seconds=0.0)
     lease = await store.renew(lease, seconds=60.0)
     with pytest.raises(SessionBusy):
-        await store.acquire("ses_a", this_holder())
+        await store.acquire("ses_a", new_holder())
     await store.renew(lease, seconds=0.0)
-    assert (await store.acquire("ses_a", this_holder())).epoch == 2
+    assert (await store.acquire("ses_a", new_holder())).epoch == 2
 
 
 async def test_the_lease_of_a_dead_process_may_be_taken(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"))
-    host, _, started, nonce = this_holder().split("/")
+    host, _, started, nonce = new_holder().split("/")
     await store.acquire("ses_a", f"{host}/{2**22 + 7}/{started}/{nonce}")
-    assert (await store.acquire("ses_a", this_holder())).epoch == 2
+    assert (await store.acquire("ses_a", new_holder())).epoch == 2
     await store.acquire("ses_a", f"elsewhere/1/{started}/{nonce}", force=True)
     with pytest.raises(SessionBusy):
-        await store.acquire("ses_a", this_holder())
+        await store.acquire("ses_a", new_holder())
 
 
 # --- sessions --------------------------------------------------------------------------------------------------------
@@ -278,14 +285,14 @@ async def test_blobs_go_with_the_append_or_not_at_all(store: Store) -> None:
 
 async def test_a_draft_is_there_for_its_writer_alone(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a", title="Copy"), draft=True)
-    lease = await store.acquire("ses_a", this_holder())
+    lease = await store.acquire("ses_a", new_holder())
     await store.append(lease, events("ses_a", 1, 3))
     assert (await store.list()).sessions == []
     with pytest.raises(NoSuchSession):
         await store.info("ses_a")
     for force in (False, True):
         with pytest.raises(NoSuchSession):
-            await store.acquire("ses_a", this_holder(), force=force)
+            await store.acquire("ses_a", new_holder(), force=force)
     with pytest.raises(SessionExists):
         await store.create(SessionInfo(id="ses_a"))
     assert not await store.abandoned()
@@ -293,7 +300,7 @@ async def test_a_draft_is_there_for_its_writer_alone(store: Store) -> None:
     assert [info.title for info in (await store.list()).sessions] == ["Copy"]
     assert (await store.info("ses_a")).last_seq == 3
     await store.release(lease)
-    await store.acquire("ses_a", this_holder())
+    await store.acquire("ses_a", new_holder())
     assert not await store.abandoned()
 
 
@@ -313,7 +320,7 @@ async def test_drafts_of_writers_that_are_gone_are_abandoned(store: Store) -> No
 
 async def test_only_the_newest_writer_finishes_a_draft(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"), draft=True)
-    lease = await store.acquire("ses_a", this_holder())
+    lease = await store.acquire("ses_a", new_holder())
     with pytest.raises(Fenced):
         await store.finish(msgspec.structs.replace(lease, epoch=lease.epoch + 1))
     with pytest.raises(NoSuchSession):

@@ -7,31 +7,28 @@ from typing import Any, cast
 import pytest
 
 from weft.core.json import JsonObject, as_objects, encode
-from weft.core.tools import ToolCall
+from weft.core.messages import ToolCall
 from weft.providers.model import Model
-from weft.testing.conform import probes
-from weft.testing.conform.bench import Bench, Patience
-from weft.testing.conform.checks import run_checks
-from weft.testing.conform.good_server import KEY, GoodServer
-from weft.testing.conform.verdict import Verdict
-from weft.testing.exchange import Request
-from weft.testing.replies import Cut, Hang, Reply, Step
-from weft.testing.server import Answer, ScriptedServer
-from weft.testing.streams import event, wire_reply
+from weft.testing.conform import CheckResult, probes, run_checks
+from weft.testing.conform.probes import ProbeClient, ProbeTimeouts
+from weft.testing.server import Cut, Hang, ReceivedRequest, Reply, ReplyFunction, ScriptedServer, Step
+from weft.testing.streams import sse_event, wire_reply
 from weft.wires.registry import WIRES
 
-QUICK = Patience(silence=5.0, tail=0.05, pause=0.01)
+from .good_server import KEY, GoodServer
 
-Change = Callable[[Reply, Request], Reply]
+QUICK = ProbeTimeouts(silence=5.0, tail=0.05, pause=0.01)
+
+Change = Callable[[Reply, ReceivedRequest], Reply]
 
 
-async def verdicts_of(wire: str, answer: Answer, *only: str, key: str | None = KEY) -> list[Verdict]:
+async def verdicts_of(wire: str, answer: ReplyFunction, *only: str, key: str | None = KEY) -> list[CheckResult]:
     async with ScriptedServer(answer) as server:
         model = Model("model", wire=wire, base_url=f"{server.url}/v1", api_key=key)
-        return [verdict async for verdict in run_checks(Bench(model, QUICK), only)]
+        return [verdict async for verdict in run_checks(ProbeClient(model, QUICK), only)]
 
 
-async def wrong_in(wire: str, change: Change) -> dict[str, Verdict]:
+async def wrong_in(wire: str, change: Change) -> dict[str, CheckResult]:
     """What is wrong with a good server whose replies are changed."""
     good = GoodServer(wire)
     verdicts = await verdicts_of(wire, lambda request: change(good(request), request))
@@ -41,7 +38,7 @@ async def wrong_in(wire: str, change: Change) -> dict[str, Verdict]:
 def each_event(edit: Callable[[JsonObject], JsonObject | None]) -> Change:
     """Change every event of every stream. None leaves it out."""
 
-    def change(reply: Reply, _: Request) -> Reply:
+    def change(reply: Reply, _: ReceivedRequest) -> Reply:
         return replace(reply, body=_edited(reply, edit)) if reply.status == 200 else reply
 
     return change
@@ -54,7 +51,7 @@ def _edited(reply: Reply, edit: Callable[[JsonObject], JsonObject | None]) -> li
             steps.append(step)
             continue
         head, mark, data = step.rpartition(b"data: ")
-        edited = edit(Request("", "", {}, data, 0).body)
+        edited = edit(ReceivedRequest("", "", {}, data, 0).body)
         if edited is not None:
             steps.append(head + mark + encode(edited) + (b"\n\n" if mark else b"\n"))
     return steps
@@ -68,7 +65,7 @@ def each_body(edit: Callable[[list[Step]], list[Step]]) -> Change:
 def instead(sign: str, wire: str = "chat", **said: Any) -> Change:
     """Another answer to the probe whose request holds the sign."""
 
-    def change(reply: Reply, request: Request) -> Reply:
+    def change(reply: Reply, request: ReceivedRequest) -> Reply:
         other = probes.RESULT in request.content.decode() and sign != probes.RESULT
         return wire_reply(wire, **said) if sign in request.content.decode() and not other else reply
 
@@ -109,12 +106,12 @@ def finishing(old: str, new: str) -> Callable[[JsonObject], JsonObject]:
     return edit
 
 
-def without_end(reply: Reply, request: Request) -> Reply:
+def without_end(reply: Reply, request: ReceivedRequest) -> Reply:
     reply = each_event(with_choice(finish_reason=None))(reply, request)
-    return replace(reply, body=[step for step in reply.body if step != event("[DONE]")])
+    return replace(reply, body=[step for step in reply.body if step != sse_event("[DONE]")])
 
 
-def as_200(reply: Reply, _: Request) -> Reply:
+def as_200(reply: Reply, _: ReceivedRequest) -> Reply:
     return replace(reply, status=200)
 
 
@@ -165,7 +162,7 @@ async def test_the_order_is_always_the_same(wire: str) -> None:
     assert first == second
 
 
-late_text = event(
+late_text = sse_event(
     {
         "id": "chatcmpl-scripted",
         "object": "chat.completion.chunk",
@@ -361,7 +358,7 @@ async def test_bytes_that_are_no_utf_8() -> None:
 
 
 async def test_an_event_that_is_no_json() -> None:
-    wrong = await wrong_in("chat", each_body(lambda body: [body[0], event("{oops"), *body[1:]]))
+    wrong = await wrong_in("chat", each_body(lambda body: [body[0], sse_event("{oops"), *body[1:]]))
     assert "“{oops” is no JSON" in wrong["json"].seen
 
 
@@ -374,7 +371,7 @@ async def test_an_error_in_the_stream_is_told_once() -> None:
     assert not {"finish", "done-marker", "usage", "decode"} & wrong.keys()
 
 
-error_stream = Reply([event({"error": {"message": "Out of memory.", "type": "server_error"}}), event("[DONE]")])
+error_stream = Reply([sse_event({"error": {"message": "Out of memory.", "type": "server_error"}}), sse_event("[DONE]")])
 
 
 async def test_an_answer_that_is_no_stream() -> None:

@@ -8,36 +8,33 @@ from json import loads
 import pytest
 
 from weft.cli import conform
-from weft.testing.conform.good_server import KEY, GoodServer
-from weft.testing.exchange import Request
-from weft.testing.replies import Reply, Reset
-from weft.testing.server import Answer, ScriptedServer
+from weft.cli.main import parser
+from weft.testing.server import ReceivedRequest, Reply, ReplyFunction, Reset, ScriptedServer
 
+from .good_server import KEY, GoodServer
 from .test_conform import each_call
 
 
 def parse(*words: str) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="weft")
-    conform.add_parser(parser.add_subparsers(dest="command", required=True))
-    return parser.parse_args(["conform", *words])
+    return parser("conform").parse_args(["conform", *words])
 
 
-async def run(answer: Answer, *words: str) -> int:
+async def run(answer: ReplyFunction, *words: str) -> int:
     """The command as a person starts it: its own event loop, in a thread beside the server's."""
     async with ScriptedServer(answer) as server:
         args = parse("--base-url", f"{server.url}/v1", "--model", "model", *words)
         return await asyncio.to_thread(conform.run, args)
 
 
-def without_ids(request: Request) -> Reply:
+def without_ids(request: ReceivedRequest) -> Reply:
     return each_call(lambda call: call.pop("id", None))(GoodServer("chat")(request), request)
 
 
-def refusing(status: int, message: str) -> Answer:
+def refusing(status: int, message: str) -> ReplyFunction:
     return lambda _: Reply.json({"error": {"message": message, "type": "error"}}, status)
 
 
-def redirecting(request: Request) -> Reply:
+def redirecting(request: ReceivedRequest) -> Reply:
     return Reply(status=307, headers={"Location": "http://127.0.0.1:1/"})
 
 
@@ -82,7 +79,7 @@ async def test_the_key_goes_to_the_server_and_nowhere_else(
     seen: list[str] = []
     good = GoodServer("messages")
 
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         seen.append(request.headers["x-api-key"])
         reply = good(request)
         message = f"Your key {request.headers['x-api-key']} was not the matter."
@@ -143,7 +140,7 @@ def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
         (redirecting, "The server redirects"),
     ],
 )
-async def test_nothing_can_be_tested(answer: Answer, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_nothing_can_be_tested(answer: ReplyFunction, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert await run(answer, "--only", "text") == 2
     out, err = capsys.readouterr()
     assert out == ""

@@ -6,9 +6,9 @@ from json import loads
 import pytest
 
 from weft.core.json import JsonObject, as_object, encode
-from weft.core.tools import ToolCall
-from weft.testing.conform.api import APIS
-from weft.testing.conform.plain.reader import Call, Reading, Tokens
+from weft.core.messages import ToolCall
+from weft.testing.conform.answer import APIS
+from weft.testing.conform.reader import ReadUsage, StreamReading
 from weft.testing.streams import wire_stream
 from weft.wires.registry import WIRES
 
@@ -18,7 +18,7 @@ Events = list[tuple[bytes, JsonObject]]
 """What stands before the data of each event, and the data."""
 
 
-def read(wire: str, edit: Callable[[Events], object]) -> Reading:
+def read(wire: str, edit: Callable[[Events], object]) -> StreamReading:
     events: Events = []
     tail = b""
     for step in wire_stream(wire, text=["Hello ", "there."], calls=[CALL]):
@@ -46,7 +46,7 @@ def choice(place: int, **delta: object) -> Callable[[Events], object]:
     return lambda events: events[place][1]["choices"][0]["delta"].update(delta)
 
 
-def again(place: int, where: int | None = None) -> Callable[[Events], object]:
+def duplicate_event(place: int, where: int | None = None) -> Callable[[Events], object]:
     """Send an event a second time."""
     return lambda events: events.insert(place if where is None else where, events[place])
 
@@ -107,7 +107,7 @@ FAULTS: list[tuple[str, Callable[[Events], object], str, str]] = [
     ("responses", inside(9, "response", status="queued"), "finish", "response.completed with the status “queued”"),
     ("responses", inside(9, "response", output=[]), "order", "response.completed lists 0 of 2 output items"),
     # --- messages --------------------------------------------------------------------------------------------
-    ("messages", again(0), "order", "message_start came twice"),
+    ("messages", duplicate_event(0), "order", "message_start came twice"),
     ("messages", inside(0, "message", type="reply"), "envelope", "the message's type is not “message”"),
     ("messages", inside(0, "message", id=None), "envelope", "the message has no id"),
     ("messages", without(4), "order", "a content block started before the one before it was stopped"),
@@ -119,7 +119,7 @@ FAULTS: list[tuple[str, Callable[[Events], object], str, str]] = [
         "a tool_use block starts without an input object",
     ),
     ("messages", at(2, index=3), "order", "a delta belongs to no open content block"),
-    ("messages", again(4), "order", "a content block was stopped that was not open"),
+    ("messages", duplicate_event(4), "order", "a content block was stopped that was not open"),
     # --- gemini ----------------------------------------------------------------------------------------------
     ("gemini", two_reasons, "finish", "two finish reasons"),
     ("gemini", inside(-1, "usageMetadata", promptTokenCount=None), "usage", "usageMetadata has no promptTokenCount"),
@@ -136,7 +136,7 @@ def test_a_fault(wire: str, edit: Callable[[Events], object], rule: str, what: s
 
 
 def test_an_event_that_is_no_object() -> None:
-    (fault,) = APIS["gemini"].reader.read(b"data: 7\n\n").broke("json")
+    (fault,) = APIS["gemini"].reader.read(b"data: 7\n\n").faults_of("json")
     assert fault.what == "“7” is no object"
 
 
@@ -156,11 +156,12 @@ def test_input_at_the_start_of_a_block() -> None:
         del events[6:8]
 
     reading = read("messages", edit)
-    assert (reading.calls, reading.faults) == ((Call("call_1", "get_weather", '{"city":"Rome"}'),), ())
+    calls = [(call.id, call.name, call.arguments) for call in reading.calls]
+    assert (calls, reading.faults) == ([("call_1", "get_weather", '{"city":"Rome"}')], ())
 
 
 def test_arguments_cut_at_the_limit_are_no_fault() -> None:
     body = b"".join(wire_stream("chat", calls=[CALL], stop="max_tokens")).replace(b'Oslo\\"}', b"Os")
     reading = APIS["chat"].reader.read(body)
-    assert (reading.finish, reading.faults, reading.tokens) == ("length", (), Tokens(11, 7, 18))
+    assert (reading.finish, reading.faults, reading.tokens) == ("length", (), ReadUsage(11, 7, 18))
     assert reading.calls[0].input is None

@@ -8,12 +8,10 @@ from typing import Any, cast
 import pytest
 
 from weft.core.json import as_object, encode
-from weft.core.tools import ToolCall
-from weft.testing.conform.answer import Answer, Decoding
-from weft.testing.conform.api import APIS
-from weft.testing.conform.plain.frames import Frame, read_events, read_lines
-from weft.testing.conform.rules import RULES, judge_rule
-from weft.testing.conform.verdict import excerpt
+from weft.core.messages import ToolCall
+from weft.testing.conform.answer import APIS, GuardedDecoder, ProbeAnswer
+from weft.testing.conform.judge import RULES, judge_rule
+from weft.testing.conform.reader import RawFrame, excerpt, split_events, split_lines
 from weft.testing.streams import wire_stream
 from weft.wires.registry import WIRES
 
@@ -69,9 +67,9 @@ def test_odd_bodies(wire: str, body: bytes) -> None:
 
 
 def judge(wire: str, body: bytes) -> None:
-    decoding = Decoding(WIRES[wire].decoder())
+    decoding = GuardedDecoder(WIRES[wire].decoder())
     decoding.feed(body)
-    answer = Answer("parallel", APIS[wire], 200, APIS[wire].content_type, body, decoding.end())
+    answer = ProbeAnswer("parallel", APIS[wire], 200, APIS[wire].content_type, body, decoding.end())
     if answer.trouble is not None:
         return
     for rule in RULES:
@@ -79,14 +77,14 @@ def judge(wire: str, body: bytes) -> None:
 
 
 def test_events_by_the_letter() -> None:
-    read = read_events(b"\xef\xbb\xbf: hi\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\nretry: 5\n\ndata: 3\r\r")
-    assert read.frames == (Frame("1\n2", "a"), Frame("3"))
+    read = split_events(b"\xef\xbb\xbf: hi\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\nretry: 5\n\ndata: 3\r\r")
+    assert read.frames == (RawFrame("1\n2", "a"), RawFrame("3"))
     assert read.faults == ()
 
 
 def test_lines_by_the_letter() -> None:
-    assert read_lines(b'{"a":1}\r\n\n{"b":2}').frames == (Frame('{"a":1}'), Frame('{"b":2}'))
-    assert [fault.rule for fault in read_lines(b"data: {}\n\n").faults] == ["framing"]
+    assert split_lines(b'{"a":1}\r\n\n{"b":2}').frames == (RawFrame('{"a":1}'), RawFrame('{"b":2}'))
+    assert [fault.rule for fault in split_lines(b"data: {}\n\n").faults] == ["framing"]
 
 
 def test_what_is_shown_is_short_and_harmless() -> None:

@@ -7,12 +7,11 @@ import pytest
 
 from weft.core.json import JsonObject, as_object, as_objects
 from weft.testing.conform import probes
-from weft.testing.conform.good_server import GoodServer
-from weft.testing.exchange import Request
-from weft.testing.replies import Cut, Reply
+from weft.testing.server import Cut, ReceivedRequest, Reply
 from weft.testing.streams import wire_reply
 from weft.wires.registry import WIRES
 
+from .good_server import GoodServer
 from .test_conform import Change, each_body, each_event, instead, verdicts_of, wrong_in
 
 Edit = Callable[[JsonObject], JsonObject | None]
@@ -27,7 +26,7 @@ def drop(kind: str) -> Change:
     return edit_type(kind, lambda _: None)
 
 
-def renamed(reply: Reply, _: Request) -> Reply:
+def renamed(reply: Reply, _: ReceivedRequest) -> Reply:
     steps = [s.replace(b"event: ", b"event: my_") if isinstance(s, bytes) else s for s in reply.body]
     return replace(reply, body=steps) if reply.status == 200 else reply
 
@@ -52,7 +51,7 @@ def text_arguments(line: JsonObject) -> JsonObject:
     return line
 
 
-def as_array(reply: Reply, _: Request) -> Reply:
+def as_array(reply: Reply, _: ReceivedRequest) -> Reply:
     if reply.status != 200:
         return reply
     events = [step.removeprefix(b"data: ") for step in reply.body if isinstance(step, bytes)]
@@ -222,7 +221,7 @@ async def test_a_model_that_does_something_else(sign: str, check: str) -> None:
 
 
 async def test_ollama_has_no_tool_choice_so_calls_are_the_models_choice() -> None:
-    def change(reply: Reply, request: Request) -> Reply:
+    def change(reply: Reply, request: ReceivedRequest) -> Reply:
         return wire_reply("ollama", text="17, I think.") if b'"tools"' in request.content else reply
 
     seen = await skipped_in("ollama", change)
@@ -288,10 +287,10 @@ async def test_an_answer_that_is_over_too_soon_cannot_be_cancelled() -> None:
     ],
 )
 async def test_a_server_that_fails_after_a_cancel(status: int, seen: str) -> None:
-    left: list[Request] = []
+    left: list[ReceivedRequest] = []
     good = GoodServer("chat")
 
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         if left:
             return Reply.json({"error": {"message": "Still busy writing.", "type": "server_error"}}, status)
         if probes.LONG in request.content.decode():
@@ -305,10 +304,10 @@ async def test_a_server_that_fails_after_a_cancel(status: int, seen: str) -> Non
 
 
 async def test_only_what_is_asked_for_is_sent() -> None:
-    asked: list[Request] = []
+    asked: list[ReceivedRequest] = []
     good = GoodServer("chat")
 
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         asked.append(request)
         return good(request)
 

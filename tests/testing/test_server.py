@@ -8,9 +8,7 @@ from collections.abc import Callable
 import aiohttp
 import pytest
 
-from weft.testing.exchange import Request
-from weft.testing.replies import Cut, Hang, Pause, Reply, Reset
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Cut, Hang, Pause, ReceivedRequest, Reply, Reset, ScriptedServer
 
 
 async def ask(url: str, path: str = "/v1/x", body: object = None) -> tuple[int, bytes]:
@@ -33,7 +31,7 @@ async def test_replies_come_in_order_and_requests_are_kept() -> None:
 
 
 async def test_a_function_answers_what_it_was_asked() -> None:
-    def answer(request: Request) -> Reply:
+    def answer(request: ReceivedRequest) -> Reply:
         return Reply([request.body["say"].encode()])
 
     async with ScriptedServer(answer) as server:

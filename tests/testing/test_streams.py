@@ -2,10 +2,8 @@
 
 import pytest
 
-from weft.core.content import Reasoning
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall
-from weft.core.usage import Usage
+from weft.core.messages import Reasoning, ToolCall
+from weft.core.turn import StopReason, Usage
 from weft.testing.streams import wire_reply, wire_stream
 from weft.wires.decoder import Decoder
 from weft.wires.registry import WIRES

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from weft.core.tools import ToolCall
-from weft.tools.ask import ask_user
-from weft.tools.context import ToolContext
-from weft.tools.keep import Keep
-from weft.tools.outcome import ToolFault, ToolOutput
+from weft.core.messages import ToolCall
+from weft.tools.builtin import ask_user
+from weft.tools.context import SessionObjects, ToolContext
+from weft.tools.results import ToolFault, ToolOutput
 
 
 class Person:
@@ -25,7 +24,7 @@ async def call(person: Person, question: str, suggestions: object) -> ToolOutput
     assert ask_user.convert is not None
     arguments = ask_user.convert({"question": question, "suggestions": suggestions})
     call = ToolCall(id="c7", name="ask_user", input=arguments)
-    ctx = ToolContext(call, None, emit=lambda _: None, keep=Keep(), ask=person)  # pyright: ignore[reportArgumentType]
+    ctx = ToolContext(call, None, emit=lambda _: None, keep=SessionObjects(), ask=person)  # pyright: ignore[reportArgumentType]
     return await ask_user.run(arguments, ctx)
 
 

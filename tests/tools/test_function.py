@@ -13,7 +13,7 @@ from tool_bench import Bench
 
 import weft
 from weft.core.errors import ConfigurationError
-from weft.tools.function import tool
+from weft.tools.function_tools import tool
 
 
 class Colour(enum.Enum):

@@ -9,11 +9,11 @@ from tool_bench import Bench, call
 import weft
 from weft.core.errors import ConfigurationError
 from weft.core.events import ApprovalRequested, ApprovalResolved
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import ToolCall, ToolResult
 from weft.tools.approvals import Approval, NotPending, digest_of
-from weft.tools.function import tool
-from weft.tools.permissions import Mode, Permissions, Rule
-from weft.tools.tool import Access, Effect, Tool
+from weft.tools.definitions import Access, Effect, Tool
+from weft.tools.function_tools import tool
+from weft.tools.permissions import Mode, PermissionRule, Permissions
 
 ran: list[dict[str, Any]] = []
 
@@ -107,12 +107,12 @@ def test_a_path_is_judged_as_it_will_be_opened() -> None:
 @pytest.mark.parametrize("text", ["", "forbid x", "deny", "deny x(", "allow x)y("])
 def test_what_is_no_rule(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is no rule"):
-        Rule.parse(text)
+        PermissionRule.parse(text)
 
 
 @pytest.mark.parametrize("text", ["deny act(rm *)", "allow act", "ask fetch(url=*x*)"])
 def test_rules_read_as_they_are_written(text: str) -> None:
-    assert str(Rule.parse(text)) == text
+    assert str(PermissionRule.parse(text)) == text
 
 
 def test_there_is_no_such_mode() -> None:

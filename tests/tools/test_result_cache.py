@@ -3,8 +3,8 @@
 from tool_bench import Bench
 
 import weft
-from weft.tools.cache import ResultCache
-from weft.tools.function import tool
+from weft.tools.function_tools import tool
+from weft.tools.runtime import ResultCache
 from weft.tools.workspace.memory import MemoryWorkspace
 
 runs: list[str] = []

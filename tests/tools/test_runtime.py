@@ -11,14 +11,12 @@ import pytest
 from tool_bench import Bench, call
 
 import weft
-from weft.core.content import Image, Text
 from weft.core.errors import ConfigurationError
 from weft.core.events import ToolExecuting
-from weft.core.tools import InvalidCall, ToolCall, ToolDefinition, ToolResult
-from weft.tools.function import tool
-from weft.tools.registry import Registry
+from weft.core.messages import Image, InvalidCall, Text, ToolCall, ToolDefinition, ToolResult
+from weft.tools.definitions import Access, Tool
+from weft.tools.function_tools import Registry, tool
 from weft.tools.runtime import Invocation, Next
-from weft.tools.tool import Access, Tool
 
 
 @tool
@@ -265,7 +263,7 @@ async def test_a_tools_own_timeout_error_is_an_error() -> None:
 
 
 async def test_a_tool_that_does_not_stop_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weft.tools.batch.GRACE", 0.05)
+    monkeypatch.setattr("weft.tools.call_batch.GRACE", 0.05)
     free = asyncio.Event()
 
     @tool(timeout=0.05)
@@ -319,7 +317,7 @@ async def test_cancelling_ends_all_and_every_call_has_its_result() -> None:
 
 
 async def test_a_thread_that_cannot_be_stopped_is_given_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weft.tools.threads.GRACE", 0.05)
+    monkeypatch.setattr("weft.tools.function_tools.GRACE", 0.05)
     proceed, seen = threading.Event(), list[bool]()
 
     @tool(timeout=0.05)

@@ -2,14 +2,13 @@
 
 import pytest
 
-from weft.core.tools import ToolCall
-from weft.tools.context import ToolContext
-from weft.tools.keep import Keep
-from weft.tools.outcome import ToolFault, ToolOutput
-from weft.tools.todo import TodoList, todo_list
+from weft.core.messages import ToolCall
+from weft.tools.builtin import TodoList, todo_list
+from weft.tools.context import SessionObjects, ToolContext
+from weft.tools.results import ToolFault, ToolOutput
 
 
-async def call(keep: Keep, items: object) -> ToolOutput:
+async def call(keep: SessionObjects, items: object) -> ToolOutput:
     assert todo_list.convert is not None
     arguments = todo_list.convert({"items": items})
     ctx = ToolContext(
@@ -23,7 +22,7 @@ async def call(keep: Keep, items: object) -> ToolOutput:
 
 
 async def test_the_list_is_kept_and_replaced_whole() -> None:
-    keep = Keep()
+    keep = SessionObjects()
     output = await call(keep, [{"text": "plan", "status": "done"}, {"text": "build\n it"}])
     assert output.content == "1 of 2 done\n[x] plan\n[ ] build it"
     assert output.summary == "1 of 2 done"
@@ -31,18 +30,18 @@ async def test_the_list_is_kept_and_replaced_whole() -> None:
     assert output.content == "0 of 1 done\n[>] ship"
     assert [item.text for item in keep.get(TodoList).items] == ["ship"]
     assert (await call(keep, [])).content == "The list is empty."
-    assert Keep().get(TodoList).items == ()
+    assert SessionObjects().get(TodoList).items == ()
 
 
 async def test_two_in_progress_is_advised_against_and_done() -> None:
     both = [{"text": text, "status": "in_progress"} for text in "ab"]
-    output = await call(Keep(), both)
+    output = await call(SessionObjects(), both)
     assert "More than one item is in progress" in str(output.content)
     assert not output.is_error
 
 
 async def test_limits_leave_the_list_as_it_was() -> None:
-    keep = Keep()
+    keep = SessionObjects()
     await call(keep, [{"text": "stays"}])
     for items in ([{"text": "x"}] * 101, [{"text": "x" * 501}], [{"text": " "}]):
         with pytest.raises(ToolFault):
@@ -53,7 +52,7 @@ async def test_limits_leave_the_list_as_it_was() -> None:
 @pytest.mark.parametrize("items", [[{"text": "a", "status": "later"}], [{"status": "done"}], "a", [{"text": ""}]])
 async def test_other_shapes_are_refused(items: object) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
-        await call(Keep(), items)
+        await call(SessionObjects(), items)
 
 
 def test_what_it_may_do() -> None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
-from weft.tools.registry import ToolLike
+from weft.tools.function_tools import ToolLike
 from weft.tools.runtime import ToolRuntime
 
 

@@ -6,41 +6,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vision_pages import box, picture, seen, text
 
-from weft.vision import Node, Page, arrange
-from weft.vision.nesting import nest
-from weft.vision.page import Part, walk
-from weft.vision.seen import Box, Text
+from weft.vision.arrange.nesting import nest
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import Box, Node, Page, Part, TextElement, walk_nodes
 
 words = st.sampled_from(["Home", "Price list", "About us", "Read more", "42 items", "Contact the team"])
 texts = st.builds(text, st.integers(0, 1000), st.integers(0, 700), words, st.sampled_from([12.0, 16.0, 28.0]))
 boxes = st.builds(box, st.integers(0, 900), st.integers(0, 600), st.integers(20, 380), st.integers(20, 200))
 
 
-def _leaves(part: Part) -> list[Part]:
-    return [leaf for child in part.children for leaf in _leaves(child)] if part.children else [part]
+def _leaf_parts(part: Part) -> list[Part]:
+    return [leaf for child in part.children for leaf in _leaf_parts(child)] if part.children else [part]
 
 
-def _said(page: Page) -> list[str]:
-    nodes = walk(page.body)
+def _lines_of(page: Page) -> list[str]:
+    nodes = walk_nodes(page.body)
     spoken = [line for node in nodes for line in node.lines]
     return spoken + [value for node in nodes for name, value in node.attributes if name == "placeholder"]
 
 
 def _tags(page: Page) -> Counter[str]:
-    return Counter(node.tag for node in walk(page.body))
+    return Counter(node.tag for node in walk_nodes(page.body))
 
 
 def _find(page: Page, tag: str) -> list[Node]:
-    return [node for node in walk(page.body) if node.tag == tag]
+    return [node for node in walk_nodes(page.body) if node.tag == tag]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(texts, boxes), min_size=1, max_size=14))
-def test_every_text_is_on_the_page_exactly_once(parts: list[Text | Box]) -> None:
-    wanted = Counter(part.text for part in parts if isinstance(part, Text))
+def test_every_text_is_on_the_page_exactly_once(parts: list[TextElement | Box]) -> None:
+    wanted = Counter(part.text for part in parts if isinstance(part, TextElement))
     page = seen(*parts)
-    assert Counter(leaf.text.text for leaf in _leaves(nest(page)) if leaf.text is not None) == wanted
-    assert Counter(_said(arrange(page))) == wanted
+    assert Counter(leaf.text.text for leaf in _leaf_parts(nest(page)) if leaf.text is not None) == wanted
+    assert Counter(_lines_of(arrange(page))) == wanted
 
 
 @settings(max_examples=40, deadline=None)
@@ -48,15 +47,15 @@ def test_every_text_is_on_the_page_exactly_once(parts: list[Text | Box]) -> None
 def test_a_grid_of_boxes_is_never_positioned(rows: int, columns: int, across: int, down: int) -> None:
     cells = [box(40 + x * (200 + across), 60 + y * (90 + down), 200, 90) for x in range(columns) for y in range(rows)]
     page = arrange(seen(*cells))
-    assert not any(("grid-area", "1 / 1") in node.style for node in walk(page.body))
+    assert not any(("grid-area", "1 / 1") in node.style for node in walk_nodes(page.body))
     if columns > 1:
-        assert any(("display", "grid") in node.style for node in walk(page.body))
+        assert any(("display", "grid") in node.style for node in walk_nodes(page.body))
 
 
 def test_what_overlaps_is_layered() -> None:
     page = arrange(seen(picture(100, 100, 200, 200, 1), picture(200, 180, 200, 200, 2)))
-    assert sum(("grid-area", "1 / 1") in node.style for node in walk(page.body)) == 2
-    assert not any(name == "position" for node in walk(page.body) for name, _ in node.style)
+    assert sum(("grid-area", "1 / 1") in node.style for node in walk_nodes(page.body)) == 2
+    assert not any(name == "position" for node in walk_nodes(page.body) for name, _ in node.style)
 
 
 def test_a_page_has_header_navigation_main_footer_and_headings_in_order() -> None:
@@ -81,7 +80,7 @@ def test_a_page_has_header_navigation_main_footer_and_headings_in_order() -> Non
     tags = _tags(page)
     assert tags["header"] == tags["nav"] == tags["main"] == tags["footer"] == tags["h1"] == 1
     assert tags["a"] == 3
-    levels = [int(node.tag[1]) for node in walk(page.body) if node.tag in ("h1", "h2", "h3")]
+    levels = [int(node.tag[1]) for node in walk_nodes(page.body) if node.tag in ("h1", "h2", "h3")]
     assert levels == [1, 2, 3]
 
 
@@ -113,4 +112,4 @@ def test_three_of_a_kind_are_a_list() -> None:
 
 def test_a_centred_column_keeps_its_width_on_wider_screens() -> None:
     page = arrange(seen(box(0, 0, 1280, 200), text(140, 80, "Left"), text(1100, 80, "Right")))
-    assert any("calc(50% - " in value for node in walk(page.body) for _, value in node.style)
+    assert any("calc(50% - " in value for node in walk_nodes(page.body) for _, value in node.style)

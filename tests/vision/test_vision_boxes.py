@@ -5,19 +5,17 @@ import pytest
 from PIL import Image, ImageFilter
 from vision_drawing import Paper
 
-from weft.vision.boxes import find_flats
-from weft.vision.canvas import paint, unexplained
-from weft.vision.frames import frame
-from weft.vision.geometry import Rect
-from weft.vision.picture import load
-from weft.vision.regions import same_colour
-from weft.vision.seen import Box
+from weft.vision.elements import Box, Rect
+from weft.vision.see.boxes import build_boxes, find_flats
+from weft.vision.see.pictures import find_differences, paint_page
+from weft.vision.see.regions import label_colours
+from weft.vision.see.screenshot import load_screenshot
 
 
 def _boxes(paper: Paper, background: str = "#ffffff") -> list[Box]:
-    pixels = load(paper.png()).pixels
-    regions = same_colour(pixels, 2)
-    return frame(pixels, regions, find_flats(pixels, regions), background)
+    pixels = load_screenshot(paper.png()).pixels
+    regions = label_colours(pixels, 2)
+    return build_boxes(pixels, regions, find_flats(pixels, regions), background)
 
 
 @pytest.mark.parametrize("radius", [0, 4, 6, 8, 12, 16, 24, 40])
@@ -76,7 +74,7 @@ def test_an_even_change_of_colour_is_a_gradient() -> None:
     [box] = [box for box in _boxes(paper) if box.rect.area > 1000]
     assert box.gradient is not None
     assert box.gradient.angle == 90
-    assert paint(640, 360, "#ffffff", [box])[100, 60] == pytest.approx(np.array([40, 98, 235]), abs=4)
+    assert paint_page(640, 360, "#ffffff", [box])[100, 60] == pytest.approx(np.array([40, 98, 235]), abs=4)
 
 
 def test_a_circle_is_a_box_and_a_triangle_is_none() -> None:
@@ -92,9 +90,9 @@ def test_the_painted_page_leaves_only_seams_unexplained() -> None:
     paper = Paper()
     paper.box(0, 0, 640, 60, "#111827")
     paper.box(60, 100, 300, 160, "#f9fafb", 12, outline="#e5e7eb")
-    pixels = load(paper.png()).pixels
-    page = paint(640, 360, "#ffffff", _boxes(paper))
-    assert unexplained(pixels, page).sum() < 60
+    pixels = load_screenshot(paper.png()).pixels
+    page = paint_page(640, 360, "#ffffff", _boxes(paper))
+    assert find_differences(pixels, page).sum() < 60
 
 
 def test_a_pill_with_a_shaded_pill_in_it_is_two_boxes() -> None:

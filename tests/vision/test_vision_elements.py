@@ -5,21 +5,19 @@ import io
 from PIL import Image
 from vision_pages import box, picture, seen, text
 
-from weft.vision import Node, Page, arrange, write
-from weft.vision.geometry import Rect
-from weft.vision.page import walk
-from weft.vision.seen import Picture
-from weft.vision.trimming import trimmed
+from weft.vision.arrange.page import arrange, trim_pictures
+from weft.vision.elements import Node, Page, PictureElement, Rect, walk_nodes
+from weft.vision.write.stacks import write_files
 
 
 def _find(page: Page, tag: str) -> list[Node]:
-    return [node for node in walk(page.body) if node.tag == tag]
+    return [node for node in walk_nodes(page.body) if node.tag == tag]
 
 
-def _drawn(rect: Rect, kind: str = "unread") -> Picture:
+def _drawn(rect: Rect, kind: str = "unread") -> PictureElement:
     out = io.BytesIO()
     Image.linear_gradient("L").resize((int(rect.w), int(rect.h))).convert("RGB").save(out, "PNG")
-    return Picture(rect, "unread" if kind == "unread" else "photo", f"{kind}-1", out.getvalue())
+    return PictureElement(rect, "unread" if kind == "unread" else "photo", f"{kind}-1", out.getvalue())
 
 
 def test_a_framed_text_with_an_arrow_behind_it_is_a_select_with_its_label() -> None:
@@ -56,7 +54,7 @@ def test_a_badge_is_one_element() -> None:
             text(92, 126, "New", 13),
         )
     )
-    (badge,) = [node for node in walk(page.body) if node.lines == ("New",)]
+    (badge,) = [node for node in walk_nodes(page.body) if node.lines == ("New",)]
     assert ("background", "#fee2e2") in badge.style
     assert ("font-size", "13px") in badge.style
 
@@ -66,12 +64,12 @@ def test_pictures_have_their_size_as_attributes() -> None:
     (image,) = _find(page, "img")
     assert dict(image.attributes)["width"] == "200"
     assert dict(image.attributes)["height"] == "150"
-    assert "height: auto" in str(write(page)["index.html"])
+    assert "height: auto" in str(write_files(page)["index.html"])
 
 
 def test_the_tick_box_in_a_line_that_could_not_be_read_is_cut_off_it() -> None:
     whole = seen(box(64, 101, 13, 13, "#ffffff", border=True), _drawn(Rect(63, 100, 120, 16)))
-    after = trimmed(whole)
+    after = trim_pictures(whole)
     assert len(after.boxes) == 1
     (line,) = after.pictures
     assert line.rect == Rect(79, 100, 104, 16)
@@ -83,7 +81,7 @@ def test_the_tick_box_in_a_line_that_could_not_be_read_is_cut_off_it() -> None:
 
 
 def test_a_box_in_the_middle_of_a_picture_is_part_of_it() -> None:
-    after = trimmed(seen(box(150, 150, 40, 30), _drawn(Rect(100, 100, 200, 200), "photo")))
+    after = trim_pictures(seen(box(150, 150, 40, 30), _drawn(Rect(100, 100, 200, 200), "photo")))
     assert after.boxes == ()
     assert after.pictures[0].rect == Rect(100, 100, 200, 200)
 
@@ -97,7 +95,7 @@ def test_headings_are_not_made_of_letters_that_stand_on_each_other() -> None:
             text(80, 200, "A title", 26, 700), *(text(80, 400 + 30 * n, "Plain words here") for n in range(2)), crowded
         )
     )
-    assert [node.lines for node in walk(page.body) if node.tag in ("h1", "h2", "h3")] == [("A title",)]
+    assert [node.lines for node in walk_nodes(page.body) if node.tag in ("h1", "h2", "h3")] == [("A title",)]
 
 
 def test_cards_that_differ_by_less_than_is_seen_are_one_class() -> None:
@@ -110,7 +108,7 @@ def test_cards_that_differ_by_less_than_is_seen_are_one_class() -> None:
             text(x + 24 + 0.2 * number, 360, f"Says {number}", 14),
         )
     ]
-    html = str(write(arrange(seen(*cards)))["index.html"])
+    html = str(write_files(arrange(seen(*cards)))["index.html"])
     assert html.count('class="card"') == 3
 
 
@@ -130,5 +128,5 @@ def test_marks_stand_with_their_words_and_not_in_a_column() -> None:
     more = [text(108, 324 + 60 * number, f"What choice {number} means", 14) for number in range(3)]
     aside = [text(500, 300, "Beside all of it", 18), text(500, 380, "Something else stands here")]
     page = arrange(seen(*marks, *words, *more, *aside))
-    rows = [node for node in walk(page.body) if {child.tag for child in node.children} == {"img", "p"}]
+    rows = [node for node in walk_nodes(page.body) if {child.tag for child in node.children} == {"img", "p"}]
     assert [row.children[1].lines for row in rows] == [("Choice 0",), ("Choice 1",), ("Choice 2",)]

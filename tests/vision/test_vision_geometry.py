@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.vision.geometry import Rect, cut, even, hull, spanning
+from weft.vision.elements import Rect, cut, hull, is_even, spanning
 
 sides = st.integers(0, 500)
 rects = st.builds(Rect, sides, sides, st.integers(1, 200), st.integers(1, 200))
@@ -62,6 +62,6 @@ def test_within_a_page_nothing_sticks_out(rect: Rect, width: int, height: int) -
 
 def test_edges_and_evenness() -> None:
     assert spanning((1, 2, 4, 8)) == Rect(1, 2, 3, 6)
-    assert even([], 1)
-    assert even([3, 5], 1)
-    assert not even([3, 5.1], 1)
+    assert is_even([], 1)
+    assert is_even([3, 5], 1)
+    assert not is_even([3, 5.1], 1)

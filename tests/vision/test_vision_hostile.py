@@ -11,9 +11,12 @@ import pytest
 from PIL import Image
 from vision_drawing import Paper
 
-from weft.vision import UnreadablePicture, VisionError, arrange, see, write
-from weft.vision.models import available
-from weft.vision.picture import pixel_ratio
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import UnreadablePicture, VisionError
+from weft.vision.see.detect import detect_elements
+from weft.vision.see.models import available
+from weft.vision.see.screenshot import pixel_ratio
+from weft.vision.write.stacks import write_files
 
 pytestmark = pytest.mark.skipif(not available(), reason="the models of weft[local] are not installed")
 PATIENCE = 240.0
@@ -56,16 +59,16 @@ def _stripes(width: int, height: int) -> Image.Image:
 )
 def test_it_becomes_a_page_in_bounded_time(data: bytes) -> None:
     started = time.monotonic()
-    seen = see(data)
+    seen = detect_elements(data)
     assert not any(text.text for text in seen.texts)
     assert len(seen.boxes) + len(seen.pictures) < 400
-    html = write(arrange(seen))["index.html"]
+    html = write_files(arrange(seen))["index.html"]
     assert str(html).startswith("<!doctype html>") or str(html).lower().startswith("<!doctype")
     assert time.monotonic() - started < PATIENCE
 
 
 def test_a_photograph_is_one_picture() -> None:
-    seen = see(_bytes(_photograph(900, 600), "JPEG"))
+    seen = detect_elements(_bytes(_photograph(900, 600), "JPEG"))
     assert sum(picture.rect.area for picture in seen.pictures) > 0.8 * 900 * 600
     assert len(seen.pictures) <= 4
 
@@ -75,11 +78,11 @@ def test_a_corrupt_file_is_one_sentence(cut: float) -> None:
     for kind in ("PNG", "JPEG", "WEBP"):
         whole = _bytes(_noise(200, 200), kind)
         with pytest.raises(VisionError) as caught:
-            see(whole[: int(cut * len(whole))])
+            detect_elements(whole[: int(cut * len(whole))])
         assert str(caught.value).endswith(".")
         assert "\n" not in str(caught.value)
     with pytest.raises(UnreadablePicture):
-        see(b"")
+        detect_elements(b"")
 
 
 @pytest.mark.parametrize(("width", "ratio"), [(1280, 1), (2560, 2), (780, 2), (1170, 3)])
@@ -97,7 +100,7 @@ def test_a_page_of_ten_thousand_rows_needs_little_memory() -> None:
     program = (
         "import io\n"
         "from PIL import Image, ImageDraw\n"
-        "from weft.vision import see\n"
+        "from weft.vision.see.detect import detect_elements\n"
         "page = Image.new('RGB', (1280, 10_000), 'white')\n"
         "pen = ImageDraw.Draw(page)\n"
         "for y in range(100, 10_000, 700):\n"
@@ -105,7 +108,7 @@ def test_a_page_of_ten_thousand_rows_needs_little_memory() -> None:
         "    pen.text((100, y + 40), f'Part at {y}', fill='black', font_size=28)\n"
         "out = io.BytesIO()\n"
         "page.save(out, 'PNG')\n"
-        "seen = see(out.getvalue())\n"
+        "seen = detect_elements(out.getvalue())\n"
         "status = dict(line.split(':', 1) for line in open('/proc/self/status'))\n"
         "peak = int(status['VmHWM'].split()[0]) // 1024\n"
         "print(len(seen.boxes), seen.height, peak)\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.vision import memory
+from weft.vision.see import models
 
 STATM = Path("/proc/self/statm")
 
@@ -26,7 +26,7 @@ def test_what_is_free_is_handed_back() -> None:
     for piece in pieces:
         libc.free(piece)
     before = resident()
-    memory.give_back()
+    models.release_memory()
     assert resident() < before - 20_000
     libc.free(pin)
 
@@ -36,6 +36,6 @@ def test_elsewhere_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError
 
     monkeypatch.setattr(ctypes, "CDLL", missing)
-    memory._trim.cache_clear()  # pyright: ignore[reportPrivateUsage]
-    memory.give_back()
-    memory._trim.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    models._trim.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    models.release_memory()
+    models._trim.cache_clear()  # pyright: ignore[reportPrivateUsage]

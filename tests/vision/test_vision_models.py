@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.providers.local import model
-from weft.vision import ModelsMissing, models
+from weft.vision import local_model
+from weft.vision.elements import ModelsMissing
+from weft.vision.see import models
 
 pytestmark = pytest.mark.skipif(not models.available(), reason="the models of weft[local] are not installed")
 
@@ -48,12 +49,12 @@ def test_a_model_that_is_another_is_refused_in_one_sentence(package: Path) -> No
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
     with pytest.raises(ModelsMissing) as caught:
-        models.reader()
+        models.reading_network()
     said = str(caught.value)
     assert models.READER in said
     assert "install weft[local] again" in said
     assert str(package) not in said
-    models.detector()
+    models.detection_network()
 
 
 def test_a_package_without_both_files_is_passed_over(package: Path) -> None:
@@ -69,7 +70,7 @@ def test_work_is_spread_and_comes_back_in_order() -> None:
         names.add(threading.current_thread().name)
         return number * number
 
-    assert list(models.spread(work, range(40))) == [number * number for number in range(40)]
+    assert list(models.map_parallel(work, range(40))) == [number * number for number in range(40)]
     assert names
 
 
@@ -83,10 +84,10 @@ def test_a_fault_ends_the_work_and_is_the_callers() -> None:
         return number
 
     with pytest.raises(ValueError, match="three"):
-        list(models.spread(work, range(1000)))
+        list(models.map_parallel(work, range(1000)))
     assert len(begun) < 100
 
 
 def test_the_provider_looks_where_the_models_are() -> None:
-    assert model._CARRIER == models.PACKAGE  # pyright: ignore[reportPrivateUsage]
-    assert model.available() == models.available()
+    assert local_model._CARRIER == models.PACKAGE  # pyright: ignore[reportPrivateUsage]
+    assert local_model.available() == models.available()

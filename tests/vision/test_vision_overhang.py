@@ -2,9 +2,9 @@
 
 from vision_pages import box, picture, seen, text
 
-from weft.vision import arrange
-from weft.vision.nesting import nest
-from weft.vision.page import Part, walk
+from weft.vision.arrange.nesting import nest
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import Part, walk_nodes
 
 
 def _kinds(part: Part) -> set[str]:
@@ -28,7 +28,7 @@ def test_a_card_over_the_lower_edge_of_a_photograph_is_drawn_up() -> None:
         text(40, 640, "Clear plans"),
     )  # fmt: skip
     assert "layers" not in _kinds(nest(page))
-    styles = [dict(node.style) for node in walk(arrange(page).body)]
+    styles = [dict(node.style) for node in walk_nodes(arrange(page).body)]
     assert any(style.get("margin-top") == "-100px" for style in styles)
 
 

@@ -7,14 +7,15 @@ import pytest
 from PIL import Image
 from vision_drawing import Paper
 
-from weft.vision import arrange, see, write
-from weft.vision.fonts import faces
-from weft.vision.geometry import Rect
-from weft.vision.ink import Ink, soak
-from weft.vision.models import available
-from weft.vision.panels import find_panels, healed, settled
-from weft.vision.regions import Pixels
-from weft.vision.seen import Box, Line, Picture, TextStyle
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import Box, PictureElement, Rect, TextLine, TextStyle
+from weft.vision.see.detect import detect_elements
+from weft.vision.see.fonts import faces
+from weft.vision.see.ink import Ink, extract_ink
+from weft.vision.see.models import available
+from weft.vision.see.pictures import confirm_panels, find_panels, inpaint_panels
+from weft.vision.see.regions import Pixels
+from weft.vision.write.stacks import write_files
 
 models_needed = pytest.mark.skipif(
     not available() or not any(face.path for face in faces()), reason="the models of weft[local] or fonts are missing"
@@ -46,7 +47,7 @@ def _find(paper: Paper, lines: list[Rect], colour: str = "#ffffff", boxes: list[
 
 
 def _inks(pixels: Pixels, page: Pixels, lines: list[Rect]) -> list[Ink]:
-    found = [soak(pixels, page, line) for line in lines]
+    found = [extract_ink(pixels, page, line) for line in lines]
     return [ink for ink in found if ink is not None]
 
 
@@ -112,10 +113,10 @@ def test_a_flat_place_without_text_or_of_another_shape_is_no_panel() -> None:
 def test_only_a_panel_with_certain_type_is_kept() -> None:
     style = TextStyle("sans", 24, 700, False, "#1f2937")
     one, two = Box(Rect(0, 0, 200, 60), "#ffffff"), Box(Rect(300, 0, 200, 60), "#ffffff")
-    sure = Line("Homes", Rect(10, 20, 80, 20), Rect(10, 20, 80, 24), style, 38, 0.99, 0.95)
-    weak = Line("III", Rect(310, 20, 80, 20), Rect(310, 20, 80, 24), style, 38, 0.7, 0.62)
-    free = Line("Below", Rect(10, 200, 80, 20), Rect(10, 200, 80, 24), style, 218, 0.7, 0.62)
-    assert settled([one, two], [sure, weak, free]) == ([one], [sure, free])
+    sure = TextLine("Homes", Rect(10, 20, 80, 20), Rect(10, 20, 80, 24), style, 38, 0.99, 0.95)
+    weak = TextLine("III", Rect(310, 20, 80, 20), Rect(310, 20, 80, 24), style, 38, 0.7, 0.62)
+    free = TextLine("Below", Rect(10, 200, 80, 20), Rect(10, 200, 80, 24), style, 218, 0.7, 0.62)
+    assert confirm_panels([one, two], [sure, weak, free]) == ([one], [sure, free])
 
 
 def test_the_photograph_is_healed_below_a_panel_and_only_there() -> None:
@@ -123,8 +124,8 @@ def test_the_photograph_is_healed_below_a_panel_and_only_there() -> None:
     image.paste((255, 255, 255), (50, 60, 150, 120))
     out = io.BytesIO()
     image.save(out, "PNG")
-    photo = Picture(Rect(10, 10, 200, 120), "photo", "photo-1", out.getvalue())
-    shown = healed(photo, [Box(Rect(60, 70, 100, 90), "#ffffff")])
+    photo = PictureElement(Rect(10, 10, 200, 120), "photo", "photo-1", out.getvalue())
+    shown = inpaint_panels(photo, [Box(Rect(60, 70, 100, 90), "#ffffff")])
     before, after = np.asarray(image), np.asarray(Image.open(io.BytesIO(shown.data)))
     hole = np.zeros((120, 200), np.bool_)
     hole[59:, 49:151] = True
@@ -145,12 +146,12 @@ def test_the_words_on_a_card_over_a_photograph_become_text() -> None:
     paper.text(40, 500, "Clear plans", 16)
     paper.text(420, 500, "Steady work", 16)
     paper.text(640, 500, "Fair prices", 16)
-    seen = see(paper.png())
+    seen = detect_elements(paper.png())
     said = " ".join(text.text for text in seen.texts)
     assert "Homes that last" in said
     assert "We plan and build wooden houses" in said
     assert [found.rect for found in seen.pictures] == [Rect(0, 60, 1000, 300)]
-    html = write(arrange(seen))["index.html"]
+    html = write_files(arrange(seen))["index.html"]
     assert isinstance(html, str)
     assert "margin-top: -" in html
     assert "grid-area" not in html
@@ -165,10 +166,10 @@ def test_words_on_a_panel_inside_a_photograph_stand_on_a_box_on_it() -> None:
     paper.text(90, 196, "Homes that last", 32, bold=True)
     paper.text(90, 240, "We plan and build wooden houses", 16)
     paper.text(40, 430, "Clear plans for all who come", 16)
-    seen = see(paper.png())
+    seen = detect_elements(paper.png())
     assert "Homes that last" in {text.text for text in seen.texts}
     assert [found.kind for found in seen.pictures] == ["ground"]
     assert Rect(60, 140, 420, 140) in {box.rect for box in seen.boxes}
-    drawing = write(arrange(seen), "svg")["image.svg"]
+    drawing = write_files(arrange(seen), "svg")["image.svg"]
     assert isinstance(drawing, str)
     assert drawing.index("<image") < drawing.index('width="420"') < drawing.rindex("Homes that last")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from weft.vision.regions import Mask, Pixels, islands, same_colour
+from weft.vision.see.regions import Mask, Pixels, label_colours, label_islands
 
 masks = arrays(np.bool_, st.tuples(st.integers(2, 14), st.integers(2, 14)))
 pictures = arrays(np.uint8, st.tuples(st.integers(2, 9), st.integers(2, 9), st.just(3)), elements=st.integers(0, 6))
@@ -30,7 +30,7 @@ def _flood(mask: Mask) -> list[set[tuple[int, int]]]:
 
 @given(masks)
 def test_islands_are_what_a_flood_fill_finds(mask: Mask) -> None:
-    regions = islands(mask)
+    regions = label_islands(mask)
     wanted = {frozenset(island) for island in _flood(mask)}
     numbers = range(1, len(regions.area))
     found = {frozenset((int(y), int(x)) for y, x in np.argwhere(regions.labels == number)) for number in numbers}
@@ -39,7 +39,7 @@ def test_islands_are_what_a_flood_fill_finds(mask: Mask) -> None:
 
 @given(masks)
 def test_area_and_edges_are_those_of_the_pixels(mask: Mask) -> None:
-    regions = islands(mask)
+    regions = label_islands(mask)
     for number in range(1, len(regions.area)):
         rows, columns = np.nonzero(regions.labels == number)
         assert regions.area[number] == len(rows)
@@ -49,7 +49,7 @@ def test_area_and_edges_are_those_of_the_pixels(mask: Mask) -> None:
 
 @given(pictures, st.integers(0, 3))
 def test_neighbours_of_like_colour_share_a_region(pixels: Pixels, slack: int) -> None:
-    labels = same_colour(pixels, slack).labels
+    labels = label_colours(pixels, slack).labels
     values = pixels.astype(int)
     for axis in (0, 1):
         near = np.abs(np.diff(values, axis=axis)).max(axis=2) <= slack
@@ -60,4 +60,4 @@ def test_neighbours_of_like_colour_share_a_region(pixels: Pixels, slack: int) ->
 def test_two_areas_of_one_colour_that_do_not_touch_are_two() -> None:
     pixels = np.zeros((3, 5, 3), np.uint8)
     pixels[:, 2] = 200
-    assert len(same_colour(pixels, 2).area) == 3
+    assert len(label_colours(pixels, 2).area) == 3

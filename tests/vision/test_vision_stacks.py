@@ -11,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vision_pages import box, picture, seen, text
 
-from weft.vision import STACKS, Page, VisionError, arrange, write
-from weft.vision.writing.markup import VOID
-from weft.vision.writing.tailwind import utilities
+from weft.core.markup import VOID_ELEMENTS
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import Page, VisionError
+from weft.vision.write.stacks import STACKS, write_files
+from weft.vision.write.tailwind import utilities
 
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} `${x}` </style>'
 HTML = [stack for stack in STACKS if stack != "svg"]
@@ -44,7 +46,7 @@ class _Balance(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        if tag not in VOID:
+        if tag not in VOID_ELEMENTS:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
@@ -64,7 +66,7 @@ def _parsed(html: str) -> _Balance:
 
 @pytest.mark.parametrize("stack", HTML)
 def test_html_is_balanced_and_says_what_was_seen(stack: str) -> None:
-    files = write(_page(), stack)
+    files = write_files(_page(), stack)
     html = files["index.html"]
     assert isinstance(html, str)
     parsed = _parsed(html)
@@ -76,7 +78,7 @@ def test_html_is_balanced_and_says_what_was_seen(stack: str) -> None:
 
 @pytest.mark.parametrize("stack", [stack for stack in HTML if stack != "react_tailwind"])
 def test_what_was_read_is_never_markup(stack: str) -> None:
-    html = write(_page(NASTY), stack)["index.html"]
+    html = write_files(_page(NASTY), stack)["index.html"]
     assert isinstance(html, str)
     assert "alert(" not in "".join(re.findall(r"<script[^>]*>(.*?)</script>", html, re.DOTALL))
     assert NASTY in "".join(_parsed(html).texts)
@@ -85,7 +87,7 @@ def test_what_was_read_is_never_markup(stack: str) -> None:
 
 
 def test_jsx_keeps_what_was_read_in_strings() -> None:
-    html = write(_page(NASTY), "react_tailwind")["index.html"]
+    html = write_files(_page(NASTY), "react_tailwind")["index.html"]
     assert isinstance(html, str)
     assert html.count("</script>") == 5
     assert json.dumps(NASTY).replace("<", "\\u003c") in html
@@ -95,7 +97,7 @@ def test_jsx_keeps_what_was_read_in_strings() -> None:
 @given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=30))
 def test_any_text_survives_in_html_and_svg(words: str) -> None:
     page = arrange(seen(text(80, 40, words, 20)))
-    html, svg = write(page)["index.html"], write(page, "svg")["image.svg"]
+    html, svg = write_files(page)["index.html"], write_files(page, "svg")["image.svg"]
     assert isinstance(html, str)
     assert isinstance(svg, str)
     assert words in "".join(_parsed(html).texts)
@@ -104,7 +106,7 @@ def test_any_text_survives_in_html_and_svg(words: str) -> None:
 
 
 def test_svg_is_one_file_with_everything_in_it() -> None:
-    files = write(_page(), "svg")
+    files = write_files(_page(), "svg")
     assert list(files) == ["image.svg"]
     svg = files["image.svg"]
     assert isinstance(svg, str)
@@ -116,11 +118,11 @@ def test_equal_styles_share_a_class_and_colours_are_variables() -> None:
     cards = [
         part for x in (80, 420, 760) for part in (box(x, 100, 300, 120, "#e0e7ff", radius=8), text(x + 24, 130, "Card"))
     ]
-    html = write(arrange(seen(*cards)))["index.html"]
+    html = write_files(arrange(seen(*cards)))["index.html"]
     assert isinstance(html, str)
     assert html.count('class="card"') == 3
     assert html.count("\n.card {") == 1
-    assert re.search(r"--text-1: #[0-9a-f]{6};", str(write(_page())["index.html"]))
+    assert re.search(r"--text-1: #[0-9a-f]{6};", str(write_files(_page())["index.html"]))
 
 
 def test_spacings_sizes_radii_and_families_are_variables_where_they_come_back() -> None:
@@ -133,7 +135,7 @@ def test_spacings_sizes_radii_and_families_are_variables_where_they_come_back() 
             text(104, y + 60, f"Words that say more {y}", 14),
         )
     ]
-    html = str(write(arrange(seen(*rows)))["index.html"])
+    html = str(write_files(arrange(seen(*rows)))["index.html"])
     for kind in ("space", "size", "fill", "text"):
         names = re.findall(rf"--{kind}-\d+", html.partition("}")[0])
         assert names, kind
@@ -143,14 +145,14 @@ def test_spacings_sizes_radii_and_families_are_variables_where_they_come_back() 
 
 
 def test_every_class_that_is_used_is_declared_and_none_is_in_vain() -> None:
-    html = str(write(_page())["index.html"])
+    html = str(write_files(_page())["index.html"])
     used = {name for names in re.findall(r'class="([^"]+)"', html) for name in names.split()}
     declared = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", html.partition("<style>")[2].partition("</style>")[0]))
     assert used == declared
 
 
 def test_bootstrap_never_gets_a_class_of_the_pages_own_that_it_knows() -> None:
-    html = str(write(_page(), "bootstrap")["index.html"])
+    html = str(write_files(_page(), "bootstrap")["index.html"])
     declared = set(re.findall(r"\.([a-z][\w-]*)(?=[^{}]*\{)", html.partition("<style>")[2].partition("</style>")[0]))
     assert declared
     assert all(name.startswith("own-") for name in declared)
@@ -160,23 +162,23 @@ def test_jsx_attributes_have_no_escapes() -> None:
     words = text(80, 40, "In letters of another family", 20)
     other = replace(words, style=replace(words.style, family="serif"))
     page = arrange(seen(other, *(text(80, 100 + 40 * number, f"Plain words {number}") for number in range(3))))
-    html = str(write(page, "react_tailwind")["index.html"])
+    html = str(write_files(page, "react_tailwind")["index.html"])
     assert "Liberation_Serif" in html
     assert not re.search(r'className="[^"]*\\', html)
 
 
 def test_a_narrow_screen_has_rules_of_its_own() -> None:
-    html = write(_page())["index.html"]
+    html = write_files(_page())["index.html"]
     assert isinstance(html, str)
     assert "@media (max-width: 720px)" in html
-    phone = write(arrange(seen(text(20, 20, "Phone"), width=375, height=600)))["index.html"]
+    phone = write_files(arrange(seen(text(20, 20, "Phone"), width=375, height=600)))["index.html"]
     assert isinstance(phone, str)
     assert "@media" not in phone
 
 
 def test_an_unknown_stack_is_named_with_the_known_ones() -> None:
     with pytest.raises(VisionError, match="html_css"):
-        write(_page(), "cobol")
+        write_files(_page(), "cobol")
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vision_pages import box, seen, text
 
-from weft.vision import Node, Page, arrange, write
-from weft.vision.page import walk
-from weft.vision.seen import Box, Text
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import Box, Node, Page, TextElement, walk_nodes
+from weft.vision.write.stacks import write_files
 
 HEAD = ("Sensor", "Place", "Value")
 ROWS = (("TH-204", "North bay", "21.9"), ("TH-118", "Valley floor", "27.3"), ("FL-007", "Pump house", "0.4"))
@@ -14,11 +14,13 @@ LEFTS = (104, 340, 700)
 
 
 def _find(page: Page, tag: str) -> list[Node]:
-    return [node for node in walk(page.body) if node.tag == tag]
+    return [node for node in walk_nodes(page.body) if node.tag == tag]
 
 
-def _ruled(rows: int = 3, lines: bool = True) -> list[Text | Box]:
-    parts: list[Text | Box] = [text(x, 112, words, 12, 700, "#6b7280") for x, words in zip(LEFTS, HEAD, strict=True)]
+def _ruled(rows: int = 3, lines: bool = True) -> list[TextElement | Box]:
+    parts: list[TextElement | Box] = [
+        text(x, 112, words, 12, 700, "#6b7280") for x, words in zip(LEFTS, HEAD, strict=True)
+    ]
     for number in range(rows):
         top = 140 + 48 * number
         cells = ROWS[number % len(ROWS)]
@@ -28,8 +30,8 @@ def _ruled(rows: int = 3, lines: bool = True) -> list[Text | Box]:
     return parts
 
 
-def _framed(rows: int, columns: int) -> list[Text | Box]:
-    parts: list[Text | Box] = []
+def _framed(rows: int, columns: int) -> list[TextElement | Box]:
+    parts: list[TextElement | Box] = []
     for y in range(rows):
         for x in range(columns):
             fill = "#f6f8fa" if y == 0 else "#ffffff"
@@ -77,8 +79,8 @@ def test_two_rows_are_no_table() -> None:
 
 
 def test_a_table_scrolls_by_itself_on_a_narrow_screen_and_can_be_reached() -> None:
-    html = str(write(arrange(seen(*_ruled())))["index.html"])
-    (region,) = [node for node in walk(arrange(seen(*_ruled())).body) if node.name == "scroll"]
+    html = str(write_files(arrange(seen(*_ruled())))["index.html"])
+    (region,) = [node for node in walk_nodes(arrange(seen(*_ruled())).body) if node.name == "scroll"]
     assert dict(region.attributes)["tabindex"] == "0"
     assert dict(region.attributes)["aria-label"].startswith("Table: Sensor")
     assert ("overflow-x", "auto") in region.narrow
@@ -86,7 +88,7 @@ def test_a_table_scrolls_by_itself_on_a_narrow_screen_and_can_be_reached() -> No
 
 
 def test_right_aligned_figures_stay_at_the_right() -> None:
-    parts: list[Text | Box] = []
+    parts: list[TextElement | Box] = []
     for number, figure in enumerate(("9", "1,204", "88", "40,000")):
         top = 100 + 44 * number
         shown = text(0, top + 14, figure)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from weft.vision.fonts import Face, face, faces
-from weft.vision.geometry import Rect
-from weft.vision.ink import Ink, soak
-from weft.vision.seen import Family
+from weft.vision.elements import Family, Rect
+from weft.vision.see.fonts import Face, face, faces
+from weft.vision.see.ink import Ink, extract_ink
 
 
 class Paper:
@@ -61,6 +60,6 @@ def ink_of(face: Face, text: str, size: int) -> Ink:
     font = ImageFont.truetype(face.path, size * 8)
     ImageDraw.Draw(fine).text((20 * 8, 60 * 8), text, fill=20, font=font, anchor="ls")
     pixels = np.asarray(fine.reduce(8).convert("RGB"))
-    ink = soak(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
+    ink = extract_ink(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
     assert ink is not None
     return ink

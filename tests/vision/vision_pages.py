@@ -1,8 +1,7 @@
 """Seen pages made by hand: what arranging and writing start from."""
 
-from weft.vision.fonts import face
-from weft.vision.geometry import Rect
-from weft.vision.seen import Border, Box, Line, Picture, Seen, Text, TextStyle
+from weft.vision.elements import Border, Box, Detection, PictureElement, Rect, TextElement, TextLine, TextStyle
+from weft.vision.see.fonts import face
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
@@ -10,12 +9,12 @@ PNG = bytes.fromhex(
 )
 
 
-def text(x: float, y: float, words: str, size: float = 16, weight: int = 400, colour: str = "#1f2937") -> Text:
+def text(x: float, y: float, words: str, size: float = 16, weight: int = 400, colour: str = "#1f2937") -> TextElement:
     width = face("sans", weight >= 600).advance(words) * size
     style = TextStyle("sans", size, weight, False, colour)
     rect = Rect(x, y, width, round(size * 1.15))
-    line = Line(words, rect.grown(-2), rect, style, y + round(size * 0.9), 0.99)
-    return Text((line,), rect, style, "left", rect.h)
+    line = TextLine(words, rect.grown(-2), rect, style, y + round(size * 0.9), 0.99)
+    return TextElement((line,), rect, style, "left", rect.h)
 
 
 def box(x: float, y: float, w: float, h: float, fill: str = "#f3f4f6", border: bool = False, radius: float = 0) -> Box:
@@ -23,12 +22,14 @@ def box(x: float, y: float, w: float, h: float, fill: str = "#f3f4f6", border: b
     return Box(Rect(x, y, w, h), fill, radius, frame)
 
 
-def picture(x: float, y: float, w: float, h: float, number: int = 1) -> Picture:
-    return Picture(Rect(x, y, w, h), "photo", f"photo-{number}", PNG)
+def picture(x: float, y: float, w: float, h: float, number: int = 1) -> PictureElement:
+    return PictureElement(Rect(x, y, w, h), "photo", f"photo-{number}", PNG)
 
 
-def seen(*parts: Text | Box | Picture, width: int = 1280, height: int = 800, notes: tuple[str, ...] = ()) -> Seen:
+def seen(
+    *parts: TextElement | Box | PictureElement, width: int = 1280, height: int = 800, notes: tuple[str, ...] = ()
+) -> Detection:
     boxes = sorted((part for part in parts if isinstance(part, Box)), key=lambda each: -each.rect.area)
-    texts = tuple(part for part in parts if isinstance(part, Text))
-    pictures = tuple(part for part in parts if isinstance(part, Picture))
-    return Seen(width, height, 1, False, "#ffffff", tuple(boxes), texts, pictures, notes)
+    texts = tuple(part for part in parts if isinstance(part, TextElement))
+    pictures = tuple(part for part in parts if isinstance(part, PictureElement))
+    return Detection(width, height, 1, False, "#ffffff", tuple(boxes), texts, pictures, notes)

@@ -56,7 +56,7 @@ class Visit:
         await page.get_by_role("button", name="Start", exact=True).click()
         await expect(page.get_by_role("log", name="Conversation")).to_be_visible()
 
-    async def say(self, text: str) -> None:
+    async def send_message(self, text: str) -> None:
         await self.page.get_by_label("Message", exact=True).fill(text)
         await self.page.keyboard.press("Enter")
 

@@ -31,7 +31,7 @@ async def test_changes_are_accepted_and_reverted_hunk_by_hunk(visit: Visit) -> N
     await page.get_by_role("button", name="Accept all").click()
     await expect(page.get_by_text("Nothing is left to look at here.")).to_be_visible()
 
-    await visit.say("change the lines")
+    await visit.send_message("change the lines")
     await visit.done(2)
     review = page.get_by_role("group", name="Changes in review.txt")
     await expect(review.get_by_role("region", name="Difference")).to_have_count(3)
@@ -63,7 +63,7 @@ async def test_changes_are_accepted_and_reverted_hunk_by_hunk(visit: Visit) -> N
     await expect(visit.log).to_contain_text("Reverted 1 of 3 changes in review.txt.")
     await visit.log.get_by_role("button", name="What the model was sent").first.click()
     await expect(visit.log).to_contain_text("do not make the same change again")
-    await visit.say("hello again")
+    await visit.send_message("hello again")
     await expect(visit.log).to_contain_text("You said: hello again")
 
 
@@ -80,7 +80,7 @@ async def test_who_watches_sees_it_too_and_what_changed_meanwhile_is_refused(vis
     await expect(theirs.get_by_role("button", name="Accept file")).to_be_visible()
     await page.get_by_role("button", name="Accept file").click()
     await expect(other.get_by_text("Nothing is left to look at here.")).to_be_visible()
-    await visit.say("change the lines")
+    await visit.send_message("change the lines")
     await visit.done(2)
     await expect(theirs.get_by_role("region", name="Difference")).to_have_count(3)
     await other.route(

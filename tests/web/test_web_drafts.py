@@ -13,11 +13,11 @@ async def sink() -> AsyncGenerator[tuple[str, list[str]]]:
     """An address that nothing in a draft may reach, and who came there."""
     heard: list[str] = []
 
-    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard.append((await reader.readline()).decode("latin-1"))
         writer.close()
 
-    server = await asyncio.start_server(hear, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
     async with server:
         yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
 

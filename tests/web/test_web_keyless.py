@@ -11,7 +11,7 @@ import pytest
 from page_support import BUILT, ROOT, Visit
 from playwright.async_api import Locator, async_playwright, expect
 
-from weft.providers.local.model import available
+from weft.vision.local_model import available
 
 _WEFT = "import sys; from weft.cli.main import main; sys.exit(main())"
 SLOW = 180_000

@@ -95,10 +95,10 @@ async def test_a_question_is_answered_in_place(visit: Visit) -> None:
 async def test_more_can_be_said_while_it_works(visit: Visit) -> None:
     await visit.ask("endless please", model="scripted/slow")
     await expect(visit.log).to_contain_text("word word")
-    await visit.say("and then this")
+    await visit.send_message("and then this")
     waiting = visit.page.get_by_label("Waiting requests")
     await expect(waiting).to_contain_text("and then this")
-    await visit.say("and never this")
+    await visit.send_message("and never this")
     await expect(waiting.get_by_role("listitem")).to_have_count(2)
     await waiting.get_by_role("button", name="Take back").nth(1).click()
     await expect(waiting.get_by_role("listitem")).to_have_count(1)
@@ -111,7 +111,7 @@ async def test_interrupting_takes_the_place_of_what_runs(visit: Visit) -> None:
     await visit.ask("endless please", model="scripted/slow")
     await expect(visit.log).to_contain_text("word word")
     await visit.page.get_by_label("While it works").select_option("interrupt")
-    await visit.say("rather this")
+    await visit.send_message("rather this")
     await expect(visit.log).to_contain_text("You said: rather this")
     await visit.done(2)
 
@@ -130,7 +130,7 @@ async def test_a_failure_is_said_and_can_be_tried_again(visit: Visit) -> None:
 async def test_editing_a_message_branches(visit: Visit) -> None:
     await visit.ask("hello one")
     await visit.done()
-    await visit.say("hello two")
+    await visit.send_message("hello two")
     await visit.done(2)
     first = visit.page.url
     await visit.log.get_by_text("hello two", exact=True).hover()

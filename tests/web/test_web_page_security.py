@@ -16,7 +16,7 @@ class Sink:
         self.heard: list[str] = []
         self.address = ""
 
-    async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.heard.append((await reader.readline()).decode("latin-1").strip() or "a connection")
         writer.close()
 
@@ -24,7 +24,7 @@ class Sink:
 @pytest.fixture
 async def sink() -> AsyncGenerator[Sink]:
     sink = Sink()
-    server = await asyncio.start_server(sink.hear, "127.0.0.1", 0)
+    server = await asyncio.start_server(sink.accept, "127.0.0.1", 0)
     sink.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     async with server:
         yield sink

@@ -21,7 +21,7 @@ async def test_steering_is_heard_at_the_next_turn(visit: Visit) -> None:
     await visit.ask("write notes please", model="scripted/slow")
     await expect(visit.tool("write_file").get_by_label("being written")).to_be_visible()
     await visit.page.get_by_label("While it works").select_option("steer")
-    await visit.say("rather tell me this")
+    await visit.send_message("rather tell me this")
     await expect(visit.log).to_contain_text("You said: rather tell me this")
     await visit.done()
     bubble = visit.log.locator(".user-bubble").filter(has_text="rather tell me this")

@@ -39,7 +39,7 @@ async def test_a_long_conversation_opens_at_its_end_and_can_be_read_from_the_beg
     await visit.ask("endless words please")
     await visit.done()
     for number in range(2, 4):
-        await visit.say(f"markdown please, {number}")
+        await visit.send_message(f"markdown please, {number}")
         await visit.done(number)
     await visit.page.reload()
     log = visit.log

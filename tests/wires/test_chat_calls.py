@@ -7,9 +7,9 @@ import pytest
 from wire_samples import call_delta, chunk
 from wire_streams import Decoded, decode
 
-from weft.core.content import Text
 from weft.core.events import InputJsonDelta, ToolUseContentBlockStart
 from weft.core.json import JsonObject
+from weft.core.messages import Text
 
 
 def run(*deltas: JsonObject, finish: str = "tool_calls") -> Decoded:

@@ -7,7 +7,7 @@ from wire_samples import call_delta, chunk
 from wire_streams import Decoded, decode
 
 from weft.core.json import JsonObject
-from weft.wires.quirks import Quirks
+from weft.wires.request import Quirks
 
 
 def run(*deltas: JsonObject, **options: Any) -> Decoded:

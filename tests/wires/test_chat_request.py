@@ -4,14 +4,24 @@ from typing import Any
 
 import pytest
 
-from weft.core.content import File, Image, Reasoning, Text
 from weft.core.json import JsonObject
-from weft.core.messages import Message, assistant, tool_results, user
-from weft.core.settings import Reason, Settings
-from weft.core.tools import InvalidCall, ToolCall, ToolDefinition, ToolResult
-from weft.wires.chat.request import build
-from weft.wires.quirks import Quirks
-from weft.wires.request import TurnRequest
+from weft.core.messages import (
+    File,
+    Image,
+    InvalidCall,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    tool_results,
+    user_message,
+)
+from weft.core.turn import Reason, Settings
+from weft.wires.chat import build_request
+from weft.wires.request import Quirks, TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOL = ToolDefinition(name="weather", description="Weather of a city.", input_schema=SCHEMA, strict=True)
@@ -24,12 +34,12 @@ def body(
 ) -> JsonObject:
     request = TurnRequest(
         model="m",
-        messages=list(messages) or [user("hi")],
+        messages=list(messages) or [user_message("hi")],
         tools=tools or [],
         settings=Settings(**settings),
         quirks=quirks or Quirks(),
     )
-    return build(request)
+    return build_request(request)
 
 
 def sent(*messages: Message, **options: Any) -> list[JsonObject]:
@@ -124,7 +134,7 @@ def test_tool_choice(choice: str, value: Any) -> None:
 
 def test_a_call_and_its_result() -> None:
     history = [
-        user("go"),
+        user_message("go"),
         Message(role="assistant", content=[CALL]),
         tool_results([ToolResult(id="c1", status="ok", content="4 °C")]),
     ]
@@ -142,36 +152,38 @@ def test_a_call_and_its_result() -> None:
 
 def test_text_beside_a_call_stays_and_reasoning_does_not_travel() -> None:
     message = Message(role="assistant", content=[Reasoning("hm"), Text("Look."), CALL])
-    assert sent(user("go"), message)[1]["content"] == "Look."
-    assert "hm" not in str(sent(user("go"), message))
+    assert sent(user_message("go"), message)[1]["content"] == "Look."
+    assert "hm" not in str(sent(user_message("go"), message))
 
 
 def test_an_invalid_call_goes_back_as_valid_json() -> None:
     call = ToolCall(id="c1", name="bad name", input={}, invalid=InvalidCall("malformed", "why", '{"a'))
-    function = sent(user("go"), Message(role="assistant", content=[call]))[1]["tool_calls"][0]["function"]
+    function = sent(user_message("go"), Message(role="assistant", content=[call]))[1]["tool_calls"][0]["function"]
     assert function == {"name": "bad_name", "arguments": '{"INVALID_JSON":"{\\"a"}'}
 
 
 def test_pictures_and_files_of_the_user() -> None:
     pdf = File(media_type="application/pdf", data="JVBE", name="a.pdf")
-    assert sent(user("see", PICTURE, Image(url="https://example.org/a.png"), pdf))[0]["content"] == [
+    assert sent(user_message("see", PICTURE, Image(url="https://example.org/a.png"), pdf))[0]["content"] == [
         {"type": "text", "text": "see"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
         {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
         {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBE"}},
     ]
-    assert sent(user("one", "two"))[0]["content"] == "one\n\ntwo"
+    assert sent(user_message("one", "two"))[0]["content"] == "one\n\ntwo"
 
 
 def test_a_file_by_url_is_not_sent_as_an_empty_file() -> None:
-    content = sent(user("read", File(media_type="application/pdf", url="https://example.org/a.pdf")))[0]["content"]
+    content = sent(user_message("read", File(media_type="application/pdf", url="https://example.org/a.pdf")))[0][
+        "content"
+    ]
     assert "https://example.org/a.pdf" in str(content)
 
 
 def test_pictures_of_a_result_follow_in_a_user_message() -> None:
     """G10."""
     history = [
-        user("go"),
+        user_message("go"),
         Message(role="assistant", content=[CALL, ToolCall(id="c2", name="shot", input={})]),
         tool_results(
             [
@@ -211,4 +223,4 @@ def test_an_empty_result_says_so() -> None:
 
 
 def test_an_assistant_message_from_elsewhere_is_text() -> None:
-    assert sent(user("a"), assistant("b"))[1] == {"role": "assistant", "content": "b"}
+    assert sent(user_message("a"), assistant("b"))[1] == {"role": "assistant", "content": "b"}

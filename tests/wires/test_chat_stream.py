@@ -6,9 +6,9 @@ import pytest
 from wire_samples import call_delta, chunk
 from wire_streams import decode, decode_pieces, frame
 
-from weft.core.content import Grounding, Image, Source, Text
-from weft.core.usage import Usage
-from weft.wires.quirks import Quirks
+from weft.core.messages import Grounding, Image, Source, Text
+from weft.core.turn import Usage
+from weft.wires.request import Quirks
 
 DONE = b"[DONE]"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.wires.faults import error_from_object, error_from_response
+from weft.wires.errors import error_from_object, error_from_response
 
 PHRASES = [
     "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",

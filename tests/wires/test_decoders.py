@@ -15,7 +15,7 @@ from weft.core.errors import Stalled
 from weft.core.events import MessageDiscarded, MessageStart
 from weft.core.json import encode
 from weft.core.payload import Payload
-from weft.core.usage import Usage
+from weft.core.turn import Usage
 from weft.wires.registry import WIRES
 
 EVERY_WIRE = pytest.mark.parametrize("wire", list(SAMPLES))
@@ -117,7 +117,7 @@ def test_an_attempt_that_failed_outside_the_stream_is_discarded(wire: str) -> No
 
 @EVERY_WIRE
 def test_ids_that_the_session_has_seen_are_not_used_again(wire: str) -> None:
-    decoded = decode(wire, *SAMPLES[wire], taken={"c1"})
+    decoded = decode(wire, *SAMPLES[wire], used_ids={"c1"})
     one, two = decoded.calls
     assert one.id != "c1"
     if wire in ("chat", "responses", "messages"):

@@ -4,12 +4,23 @@ from typing import Any
 
 import pytest
 
-from weft.core.content import File, Image, Reasoning, Text
 from weft.core.json import JsonObject
-from weft.core.messages import Message, Native, assistant, tool_results, user
-from weft.core.settings import Reason, Settings
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.wires.gemini.request import build
+from weft.core.messages import (
+    File,
+    Image,
+    Message,
+    Native,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    tool_results,
+    user_message,
+)
+from weft.core.turn import Reason, Settings
+from weft.wires.gemini import build_request
 from weft.wires.request import TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -23,12 +34,12 @@ def body(
 ) -> JsonObject:
     request = TurnRequest(
         model=model,
-        messages=list(messages) or [user("hi")],
+        messages=list(messages) or [user_message("hi")],
         tools=tools or [],
         settings=Settings(**settings),
         provider="p",
     )
-    return build(request)
+    return build_request(request)
 
 
 def test_the_smallest_request() -> None:
@@ -95,10 +106,10 @@ def test_tools_and_choice(choice: str, config: JsonObject) -> None:
 
 def test_a_conversation_from_elsewhere() -> None:
     history = [
-        user("see", Image(data="AAAA"), File(media_type="application/pdf", url="https://example.org/a.pdf")),
+        user_message("see", Image(data="AAAA"), File(media_type="application/pdf", url="https://example.org/a.pdf")),
         Message(role="assistant", content=[Reasoning("hm"), Text("Look."), CALL]),
         tool_results([ToolResult(id="c1", status="ok", content="4 °C")]),
-        user("well?"),
+        user_message("well?"),
     ]
     assert body(*history)["contents"] == [
         {
@@ -125,9 +136,9 @@ def test_a_conversation_from_elsewhere() -> None:
 
 def test_calls_from_elsewhere_carry_the_sentinel_where_signatures_are_demanded() -> None:
     """R07."""
-    contents = body(user("go"), Message(role="assistant", content=[CALL]), model=NEW)["contents"]
+    contents = body(user_message("go"), Message(role="assistant", content=[CALL]), model=NEW)["contents"]
     assert contents[1]["parts"][0]["thoughtSignature"] == "skip_thought_signature_validator"
-    assert "thoughtSignature" not in str(body(user("go"), Message(role="assistant", content=[CALL])))
+    assert "thoughtSignature" not in str(body(user_message("go"), Message(role="assistant", content=[CALL])))
 
 
 def test_an_error_result_says_so() -> None:
@@ -140,7 +151,7 @@ def test_an_error_result_says_so() -> None:
 
 def test_pictures_of_a_result_go_inside_or_behind() -> None:
     result = ToolResult(id="c1", status="ok", content=[Text("done"), Image(data="AAAA")])
-    history = [user("go"), Message(role="assistant", content=[CALL]), tool_results([result])]
+    history = [user_message("go"), Message(role="assistant", content=[CALL]), tool_results([result])]
     shown: JsonObject = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
     assert body(*history)["contents"][2]["parts"][1:] == [{"text": "Attached to the result of weather:"}, shown]
     assert body(*history, model=NEW)["contents"][2]["parts"][0]["functionResponse"]["parts"] == [shown]
@@ -155,7 +166,9 @@ def test_ids_of_the_api_go_back_with_call_and_result_and_ours_do_not() -> None:
     def echoed(function: JsonObject) -> list[JsonObject]:
         native = Native(wire="gemini", provider="p", model=OLD, content=[{"functionCall": function}])
         message = Message(role="assistant", content=[CALL], native=native)
-        contents = body(user("go"), message, tool_results([ToolResult(id="c1", status="ok", content="x")]))["contents"]
+        contents = body(user_message("go"), message, tool_results([ToolResult(id="c1", status="ok", content="x")]))[
+            "contents"
+        ]
         return [contents[1]["parts"][0]["functionCall"], contents[2]["parts"][0]["functionResponse"]]
 
     assert [part.get("id") for part in echoed({"name": "weather", "args": {}, "id": "c1"})] == ["c1", "c1"]

@@ -7,9 +7,9 @@ import pytest
 from wire_samples import GEMINI, parts
 from wire_streams import decode, decode_pieces, frame
 
-from weft.core.content import Grounding, Image, Reasoning, Source, Text
 from weft.core.json import JsonObject
-from weft.core.usage import Usage
+from weft.core.messages import Grounding, Image, Reasoning, Source, Text
+from weft.core.turn import Usage
 
 END = parts(finish="STOP")
 

@@ -1,9 +1,7 @@
 """G01-G06: every call answered once, in order, whatever a crash, a cancel or a trimmed window left behind."""
 
-from weft.core.content import Image, Reasoning, Text
-from weft.core.messages import Block, Message, Native, user
-from weft.core.tools import ToolCall, ToolResult
-from weft.wires.history import NO_OUTPUT, UNANSWERED, History, parts_of, split_result
+from weft.core.messages import Block, Image, Message, Native, Reasoning, Text, ToolCall, ToolResult, user_message
+from weft.wires.history import NO_OUTPUT, UNANSWERED, History, result_parts, split_result
 
 
 def call(call_id: str, name: str = "f", wire_id: str | None = None) -> ToolCall:
@@ -14,7 +12,7 @@ def result(call_id: str, text: str, name: str = "f") -> ToolResult:
     return ToolResult(id=call_id, name=name, status="ok", content=text)
 
 
-def says(*blocks: Block) -> Message:
+def assistant_message(*blocks: Block) -> Message:
     return Message(role="assistant", content=[*blocks])
 
 
@@ -46,42 +44,59 @@ def answers(messages: list[Message]) -> list[list[str]]:
 
 
 def test_a_whole_history_stays_as_it_is() -> None:
-    whole = [user("hi"), says(Text("ok"), call("a"), call("b")), tool(result("a", "1"), result("b", "2")), says()]
+    whole = [
+        user_message("hi"),
+        assistant_message(Text("ok"), call("a"), call("b")),
+        tool(result("a", "1"), result("b", "2")),
+        assistant_message(),
+    ]
     assert repair(whole[:3]) == whole[:3]
     assert repair(whole) == whole[:3]
 
 
 def test_a_dangling_call_gets_a_result_that_says_so() -> None:
-    repaired = repair([user("go"), says(call("a", "write"))])
+    repaired = repair([user_message("go"), assistant_message(call("a", "write"))])
     assert repaired[2] == tool(ToolResult(id="a", name="write", status="interrupted", content=UNANSWERED))
     assert repair(repaired) == repaired
 
 
 def test_only_the_missing_results_are_made_up_and_the_order_is_that_of_the_calls() -> None:
-    repaired = repair([says(call("a"), call("b"), call("c")), tool(result("c", "3")), tool(result("a", "1"))])
+    repaired = repair(
+        [assistant_message(call("a"), call("b"), call("c")), tool(result("c", "3")), tool(result("a", "1"))]
+    )
     assert answers(repaired) == [["1", UNANSWERED, "3"]]
 
 
 def test_orphans_and_duplicates_go() -> None:
-    history = [tool(result("gone", "?")), says(call("a")), tool(result("a", "1"), result("a", "again")), user("next")]
+    history = [
+        tool(result("gone", "?")),
+        assistant_message(call("a")),
+        tool(result("a", "1"), result("a", "again")),
+        user_message("next"),
+    ]
     repaired = repair(history)
     assert answers(repaired) == [["1"]]
     assert [message.role for message in repaired] == ["assistant", "tool", "user"]
 
 
 def test_a_result_before_its_call_is_moved_behind_it() -> None:
-    repaired = repair([user("go"), tool(result("a", "1")), says(call("a"))])
+    repaired = repair([user_message("go"), tool(result("a", "1")), assistant_message(call("a"))])
     assert answers(repaired) == [["1"]]
     assert [message.role for message in repaired] == ["user", "assistant", "tool"]
 
 
 def test_a_result_behind_the_next_question_is_moved_to_its_call() -> None:
-    repaired = repair([says(call("a")), user("still there?"), tool(result("a", "1"))])
+    repaired = repair([assistant_message(call("a")), user_message("still there?"), tool(result("a", "1"))])
     assert [message.role for message in repaired] == ["assistant", "tool", "user"]
 
 
 def test_ids_repeated_in_a_later_turn_stay_two_calls() -> None:
-    history = [says(call("0")), tool(result("0", "first")), says(call("0")), tool(result("0", "second"))]
+    history = [
+        assistant_message(call("0")),
+        tool(result("0", "first")),
+        assistant_message(call("0")),
+        tool(result("0", "second")),
+    ]
     repaired = repair(history)
     assert answers(repaired) == [["first"], ["second"]]
     ids = [one.id for message in repaired for one in message.tool_calls]
@@ -89,15 +104,20 @@ def test_ids_repeated_in_a_later_turn_stay_two_calls() -> None:
 
 
 def test_a_dangling_call_does_not_take_the_result_of_a_later_call_with_its_id() -> None:
-    history = [says(call("0")), user("again"), says(call("0")), tool(result("0", "second"))]
+    history = [
+        assistant_message(call("0")),
+        user_message("again"),
+        assistant_message(call("0")),
+        tool(result("0", "second")),
+    ]
     assert answers(repair(history)) == [[UNANSWERED], ["second"]]
 
 
 def test_a_duplicate_result_does_not_answer_a_later_call_with_its_id() -> None:
     history = [
-        says(call("0")),
+        assistant_message(call("0")),
         tool(result("0", "first"), result("0", "first again")),
-        says(call("0")),
+        assistant_message(call("0")),
         tool(result("0", "second")),
     ]
     assert answers(repair(history)) == [["first"], ["second"]]
@@ -105,33 +125,33 @@ def test_a_duplicate_result_does_not_answer_a_later_call_with_its_id() -> None:
 
 def test_an_id_made_up_for_a_repeated_call_takes_no_result_of_its_namesake() -> None:
     history = [
-        says(call("a")),
+        assistant_message(call("a")),
         tool(result("a", "1")),
-        says(call("a")),
+        assistant_message(call("a")),
         tool(result("a", "2")),
-        says(call("a_2")),
+        assistant_message(call("a_2")),
         tool(result("a_2", "3")),
     ]
     assert answers(repair(history)) == [["1"], ["2"], ["3"]]
 
 
 def test_one_id_twice_in_one_message_stays_two_calls() -> None:
-    repaired = repair([says(call("a", "f"), call("a", "g")), tool(result("a", "1"), result("a", "2"))])
+    repaired = repair([assistant_message(call("a", "f"), call("a", "g")), tool(result("a", "1"), result("a", "2"))])
     calls = repaired[0].tool_calls
     assert len({one.id for one in calls}) == 2
     assert answers(repaired) == [["1", "2"]]
 
 
 def test_a_result_takes_the_name_of_its_call() -> None:
-    repaired = repair([says(call("a", "write")), tool(result("a", "1", name=""))])
+    repaired = repair([assistant_message(call("a", "write")), tool(result("a", "1", name=""))])
     assert repaired[1] == tool(result("a", "1", name="write"))
 
 
 def test_blank_texts_and_what_they_leave_empty_go() -> None:
-    blank = says(Text(" \n"))
-    assert repair([user("a", "", "  "), blank, user("")]) == [user("a")]
-    assert repair([says(Text(""), call("a")), tool(result("a", "1"))])[0] == says(call("a"))
-    assert repair([says(Reasoning("hm"), Text(""))]) == [says(Reasoning("hm"))]
+    blank = assistant_message(Text(" \n"))
+    assert repair([user_message("a", "", "  "), blank, user_message("")]) == [user_message("a")]
+    assert repair([assistant_message(Text(""), call("a")), tool(result("a", "1"))])[0] == assistant_message(call("a"))
+    assert repair([assistant_message(Reasoning("hm"), Text(""))]) == [assistant_message(Reasoning("hm"))]
 
 
 def test_native_content_keeps_a_message_that_shows_nothing() -> None:
@@ -141,7 +161,7 @@ def test_native_content_keeps_a_message_that_shows_nothing() -> None:
 
 
 def test_ids_are_made_legal_and_told_apart() -> None:
-    history = [says(call("a:1"), call("a;1"), call("x" * 70 + "1"), call("x" * 70 + "2"), call(""))]
+    history = [assistant_message(call("a:1"), call("a;1"), call("x" * 70 + "1"), call("x" * 70 + "2"), call(""))]
     ids = ids_of(history)
     assert ids["a:1"] == "a_1"
     assert len(set(ids.values())) == 5
@@ -171,6 +191,6 @@ def test_results_are_never_empty() -> None:
     assert split_result(ToolResult(id="a", status="ok", content=[Text("x"), picture])) == ("x", [picture])
     text, images = split_result(ToolResult(id="a", status="ok", content=[picture]))
     assert (images, "attached" in text) == ([picture], True)
-    assert parts_of(result("a", "")) == [Text(NO_OUTPUT)]
-    assert parts_of(ToolResult(id="a", status="ok", content=[Text(" ")])) == [Text(NO_OUTPUT)]
-    assert parts_of(ToolResult(id="a", status="ok", content=[Text(""), picture])) == [picture]
+    assert result_parts(result("a", "")) == [Text(NO_OUTPUT)]
+    assert result_parts(ToolResult(id="a", status="ok", content=[Text(" ")])) == [Text(NO_OUTPUT)]
+    assert result_parts(ToolResult(id="a", status="ok", content=[Text(""), picture])) == [picture]

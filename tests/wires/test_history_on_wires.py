@@ -9,20 +9,18 @@ from hypothesis import given, settings
 from wire_histories import calls_and_results, histories
 
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, decode_messages
-from weft.core.tools import ToolDefinition
+from weft.core.messages import Message, ToolDefinition, decode_messages
 from weft.wires.history import History
-from weft.wires.quirks import Quirks
 from weft.wires.registry import WIRES
-from weft.wires.request import TurnRequest
+from weft.wires.request import Quirks, TurnRequest
 
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
 TOOL = ToolDefinition(name="read", description="Reads.")
 
 
-def build(wire: str, history: list[Message], quirks: Quirks | None = None) -> JsonObject:
+def build_request(wire: str, history: list[Message], quirks: Quirks | None = None) -> JsonObject:
     request = TurnRequest(model="m-1", messages=history, tools=[TOOL], provider="p", quirks=quirks or Quirks())
-    return WIRES[wire].build(request)
+    return WIRES[wire].build_request(request)
 
 
 def turns_of(body: JsonObject) -> list[JsonObject]:
@@ -46,7 +44,7 @@ def runs(found: list[tuple[str, str]]) -> list[tuple[list[str], list[str]]]:
 @settings(max_examples=120)
 @given(history=histories)
 def test_every_call_is_answered_once_and_directly(wire: str, history: list[Message]) -> None:
-    for calls, results in runs(calls_and_results(wire, build(wire, history))):
+    for calls, results in runs(calls_and_results(wire, build_request(wire, history))):
         assert calls == results
 
 
@@ -54,14 +52,14 @@ def test_every_call_is_answered_once_and_directly(wire: str, history: list[Messa
 @settings(max_examples=120)
 @given(history=histories)
 def test_ids_are_legal_and_unique(wire: str, history: list[Message]) -> None:
-    ids = [name for kind, name in calls_and_results(wire, build(wire, history)) if kind == "call"]
+    ids = [name for kind, name in calls_and_results(wire, build_request(wire, history)) if kind == "call"]
     assert len(ids) == len(set(ids))
     assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", one) for one in ids)
 
 
 @given(history=histories)
 def test_mistral_gets_ids_of_nine_letters_and_digits(history: list[Message]) -> None:
-    found = calls_and_results("chat", build("chat", history, Quirks(id_pattern="mistral")))
+    found = calls_and_results("chat", build_request("chat", history, Quirks(id_pattern="mistral")))
     ids = [name for kind, name in found if kind == "call"]
     assert len(ids) == len(set(ids))
     assert all(re.fullmatch("[a-zA-Z0-9]{9}", one) for one in ids)
@@ -81,7 +79,7 @@ def test_repairing_twice_changes_nothing_more(history: list[Message]) -> None:
 @given(history=histories)
 def test_a_stored_history_makes_the_same_request(wire: str, history: list[Message]) -> None:
     """G12: serialise, deserialise, same bytes."""
-    assert encode(build(wire, decode_messages(encode(history)))) == encode(build(wire, history))
+    assert encode(build_request(wire, decode_messages(encode(history)))) == encode(build_request(wire, history))
 
 
 @EVERY_WIRE
@@ -89,7 +87,7 @@ def test_a_stored_history_makes_the_same_request(wire: str, history: list[Messag
 @given(history=histories)
 def test_building_changes_neither_the_history_nor_the_next_request(wire: str, history: list[Message]) -> None:
     before = encode(history)
-    assert build(wire, history) == build(wire, history)
+    assert build_request(wire, history) == build_request(wire, history)
     assert encode(history) == before
 
 
@@ -97,7 +95,7 @@ def test_building_changes_neither_the_history_nor_the_next_request(wire: str, hi
 @given(history=histories)
 def test_roles_alternate_and_begin_with_the_user_where_the_api_wants_it(history: list[Message]) -> None:
     for wire, field in (("messages", "messages"), ("gemini", "contents")):
-        roles = [message["role"] for message in build(wire, history)[field]]
+        roles = [message["role"] for message in build_request(wire, history)[field]]
         assert roles[:1] in ([], ["user"])
         assert all(one != two for one, two in pairwise(roles))
 
@@ -107,7 +105,7 @@ def test_roles_alternate_and_begin_with_the_user_where_the_api_wants_it(history:
 @given(history=histories)
 def test_no_message_is_empty(wire: str, history: list[Message]) -> None:
     """G06: APIs refuse an assistant message of nothing, and a block of blank text."""
-    for message in turns_of(build(wire, history)):
+    for message in turns_of(build_request(wire, history)):
         content: Any = message.get("content") or message.get("parts") or message.get("images")
         if message.get("role") in ("assistant", "model", "user"):
             assert content or message.get("tool_calls"), message

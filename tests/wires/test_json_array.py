@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.core.errors import MalformedResponse
-from weft.wires.framing import EventsOrArray, Framing, Lines
-from weft.wires.json_array import JsonArrayParser
+from weft.wires.framing import JsonArrayParser, JsonLinesParser, SSEOrArrayParser, StreamFraming
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('ab{}[]"\\,ä\U0001f600\n', max_size=8),
@@ -17,7 +16,7 @@ values = st.recursive(
 elements = st.lists(st.dictionaries(st.text("kä]", max_size=3), values, max_size=3), max_size=4)
 
 
-def read(framing: Framing, raw: bytes, step: int) -> list[Any]:
+def read(framing: StreamFraming, raw: bytes, step: int) -> list[Any]:
     events = [event for at in range(0, len(raw), step) for event in framing.feed(raw[at : at + step])]
     return [json.loads(event.data) for event in [*events, *framing.close()]]
 
@@ -61,28 +60,28 @@ def test_an_element_past_the_size_limit_is_a_typed_error() -> None:
 def test_the_first_byte_tells_an_array_from_events(value: list[Any], step: int) -> None:
     as_array = b" \n" + json.dumps(value).encode()
     as_events = b"".join(b"data: " + json.dumps(item).encode() + b"\r\n\r\n" for item in value)
-    assert read(EventsOrArray(), as_array, step) == value
-    assert read(EventsOrArray(), as_events, step) == value
+    assert read(SSEOrArrayParser(), as_array, step) == value
+    assert read(SSEOrArrayParser(), as_events, step) == value
 
 
 @pytest.mark.parametrize("raw", [b'\xef\xbb\xbf[{"a":1}]', b'\xef\xbb\xbfdata: {"a":1}\n\n', b'\n\ndata: {"a":1}'])
 @pytest.mark.parametrize("step", [1, 2, 100])
 def test_byte_order_marks_and_blank_starts_tell_nothing(raw: bytes, step: int) -> None:
-    assert read(EventsOrArray(), raw, step) == [{"a": 1}]
+    assert read(SSEOrArrayParser(), raw, step) == [{"a": 1}]
 
 
 def test_a_body_that_is_neither_is_kept_aside() -> None:
-    framing = EventsOrArray()
+    framing = SSEOrArrayParser()
     assert framing.feed(b"<html>") + framing.feed(b"busy</html>") + framing.close() == []
     assert framing.stray == [b"<html>busy</html>"]
 
 
 def test_nothing_at_all_is_nothing() -> None:
-    for framing in (EventsOrArray(), Lines(), JsonArrayParser()):
+    for framing in (SSEOrArrayParser(), JsonLinesParser(), JsonArrayParser()):
         assert framing.feed(b"") + framing.close() == []
 
 
 @given(elements, st.integers(1, 9), st.sampled_from(["\n", "\r\n", "\n\n"]), st.booleans())
 def test_lines_of_json_in_any_cut(value: list[Any], step: int, end: str, last: bool) -> None:
     raw = end.join(json.dumps(item) for item in value) + (end if last else "")
-    assert read(Lines(), raw.encode(), step) == value
+    assert read(JsonLinesParser(), raw.encode(), step) == value

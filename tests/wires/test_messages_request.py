@@ -4,12 +4,22 @@ from typing import Any
 
 import pytest
 
-from weft.core.content import File, Image, Reasoning, Text
 from weft.core.json import JsonObject
-from weft.core.messages import Message, assistant, tool_results, user
-from weft.core.settings import Reason, Settings
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.wires.messages.request import build
+from weft.core.messages import (
+    File,
+    Image,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    tool_results,
+    user_message,
+)
+from weft.core.turn import Reason, Settings
+from weft.wires.messages import build_request
 from weft.wires.request import TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -25,9 +35,9 @@ def body(
 ) -> JsonObject:
     settings.setdefault("cache", False)
     request = TurnRequest(
-        model=model, messages=list(messages) or [user("hi")], tools=tools or [], settings=Settings(**settings)
+        model=model, messages=list(messages) or [user_message("hi")], tools=tools or [], settings=Settings(**settings)
     )
-    return build(request)
+    return build_request(request)
 
 
 def test_the_smallest_request() -> None:
@@ -126,7 +136,7 @@ def test_tools_and_choice(choice: str, value: JsonObject) -> None:
 
 
 def test_the_stable_prefix_is_marked_for_the_cache() -> None:
-    history = [user("a"), assistant("b"), user("c", "d")]
+    history = [user_message("a"), assistant("b"), user_message("c", "d")]
     request = body(*history, system="be brief", tools=[TOOL], cache=True)
     assert request["system"] == [{"type": "text", "text": "be brief"} | CACHE]
     assert request["messages"][-1]["content"] == [{"type": "text", "text": "c"}, {"type": "text", "text": "d"} | CACHE]
@@ -137,10 +147,10 @@ def test_the_stable_prefix_is_marked_for_the_cache() -> None:
 
 def test_a_conversation_from_elsewhere() -> None:
     history = [
-        user("see", Image(data="AAAA"), Image(url="https://example.org/a.png")),
+        user_message("see", Image(data="AAAA"), Image(url="https://example.org/a.png")),
         Message(role="assistant", content=[Reasoning("hm"), Text("Look."), CALL]),
         tool_results([ToolResult(id="c1", status="error", content="no such city")]),
-        user("well?"),
+        user_message("well?"),
     ]
     assert body(*history)["messages"] == [
         {
@@ -173,7 +183,7 @@ def test_files() -> None:
         File(media_type="application/pdf", data="JVBE", name="a.pdf"),
         File(media_type="application/pdf", url="https://example.org/a.pdf"),
     ]
-    assert body(user(*files))["messages"][0]["content"] == [
+    assert body(user_message(*files))["messages"][0]["content"] == [
         {
             "type": "document",
             "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBE"},
@@ -185,7 +195,7 @@ def test_files() -> None:
 
 def test_a_result_with_a_picture() -> None:
     result = ToolResult(id="c1", status="ok", content=[Text("done"), Image(data="AAAA")])
-    answer = body(user("go"), Message(role="assistant", content=[CALL]), tool_results([result]))["messages"][2]
+    answer = body(user_message("go"), Message(role="assistant", content=[CALL]), tool_results([result]))["messages"][2]
     assert answer["content"][0]["content"] == [
         {"type": "text", "text": "done"},
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},

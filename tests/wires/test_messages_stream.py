@@ -6,16 +6,16 @@ import pytest
 from wire_samples import MESSAGES, OPENING, delta, ending, start, stop
 from wire_streams import Decoded, decode
 
-from weft.core.content import Grounding, Reasoning, Source, Text
 from weft.core.json import JsonObject
-from weft.core.usage import Usage
+from weft.core.messages import Grounding, Reasoning, Source, Text
+from weft.core.turn import Usage
 
 
 def run(*events: JsonObject, reason: str = "end_turn") -> Decoded:
     return decode("messages", OPENING, *events, *ending(reason, output_tokens=5))
 
 
-def says(index: int, text: str) -> list[JsonObject]:
+def text_block(index: int, text: str) -> list[JsonObject]:
     return [start(index, "text", text=""), delta(index, "text_delta", text=text), stop(index)]
 
 
@@ -47,7 +47,7 @@ def test_the_blocks_go_back_as_they_came() -> None:
     ],
 )
 def test_stop_reasons(reason: str, ours: str) -> None:
-    decoded = run(*says(0, "a"), reason=reason)
+    decoded = run(*text_block(0, "a"), reason=reason)
     assert (decoded.stop, decoded.decoder.provider_stop_reason) == (ours, reason)
 
 
@@ -80,14 +80,14 @@ def test_no_content_at_all() -> None:
 
 def test_both_the_stop_reason_and_message_stop_are_needed() -> None:
     last, stopped = ending("end_turn")
-    assert decode("messages", OPENING, *says(0, "a"), last).failure == "incomplete"
-    assert decode("messages", OPENING, *says(0, "a"), stopped).failure == "incomplete"
-    assert decode("messages", OPENING, *says(0, "a"), *ending(None)).failure == "incomplete"
+    assert decode("messages", OPENING, *text_block(0, "a"), last).failure == "incomplete"
+    assert decode("messages", OPENING, *text_block(0, "a"), stopped).failure == "incomplete"
+    assert decode("messages", OPENING, *text_block(0, "a"), *ending(None)).failure == "incomplete"
 
 
 def test_usage_is_cumulative_and_the_last_figure_wins() -> None:
     """U01: message_start said 10 and 1, message_delta says better."""
-    decoded = decode("messages", OPENING, *says(0, "a"), *ending("end_turn", input_tokens=61, output_tokens=2))
+    decoded = decode("messages", OPENING, *text_block(0, "a"), *ending("end_turn", input_tokens=61, output_tokens=2))
     assert decoded.usage == Usage(input=61, output=2)
     kept = decode("messages", OPENING, *ending("end_turn", input_tokens=None, output_tokens=7))
     assert kept.usage == Usage(input=10, output=7)
@@ -115,7 +115,7 @@ def test_thinking_without_words_keeps_its_signature_and_its_place() -> None:
         stop(0),
         redacted,
         stop(1),
-        *says(2, "a"),
+        *text_block(2, "a"),
     )
     assert decoded.native == [
         {"type": "thinking", "thinking": "", "signature": "c2ln"},
@@ -149,7 +149,7 @@ def test_unsigned_thinking_and_empty_text_never_go_back() -> None:
         stop(0),
         start(1, "text", text=""),
         stop(1),
-        *says(2, "a"),
+        *text_block(2, "a"),
     )
     assert decoded.thinking == "hm"
     assert decoded.native == [{"type": "text", "text": "a"}]
@@ -187,14 +187,14 @@ def test_tools_that_the_server_runs_are_never_ours() -> None:
     """T23, R22."""
     result = {"type": "web_search_tool_result", "tool_use_id": "srv", "content": [{"type": "web_search_result"}]}
     decoded = run(
-        *says(0, "I search."),
+        *text_block(0, "I search."),
         start(1, "server_tool_use", id="srv", name="web_search", input={}),
         delta(1, "input_json_delta", partial_json='{"query": '),
         delta(1, "input_json_delta", partial_json='"x"}'),
         stop(1),
         {"type": "content_block_start", "index": 2, "content_block": result},
         stop(2),
-        *says(3, "Found."),
+        *text_block(3, "Found."),
     )
     assert (decoded.calls, decoded.stop, decoded.text) == ([], "end_turn", "I search.Found.")
     assert decoded.native[1] == {"type": "server_tool_use", "id": "srv", "name": "web_search", "input": {"query": "x"}}
@@ -215,7 +215,7 @@ def test_citations_that_begin_as_null() -> None:
 
 @pytest.mark.parametrize("place", [0, 1, 4])
 def test_an_error_event_discards_the_message(place: int) -> None:
-    events = [OPENING, *says(0, "a"), *ending("end_turn")]
+    events = [OPENING, *text_block(0, "a"), *ending("end_turn")]
     events.insert(place, {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
     decoded = decode("messages", *events)
     assert decoded.failure == "overloaded"
@@ -228,7 +228,7 @@ def test_unknown_events_deltas_and_blocks_are_ignored_and_counted() -> None:
         delta(0, "brand_new_delta", data=1),
         stop(0),
         delta(7, "text_delta", text="of no block"),
-        *says(1, "a"),
+        *text_block(1, "a"),
     )
     assert decoded.text == "a"
     assert decoded.decoder.ignored_count == 2
@@ -236,8 +236,8 @@ def test_unknown_events_deltas_and_blocks_are_ignored_and_counted() -> None:
 
 
 def test_nothing_but_usage_counts_after_the_end() -> None:
-    late = [*says(1, "late"), {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}}]
-    decoded = decode("messages", OPENING, *says(0, "a"), *ending("end_turn"), *late)
+    late = [*text_block(1, "late"), {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}}]
+    decoded = decode("messages", OPENING, *text_block(0, "a"), *ending("end_turn"), *late)
     assert (decoded.text, decoded.usage.output) == ("a", 9)
 
 

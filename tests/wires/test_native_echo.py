@@ -8,11 +8,9 @@ from wire_samples import SAMPLES
 from wire_streams import decode
 
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, decode_messages, tool_results, user
-from weft.core.tools import ToolResult
-from weft.wires.quirks import Quirks
+from weft.core.messages import Message, ToolResult, decode_messages, tool_results, user_message
 from weft.wires.registry import WIRES
-from weft.wires.request import TurnRequest
+from weft.wires.request import Quirks, TurnRequest
 
 EVERY_WIRE = pytest.mark.parametrize("wire", list(SAMPLES))
 OPAQUE = "c2ln"
@@ -21,11 +19,11 @@ OPAQUE = "c2ln"
 def conversation(wire: str) -> list[Message]:
     answer = decode(wire, *SAMPLES[wire], provider="p", model="m").message
     results = [ToolResult(id=call.id, status="ok", content=call.name) for call in answer.tool_calls]
-    return [user("go"), answer, tool_results(results)]
+    return [user_message("go"), answer, tool_results(results)]
 
 
-def build(wire: str, history: list[Message], provider: str = "p", model: str = "m") -> JsonObject:
-    return WIRES[wire].build(TurnRequest(model=model, messages=history, provider=provider))
+def build_request(wire: str, history: list[Message], provider: str = "p", model: str = "m") -> JsonObject:
+    return WIRES[wire].build_request(TurnRequest(model=model, messages=history, provider=provider))
 
 
 def assistant_part(wire: str, body: JsonObject) -> Any:
@@ -47,20 +45,20 @@ def test_its_own_provider_gets_the_message_back_exactly(wire: str) -> None:
     expected = native.content
     if wire == "responses":  # its reasoning is not encrypted here: it cannot be taken back
         expected = [{k: v for k, v in one.items() if k != "id"} for one in expected if one["type"] != "reasoning"]
-    assert assistant_part(wire, build(wire, history)) == expected
+    assert assistant_part(wire, build_request(wire, history)) == expected
 
 
 @EVERY_WIRE
 def test_a_stored_conversation_goes_back_with_the_same_bytes(wire: str) -> None:
     """G12."""
     history = conversation(wire)
-    assert encode(build(wire, decode_messages(encode(history)))) == encode(build(wire, history))
+    assert encode(build_request(wire, decode_messages(encode(history)))) == encode(build_request(wire, history))
 
 
 @EVERY_WIRE
 @pytest.mark.parametrize(("provider", "model"), [("other", "m"), ("p", "other")])
 def test_another_provider_or_model_gets_the_neutral_form(wire: str, provider: str, model: str) -> None:
-    body = str(build(wire, conversation(wire), provider, model))
+    body = str(build_request(wire, conversation(wire), provider, model))
     assert OPAQUE not in body
     assert "hm, ü" not in body
     assert "Let me look \U0001f600" in body
@@ -69,7 +67,7 @@ def test_another_provider_or_model_gets_the_neutral_form(wire: str, provider: st
 @pytest.mark.parametrize("origin", list(SAMPLES))
 @pytest.mark.parametrize("target", list(SAMPLES))
 def test_every_history_converts_for_every_wire(origin: str, target: str) -> None:
-    body = build(target, conversation(origin))
+    body = build_request(target, conversation(origin))
     found = calls_and_results(target, body)
     calls = [name for kind, name in found if kind == "call"]
     assert len(calls) == 2
@@ -81,18 +79,18 @@ def test_every_history_converts_for_every_wire(origin: str, target: str) -> None
 def test_reasoning_of_a_chat_server_is_left_out_where_it_is_not_wanted() -> None:
     history = conversation("chat")
     request = TurnRequest(model="m", messages=history, provider="p", quirks=Quirks(reasoning_echo="none"))
-    assert "reasoning_content" not in WIRES["chat"].build(request)["messages"][1]
-    assert build("chat", history)["messages"][1]["reasoning_content"] == "hm, ü"
+    assert "reasoning_content" not in WIRES["chat"].build_request(request)["messages"][1]
+    assert build_request("chat", history)["messages"][1]["reasoning_content"] == "hm, ü"
 
 
 @pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
 def test_an_id_that_comes_again_in_a_later_turn_is_told_apart(wire: str) -> None:
     """T11: the second turn uses the ids of the first."""
     first = conversation(wire)
-    taken = {call.id for call in first[1].tool_calls}
-    again = decode(wire, *SAMPLES[wire], provider="p", model="m", taken=taken).message
+    used_ids = {call.id for call in first[1].tool_calls}
+    again = decode(wire, *SAMPLES[wire], provider="p", model="m", used_ids=used_ids).message
     results = [ToolResult(id=call.id, status="ok", content="again") for call in again.tool_calls]
-    found = calls_and_results(wire, build(wire, [*first, again, tool_results(results)]))
+    found = calls_and_results(wire, build_request(wire, [*first, again, tool_results(results)]))
     calls = [name for kind, name in found if kind == "call"]
     assert calls[:2] == ["c1", "c2"]
     assert len(set(calls)) == 4
@@ -102,7 +100,7 @@ def test_an_id_that_comes_again_in_a_later_turn_is_told_apart(wire: str) -> None
 @EVERY_WIRE
 def test_a_cut_answer_goes_back_with_a_result_for_each_call(wire: str) -> None:
     answer = decode(wire, *SAMPLES[wire], provider="p", model="m", max_output_tokens=5).message
-    found = calls_and_results(wire, build(wire, [user("go"), answer]))
+    found = calls_and_results(wire, build_request(wire, [user_message("go"), answer]))
     assert len([kind for kind, _ in found if kind == "result"]) == 2
 
 
@@ -117,7 +115,7 @@ def test_the_legacy_wrapper_can_go_back(wire: str) -> None:
         "responses": [{"type": "response.completed", "response": {"status": "completed", "output": [call]}}],
     }
     answer = decode(wire, *streams[wire], provider="p", model="m").message
-    found = calls_and_results(wire, build(wire, [user("go"), answer]))
+    found = calls_and_results(wire, build_request(wire, [user_message("go"), answer]))
     calls = [name for kind, name in found if kind == "call"]
     assert len(calls) == 2
     assert calls == [name for kind, name in found if kind == "result"]

@@ -4,12 +4,21 @@ from typing import Any
 
 import pytest
 
-from weft.core.content import File, Image, Reasoning, Text
 from weft.core.json import JsonObject
-from weft.core.messages import Message, tool_results, user
-from weft.core.settings import Reason, Settings
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.wires.ollama.request import build
+from weft.core.messages import (
+    File,
+    Image,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    tool_results,
+    user_message,
+)
+from weft.core.turn import Reason, Settings
+from weft.wires.ollama import build_request
 from weft.wires.request import TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -21,9 +30,9 @@ def body(
     *messages: Message, model: str = "m", tools: list[ToolDefinition] | None = None, **settings: Any
 ) -> JsonObject:
     request = TurnRequest(
-        model=model, messages=list(messages) or [user("hi")], tools=tools or [], settings=Settings(**settings)
+        model=model, messages=list(messages) or [user_message("hi")], tools=tools or [], settings=Settings(**settings)
     )
-    return build(request)
+    return build_request(request)
 
 
 def test_the_smallest_request() -> None:
@@ -62,7 +71,7 @@ def test_tools() -> None:
 
 def test_a_conversation_from_elsewhere() -> None:
     history = [
-        user("see", Image(data="AAAA")),
+        user_message("see", Image(data="AAAA")),
         Message(role="assistant", content=[Reasoning("hm"), Text("Look."), CALL]),
         tool_results([ToolResult(id="c1", status="ok", content=[Text("done"), Image(data="BBBB")])]),
     ]
@@ -80,5 +89,7 @@ def test_a_conversation_from_elsewhere() -> None:
 
 def test_what_the_api_cannot_take_is_mentioned_not_dropped_in_silence() -> None:
     pdf = File(media_type="application/pdf", data="JVBE", name="report.pdf")
-    assert "report.pdf" in str(body(user("read this", pdf))["messages"])
-    assert "https://example.org/a.png" in str(body(user("see", Image(url="https://example.org/a.png")))["messages"])
+    assert "report.pdf" in str(body(user_message("read this", pdf))["messages"])
+    assert "https://example.org/a.png" in str(
+        body(user_message("see", Image(url="https://example.org/a.png")))["messages"]
+    )

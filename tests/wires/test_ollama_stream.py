@@ -6,9 +6,9 @@ import pytest
 from wire_samples import OLLAMA
 from wire_streams import decode, decode_pieces, frame
 
-from weft.core.content import Reasoning, Text
 from weft.core.json import JsonObject
-from weft.core.usage import Usage
+from weft.core.messages import Reasoning, Text
+from weft.core.turn import Usage
 
 
 def line(**message: Any) -> JsonObject:

@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.core.content import Text
 from weft.core.json import JsonObject, encode, loads
-from weft.core.messages import Block, Message, Native, assistant, tool_results, user
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import Block, Message, Native, Text, ToolCall, ToolResult, assistant, tool_results, user_message
 from weft.wires.history import RenderCache
 from weft.wires.registry import WIRES
 from weft.wires.request import TurnRequest
@@ -23,7 +21,7 @@ def grown(draw: st.DrawFn) -> list[Message]:
     history: list[Message] = []
     for number in range(draw(st.integers(1, 4))):
         if draw(st.booleans()):
-            history.append(user(draw(st.sampled_from(["hi", " ", "and now?"]))))
+            history.append(user_message(draw(st.sampled_from(["hi", " ", "and now?"]))))
         calls = [ToolCall(id=one, name="f", input={}) for one in draw(st.lists(ids, max_size=2, unique=True))]
         content: list[Block] = [Text(draw(st.sampled_from(["", "ok"]))), *calls]
         history.append(Message(role="assistant", content=content))
@@ -39,9 +37,11 @@ def _result(call: ToolCall, number: int) -> ToolResult:
     return ToolResult(id=call.id, status="ok", content=f"result {number}")
 
 
-def build(wire: str, history: list[Message], cache: RenderCache | None = None, model: str = "m") -> JsonObject:
+def build_request(wire: str, history: list[Message], cache: RenderCache | None = None, model: str = "m") -> JsonObject:
     """The request as it is sent: what the cache holds is in it as bytes."""
-    return loads(encode(WIRES[wire].build(TurnRequest(model=model, messages=history, provider="p", cache=cache))))
+    return loads(
+        encode(WIRES[wire].build_request(TurnRequest(model=model, messages=history, provider="p", cache=cache)))
+    )
 
 
 @EVERY_WIRE
@@ -50,7 +50,7 @@ def build(wire: str, history: list[Message], cache: RenderCache | None = None, m
 def test_turn_by_turn_is_as_good_as_from_scratch(wire: str, history: list[Message]) -> None:
     cache = RenderCache()
     for size in range(len(history) + 1):
-        assert build(wire, history[:size], cache) == build(wire, history[:size]), size
+        assert build_request(wire, history[:size], cache) == build_request(wire, history[:size]), size
 
 
 @EVERY_WIRE
@@ -58,19 +58,19 @@ def test_turn_by_turn_is_as_good_as_from_scratch(wire: str, history: list[Messag
 @given(one=grown(), two=grown())
 def test_a_conversation_that_was_changed_is_written_anew(wire: str, one: list[Message], two: list[Message]) -> None:
     cache = RenderCache()
-    build(wire, one, cache)
-    assert build(wire, two, cache) == build(wire, two)
-    assert build(wire, one[:1], cache) == build(wire, one[:1])
-    assert build(wire, [*one[:1], *two], cache) == build(wire, [*one[:1], *two])
+    build_request(wire, one, cache)
+    assert build_request(wire, two, cache) == build_request(wire, two)
+    assert build_request(wire, one[:1], cache) == build_request(wire, one[:1])
+    assert build_request(wire, [*one[:1], *two], cache) == build_request(wire, [*one[:1], *two])
 
 
 @EVERY_WIRE
 def test_a_request_does_not_change_what_is_kept(wire: str) -> None:
     cache = RenderCache()
-    history = [user("hi")]
-    field = next(name for name in ("messages", "contents", "input") if name in build(wire, history, cache))
-    build(wire, history, cache)[field].append({"role": "user", "content": "mine"})
-    assert build(wire, history, cache) == build(wire, history)
+    history = [user_message("hi")]
+    field = next(name for name in ("messages", "contents", "input") if name in build_request(wire, history, cache))
+    build_request(wire, history, cache)[field].append({"role": "user", "content": "mine"})
+    assert build_request(wire, history, cache) == build_request(wire, history)
 
 
 @EVERY_WIRE
@@ -79,15 +79,17 @@ def test_another_model_gets_nothing_of_what_was_written_for_the_first(wire: str)
     content = {"chat": {"role": "assistant", "content": "opaque"}, "ollama": {"role": "assistant", "content": "opaque"}}
     parts = {"responses": [{"type": "message", "content": "opaque"}], "messages": [{"type": "text", "text": "opaque"}]}
     native = Native(wire=wire, provider="p", model="m", content=(content | parts).get(wire, [{"text": "opaque"}]))
-    history = [user("hi"), Message(role="assistant", content=[Text("open")], native=native)]
+    history = [user_message("hi"), Message(role="assistant", content=[Text("open")], native=native)]
     cache = RenderCache()
-    assert "opaque" in str(build(wire, history, cache))
-    assert "opaque" not in str(build(wire, history, cache, model="other"))
+    assert "opaque" in str(build_request(wire, history, cache))
+    assert "opaque" not in str(build_request(wire, history, cache, model="other"))
 
 
 @EVERY_WIRE
 def test_half_a_surrogate_pair_beside_what_is_kept(wire: str) -> None:
     cache = RenderCache()
-    history = [message for number in range(6) for message in (user(f"question {number} \ud83d"), assistant("answer"))]
+    history = [
+        message for number in range(6) for message in (user_message(f"question {number} \ud83d"), assistant("answer"))
+    ]
     for size in range(1, len(history) + 1):
-        assert build(wire, history[:size], cache) == build(wire, history[:size])
+        assert build_request(wire, history[:size], cache) == build_request(wire, history[:size])

@@ -4,14 +4,24 @@ from typing import Any
 
 import pytest
 
-from weft.core.content import File, Image, Reasoning, Text
 from weft.core.json import JsonObject
-from weft.core.messages import Message, Native, assistant, tool_results, user
-from weft.core.settings import Reason, Settings
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.wires.quirks import Quirks
-from weft.wires.request import TurnRequest
-from weft.wires.responses.request import build
+from weft.core.messages import (
+    File,
+    Image,
+    Message,
+    Native,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    tool_results,
+    user_message,
+)
+from weft.core.turn import Reason, Settings
+from weft.wires.request import Quirks, TurnRequest
+from weft.wires.responses import build_request
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
 TOOL = ToolDefinition(name="weather", description="Weather.", input_schema=SCHEMA)
@@ -28,13 +38,13 @@ def body(
 ) -> JsonObject:
     request = TurnRequest(
         model=model,
-        messages=list(messages) or [user("hi")],
+        messages=list(messages) or [user_message("hi")],
         tools=tools or [],
         settings=Settings(**settings),
         provider="p",
         quirks=quirks or Quirks(),
     )
-    return build(request)
+    return build_request(request)
 
 
 def test_the_smallest_request() -> None:
@@ -105,7 +115,7 @@ def test_tools_and_choice() -> None:
 
 def test_a_conversation_from_elsewhere() -> None:
     history = [
-        user("see", Image(data="AAAA"), Image(url="https://example.org/a.png")),
+        user_message("see", Image(data="AAAA"), Image(url="https://example.org/a.png")),
         Message(role="assistant", content=[Reasoning("hm"), Text("Look."), CALL]),
         tool_results([ToolResult(id="c1", status="ok", content="4 °C")]),
         assistant("Cold."),
@@ -131,7 +141,7 @@ def test_files() -> None:
         File(media_type="application/pdf", data="JVBE", name="a.pdf"),
         File(media_type="application/pdf", url="https://example.org/a.pdf"),
     ]
-    assert body(user(*files))["input"][0]["content"] == [
+    assert body(user_message(*files))["input"][0]["content"] == [
         {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBE"},
         {"type": "input_file", "file_url": "https://example.org/a.pdf"},
     ]
@@ -152,7 +162,7 @@ FUNCTION: JsonObject = {"id": "fc", "type": "function_call", "call_id": "c1", "n
 def echoed(*items: JsonObject, quirks: Quirks | None = None) -> list[JsonObject]:
     native = Native(wire="responses", provider="p", model="m", content=list(items))
     message = Message(role="assistant", content=[CALL], native=native)
-    return body(user("hi"), message, quirks=quirks)["input"][1:-1]
+    return body(user_message("hi"), message, quirks=quirks)["input"][1:-1]
 
 
 def test_reasoning_stands_directly_before_what_it_belongs_to() -> None:

@@ -7,10 +7,10 @@ import pytest
 from wire_samples import RESPONSES, arguments, item, response
 from wire_streams import decode, decode_pieces, frame
 
-from weft.core.content import Grounding, Image, Reasoning, Source, Text
 from weft.core.events import InputJsonDelta
 from weft.core.json import JsonObject
-from weft.core.usage import Usage
+from weft.core.messages import Grounding, Image, Reasoning, Source, Text
+from weft.core.turn import Usage
 
 
 def text(index: int, delta: str, part: int = 0) -> JsonObject:

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from weft.core.errors import MalformedResponse
-from weft.wires.sse import ServerSentEvent, SSEParser
+from weft.wires.framing import ServerSentEvent, SSEParser
 
 Event = tuple[str, str, str]
 

@@ -1,18 +1,19 @@
 import re
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.settings import Reason
+from weft.core.messages import WireName
+from weft.core.turn import Reason
 from weft.wires.registry import WIRES
-from weft.wires.request import budget_of, data_url, effort_of, legal_id, legal_name, without_none
+from weft.wires.request import data_url, legal_name, resolve_budget, resolve_effort, without_none
 
 
 @given(st.text(max_size=100))
 def test_names_and_ids_become_legal(text: str) -> None:
-    for legal in (legal_name(text), legal_id(text)):
-        assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", legal)
+    assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", legal_name(text))
     assert legal_name(legal_name(text)) == legal_name(text)
 
 
@@ -39,8 +40,8 @@ def test_a_legal_name_stays_and_an_invented_one_is_mended(name: str, legal: str)
     ],
 )
 def test_an_effort_and_a_budget_stand_for_each_other(reason: Reason, effort: str | None, budget: int | None) -> None:
-    assert effort_of(reason) == effort
-    assert budget_of(reason) == budget
+    assert resolve_effort(reason) == effort
+    assert resolve_budget(reason) == budget
 
 
 def test_small_words() -> None:
@@ -59,6 +60,11 @@ def test_small_words() -> None:
     ],
 )
 def test_every_wire_knows_its_path_and_its_decoder(wire: str, path: str) -> None:
-    assert WIRES[wire].path("some-model") == path
+    assert WIRES[wire].request_path("some-model") == path
     assert WIRES[wire].decoder.wire == WIRES[wire].name == wire
     assert len(WIRES) == 5
+
+
+def test_every_wire_name_has_a_codec() -> None:
+    assert set(WIRES) == set(get_args(WireName))
+    assert all(wire.name == name for name, wire in WIRES.items())

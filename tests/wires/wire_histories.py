@@ -4,10 +4,19 @@ from typing import Any, cast
 
 from hypothesis import strategies as st
 
-from weft.core.content import File, Grounding, Image, Reasoning, Source, Text
 from weft.core.json import JsonObject
-from weft.core.messages import Message
-from weft.core.tools import InvalidCall, ToolCall, ToolResult
+from weft.core.messages import (
+    File,
+    Grounding,
+    Image,
+    InvalidCall,
+    Message,
+    Reasoning,
+    Source,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 
 texts = st.sampled_from(["", " ", "hello", "ä\U0001f600", "line\nline", '{"a":'])
 ids = st.sampled_from(["a", "b", "a_2", "call:1", "x" * 80, "", "functions.f:0", "123456789"])

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from weft.core.content import Reasoning, Text
 from weft.core.events import (
     InputJsonDelta,
     MessageDelta,
@@ -23,10 +22,9 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.json import JsonObject
-from weft.core.messages import Message
+from weft.core.messages import Message, Reasoning, Text, ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
-from weft.core.usage import Usage
+from weft.core.turn import Usage
 from weft.wires.decoder import Decoder
 from weft.wires.registry import WIRES
 

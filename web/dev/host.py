@@ -20,14 +20,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from talkers import helper, paint, talkers
 
 from weft.core.json import encode_text
-from weft.server import page
+from weft.server import server_routes
+from weft.server.access_tokens import AccessTokens, new_token
 from weft.server.app import create_app
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
-from weft.server.serving import bind, serve
+from weft.server.project_routes import studio_routes
 from weft.server.settings import ServerSettings
-from weft.server.studio.projects import studio_routes
-from weft.server.tokens import Tokens, new_token
+from weft.server.uvicorn_server import bind, serve_app
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.sqlite import SqliteStore
@@ -49,7 +49,7 @@ def read_options() -> argparse.Namespace:
 
 async def main(options: argparse.Namespace) -> None:
     if options.page:
-        page._folder = partial(Path, options.page)  # pyright: ignore[reportPrivateUsage]
+        server_routes._page_folder = partial(Path, options.page)  # pyright: ignore[reportPrivateUsage]
     settings = ServerSettings(port=options.port)
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
@@ -58,13 +58,13 @@ async def main(options: argparse.Namespace) -> None:
         Sessions(SqliteStore(options.data / "sessions.db")),
         KnownModels("scripted/quick", talkers()),
         settings=settings,
-        tokens=Tokens({token: ""}),
+        tokens=AccessTokens({token: ""}),
         defaults=SessionSettings(model="scripted/quick", tools=["files", "todo", "ask"], permissions="ask"),
         workspaces={"demo": options.workspace} if options.workspace else {},
         tools={"paint": paint, "helper": helper},
     )
     ready = encode_text({"ready": True, "url": settings.address, "token": token, "pid": os.getpid()})
-    await serve(create_app(context, [studio_routes]), context, bound, lambda: print(ready, flush=True))
+    await serve_app(create_app(context, [studio_routes]), context, bound, lambda: print(ready, flush=True))
 
 
 if __name__ == "__main__":

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import weft
-from weft.core.content import Text
 from weft.core.errors import InvalidRequest
-from weft.core.messages import Message
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition
-from weft.core.usage import Usage
+from weft.core.messages import Message, Text, ToolDefinition
+from weft.core.turn import Settings, Usage
 from weft.providers.base import ProviderSession
-from weft.providers.scripted import Request, Script, ScriptedModel
+from weft.providers.scripted import Script, ScriptedModel, ScriptedRequest
 
 S = ScriptedModel
 
@@ -146,7 +143,7 @@ class Talker:
         model = S([self._say] * 1000, name=self.name, piece=self._piece, pause=self._pause)
         return model.open_session(messages=messages, tools=tools, settings=settings)
 
-    def _say(self, request: Request) -> Script:
+    def _say(self, request: ScriptedRequest) -> Script:
         words, step = _asked(request.messages)
         for word, turns in self._turns(words).items():
             if word in words:

@@ -16,7 +16,6 @@ import msgspec
 import weft
 from weft.agent.agent import Agent
 from weft.agent.state import ConversationState
-from weft.core.content import Text
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import InvalidRequest, Overloaded
 from weft.core.events import (
@@ -31,7 +30,7 @@ from weft.core.events import (
     UserMessage,
 )
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, user
+from weft.core.messages import Message, Text, user_message
 from weft.core.payload import Payload
 
 S = weft.ScriptedModel
@@ -213,7 +212,7 @@ async def steered() -> Recording:
     it = Recording([S.call("look", place="a"), S.call("look", place="b")], "As you wish.", tools=[look], pause=0.01)
     exchange = it.agent.send("Look.")
     await it.until(ToolExecuting)
-    exchange.steer(user("Rather not."))
+    exchange.steer(user_message("Rather not."))
     await exchange.result()
     return it
 
@@ -251,13 +250,13 @@ async def reverted() -> Recording:
     await it.ask("Write it.")
     one = sha256(b"one\n").hexdigest()
     bus = it.agent.bus
-    bus.publish_apart(
+    bus.publish_outside_exchange(
         FileChanged("a.txt", 2, None, one, "user", diff="--- a/a.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n")
     )
     told = Message(role="user", content=[Text("The user reverted all changes in a.txt.")], said="Reverted a.txt.")
-    bus.publish_apart(UserMessage(told))
+    bus.publish_outside_exchange(UserMessage(told))
     it.agent.engine.messages.append(told)
-    bus.publish_apart(FileAccepted("b.txt", one))
+    bus.publish_outside_exchange(FileAccepted("b.txt", one))
     await it.ask("Go on.")
     return it
 

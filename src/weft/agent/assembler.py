@@ -1,6 +1,5 @@
-"""From deltas to messages. A pure fold: no clock, no I/O."""
+"""Assembles messages from deltas. A pure fold: no clock, no I/O."""
 
-from weft.core.content import Reasoning, Text
 from weft.core.events import (
     AssistantMessage,
     InputJsonDelta,
@@ -16,10 +15,10 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     ToolUseMessage,
 )
-from weft.core.messages import Block, Message
+from weft.core.messages import Block, Message, Reasoning, Text
 from weft.core.payload import Payload
-from weft.core.stop import StopReason
-from weft.wires.arguments import finish_call
+from weft.core.turn import StopReason
+from weft.wires.writer import build_call
 
 
 class _Block:
@@ -33,16 +32,16 @@ class _Block:
 
 
 class MessageAssembler:
-    """Puts one message after the other together from its stream."""
+    """Assembles one message after the other from its stream."""
 
     def __init__(self) -> None:
         self.message = ""
-        """The id of the message that is open now."""
+        """The id of the open message; empty if there is none."""
         self._blocks: list[_Block] = []
         self._stop: StopReason = "error"
 
     def feed(self, payload: Payload) -> list[Payload]:
-        """Take the next payload. At the end of a message: the message, and its calls."""
+        """Feed the next payload. Returns, at the end of a message, the message and its calls."""
         kind = type(payload)
         if kind is TextDelta or kind is ThinkingDelta:
             self._blocks[payload.index].parts.append(payload.text)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
@@ -63,26 +62,26 @@ class MessageAssembler:
                 self._stop = stop
             case MessageStop():
                 message = Message(role="assistant", content=self._content(), id=self.message)
-                self.forget()
-                return settled(message)
+                self.reset()
+                return message_payloads(message)
             case MessageDiscarded():
-                self.forget()
+                self.reset()
             case _:
                 pass
         return _NOTHING
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The text of the open message so far."""
         return "".join(part for block in self._blocks if block.kind == "text" for part in block.parts)
 
     @property
     def length(self) -> int:
-        """How many characters of any kind the open message has so far."""
+        """The number of characters of any kind in the open message so far."""
         return sum(len(part) for block in self._blocks for part in block.parts)
 
-    def forget(self) -> None:
-        """The open message is over; nobody needs it put together."""
+    def reset(self) -> None:
+        """Drop the open message."""
         self.message, self._blocks = "", []
 
     def _content(self) -> list[Block]:
@@ -90,7 +89,7 @@ class MessageAssembler:
         for block in self._blocks:
             text = "".join(block.parts)
             if block.kind == "tool":
-                content.append(finish_call(block.call, None, block.name, text, self._stop))
+                content.append(build_call(block.call, None, block.name, text, self._stop))
             elif block.kind == "thinking":
                 content.append(Reasoning(text))
             else:
@@ -98,8 +97,8 @@ class MessageAssembler:
         return content
 
 
-def settled(message: Message) -> list[Payload]:
-    """What a finished message means for the log: itself, and each of its calls."""
+def message_payloads(message: Message) -> list[Payload]:
+    """Return the payloads of a finished message: the message, and each of its calls."""
     payloads: list[Payload] = [AssistantMessage(message)]
     for call in message.tool_calls:
         payloads += (call, ToolUseMessage(call), ToolPlanned(call.id, call.name))

@@ -1,129 +1,170 @@
-"""The bus: every fact gets its place in the session's log and goes to whoever asked for it.
+"""The event bus of a session, and a reader of one exchange's events."""
 
-A reactor that fails is logged, one that cannot keep up is dropped, and neither is ever felt by the exchange.
-"""
-
-from collections.abc import Callable, Collection, Iterable
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
 from time import time
 from typing import Protocol
 
-from weft.agent.reactors import QUEUE, Handler, Reactor, Subscription
+from weft.agent.reactors import Dispatcher
 from weft.core.envelope import Event
-from weft.core.payload import Layer, Payload
+from weft.core.payload import Payload
+
+OnDelivered = Callable[[Exception | None], None]
 
 
 class Sink(Protocol):
-    """Takes every event first, and gives it to `EventBus.hand_out` once it may be seen."""
+    """Receives every event before the reactors do, and dispatches it to them once they may see it."""
 
-    def take(self, event: Event) -> None: ...
+    def record(self, event: Event) -> None: ...
 
-    def after(self, then: Callable[[Exception | None], None]) -> None:
-        """Call back when all that was taken so far has been handed out, or with the reason why it never will be."""
+    def call_when_delivered(self, callback: OnDelivered) -> None:
+        """Call back when every recorded event was dispatched, or with the reason why that will not happen."""
         ...
 
 
-class EventBus:
-    """Numbers the events of one session and hands them out: at once, or when a sink says so."""
+class EventBus(Dispatcher):
+    """Numbers the events of one session and passes them on: to its sink if it has one, else to the reactors."""
 
     def __init__(self, session: str, *, seq: int = 0, epoch: int = 0, clock: Callable[[], float] = time) -> None:
+        super().__init__()
         self.session = session
         self.epoch = epoch
         self.seq = seq
         """The number of the last event."""
         self.exchange: str | None = None
-        """The exchange that events belong to now."""
+        """The exchange that new events belong to."""
         self._clock = clock
         self._now = 0.0
         self._sink: Sink | None = None
         self._prefix = f"{session}-{epoch}-" if epoch else f"{session}-"
-        self._subscriptions: list[Subscription] = []
-        self._table: dict[str, list[tuple[Handler, Subscription]]] = {}
 
     def publish(self, payload: Payload) -> None:
-        """Give a fact its number and hand it out."""
+        """Number a payload and pass it on as an event."""
         self.seq = seq = self.seq + 1
         kind = payload.type
-        handlers = self._table.get(kind)
+        handlers = self.table.get(kind)
         if handlers is None:
-            handlers = self._look_up(kind)
+            handlers = self.find_handlers(kind)
         if not handlers and self._sink is None:
             return
         now = self._clock()
-        if now > self._now:  # a clock that is set back does not turn the log around
+        if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
         name = self._prefix + str(seq)
         event = Event(seq, name, self.session, self.exchange, kind, payload.layer, self._now, self.epoch, payload)
         if self._sink is not None:
-            self._sink.take(event)
+            self._sink.record(event)
             return
         for handler, subscription in handlers:
             try:
                 handler(event)
             except Exception:
-                subscription.failed(event)
+                subscription.log_failure(event)
 
-    def go_through(self, sink: Sink, *, seq: int, epoch: int, now: float) -> None:
-        """From here on a sink has every event first. The log goes on after `seq`, not earlier than `now`."""
+    def attach_sink(self, sink: Sink, *, seq: int, epoch: int, now: float) -> None:
+        """Pass every event to a sink from now on. The log continues after `seq`, not earlier than `now`."""
         self._sink, self.seq, self.epoch, self._now = sink, seq, epoch, now
         self._prefix = f"{self.session}-{epoch}-"
 
-    def after(self, then: Callable[[Exception | None], None]) -> None:
-        """Call back once all that was published so far has been handed out."""
+    def call_when_delivered(self, callback: OnDelivered) -> None:
+        """Call back once every published event was delivered."""
         if self._sink is None:
-            then(None)
+            callback(None)
         else:
-            self._sink.after(then)
+            self._sink.call_when_delivered(callback)
 
     def publish_all(self, payloads: Iterable[Payload]) -> None:
         for payload in payloads:
             self.publish(payload)
 
-    def publish_apart(self, payload: Payload) -> None:
-        """Publish a fact of the session that belongs to no exchange."""
+    def publish_outside_exchange(self, payload: Payload) -> None:
+        """Publish an event of the session that belongs to no exchange."""
         exchange, self.exchange = self.exchange, None
         self.publish(payload)
         self.exchange = exchange
 
     def relay(self, event: Event) -> None:
-        """Hand on an event of another session: of an agent that works for this one."""
+        """Pass on an event of another session: of an agent that works for this one."""
         if self._sink is not None:
-            self._sink.take(event)
+            self._sink.record(event)
         else:
-            self.hand_out(event)
+            self.dispatch(event)
 
-    def hand_out(self, event: Event) -> None:
-        """Give an event to whoever asked for it."""
-        for handler, subscription in self._table.get(event.type) or self._look_up(event.type):
-            try:
-                handler(event)
-            except Exception:
-                subscription.failed(event)
 
-    def subscribe(
-        self,
-        reactor: Reactor,
-        *,
-        types: Collection[str] | None = None,
-        layers: Collection[Layer] | None = None,
-        queue: int = QUEUE,
-    ) -> Subscription:
-        """Let a reactor hear events: all, or those of the types or layers named."""
-        subscription = Subscription(reactor, self._remove, types=types, layers=layers, queue=queue)
-        self._subscriptions.append(subscription)
-        self._table = {}
-        return subscription
+_URGENT = frozenset({"text_delta", "thinking_delta", "exchange_response"})
+"""Events that wake a reader at once; others are collected for two turns of the loop."""
 
-    async def close(self, patience: float = 1.0) -> None:
-        """Let all reactors finish what they have, and take them off."""
-        for subscription in list(self._subscriptions):
-            await subscription.drain(patience)
 
-    def _remove(self, subscription: Subscription) -> None:
-        if subscription in self._subscriptions:
-            self._subscriptions.remove(subscription)
-            self._table = {}  # not cleared: an event may be on its way through the old one
+class ReadableExchange(Protocol):
+    """The part of an exchange that a reader of its events needs."""
 
-    def _look_up(self, kind: str) -> list[tuple[Handler, Subscription]]:
-        found = ((subscription.handler_for(kind), subscription) for subscription in self._subscriptions)
-        self._table[kind] = handlers = [(handler, by) for handler, by in found if handler is not None]
-        return handlers
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def is_delivered(self) -> bool: ...
+
+    def on_end(self, callback: Callable[[], object]) -> None: ...
+
+
+class ExchangeReader:
+    """Collects the events of a bus, none left out, until `close`."""
+
+    def __init__(self, bus: EventBus) -> None:
+        self._session = bus.session
+        self._events: list[Event] = []
+        self._begun = self._wake_scheduled = self._follows_end = False
+        self._waiter: asyncio.Future[None] | None = None
+        self._subscription = bus.subscribe(self._put)
+
+    def close(self) -> None:
+        self._subscription.close()
+
+    async def read(self, exchange: ReadableExchange) -> list[Event]:
+        """Wait for the next events of an exchange, of agents that work for it, and of the session around it."""
+        if not self._follows_end:
+            self._follows_end = True
+            exchange.on_end(self._wake)  # wakes the reader if the events can never be delivered
+        if not self._events and not exchange.is_delivered:
+            self._waiter = asyncio.get_running_loop().create_future()
+            await self._waiter
+            self._waiter = None
+        events, self._events = self._events, []
+        if not self._begun or exchange.is_delivered:
+            events = [event for event in events if self._concerns(event, exchange)]
+        return events
+
+    def _concerns(self, event: Event, exchange: ReadableExchange) -> bool:
+        if event.session != self._session:
+            return self._begun
+        if event.exchange == exchange.id:
+            self._begun = event.type != "exchange_response"
+            return True
+        return event.exchange is None and not exchange.is_delivered
+
+    def _put(self, event: Event) -> None:
+        self._events.append(event)
+        waiter = self._waiter
+        if waiter is None or waiter.done():
+            return
+        if event.type in _URGENT:
+            waiter.set_result(None)
+        elif not self._wake_scheduled:
+            self._wake_scheduled = True
+            loop = asyncio.get_running_loop()
+            loop.call_soon(loop.call_soon, self._wake)  # a tool's event and what follows from it are read together
+
+    def _wake(self) -> None:
+        self._wake_scheduled = False
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+async def read_exchange(reader: ExchangeReader, exchange: ReadableExchange) -> AsyncIterator[Event]:
+    """Yield the events of an exchange; the last one is `exchange_response`."""
+    is_delivered = False
+    while not is_delivered:
+        events = await reader.read(exchange)
+        is_delivered = exchange.is_delivered
+        for event in events:
+            yield event

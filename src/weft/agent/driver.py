@@ -1,43 +1,45 @@
-"""Drives the coroutine of an exchange, and lends it its task.
+"""The task that runs an exchange, and the background loop of `run_sync`.
 
-A task for every tool call would cost more than the rest of the call. So the one tool of a message runs in the task of
-its exchange, but not on its frames: the exchange stands still outside (`Here`) while the driver runs the tool. If the
-tool does not stop when it is told to, it is left behind with that task, and the exchange goes on in another one.
+A task for every tool call would cost more than the rest of the call. So a single tool call runs in the task of its
+exchange, but not on its stack: the exchange is suspended (`InlineWork`) while the driver runs the tool. A tool that
+does not stop when it is cancelled keeps that task, and the exchange continues in another one.
 """
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import Future
 from types import coroutine
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 
-class Here:
-    """`await Here(work)` runs the work in this task, in a way that can be left behind."""
+class InlineWork:
+    """Work that the driver runs in the current task, and that can be detached from it."""
 
     __slots__ = ("work",)
 
     def __init__(self, work: Coroutine[Any, Any, None]) -> None:
         self.work = work
 
-    def __await__(self) -> Generator["Here", None, None]:
+    def __await__(self) -> Generator["InlineWork", None, None]:
         yield self
 
 
 class Driver:
-    """One coroutine and the task that drives it now."""
+    """A coroutine, and the task that currently drives it."""
 
-    def __init__(self, driven: Coroutine[Any, Any, None], name: str, ended: Callable[[], None]) -> None:
-        self._driven = driven
+    def __init__(self, wrapped: Coroutine[Any, Any, None], name: str, ended: Callable[[], None]) -> None:
+        self._wrapped = wrapped
         self._name = name
         self._ended = ended
-        self._over = False
+        self._finished = False
         self.task = self._start(None)
 
-    def here(self, work: Coroutine[Any, Any, None]) -> Here:
-        return Here(work)
+    def run_inline(self, work: Coroutine[Any, Any, None]) -> InlineWork:
+        return InlineWork(work)
 
-    def leave_behind(self, error: BaseException | None = None) -> None:
-        """What runs `Here` does not end. The coroutine goes on without it: as if it had, or with this error."""
+    def detach(self, error: BaseException | None = None) -> None:
+        """Continue the coroutine without the inline work, which does not end: as if it had ended, or with an error."""
         self.task = self._start(error)
 
     def _start(self, error: BaseException | None) -> "asyncio.Task[None]":
@@ -49,32 +51,86 @@ class Driver:
     def _done(self, task: "asyncio.Task[None]") -> None:
         if task is not self.task:
             if not task.cancelled():
-                task.exception()  # nobody waits for what was left behind
+                task.exception()  # mark it as retrieved
             return
-        if not self._over:  # cancelled before its first step
-            self._driven.close()
+        if not self._finished:  # cancelled before its first step
+            self._wrapped.close()
         if not task.cancelled() and (error := task.exception()) is not None:
             task.get_loop().call_exception_handler({"message": "An exchange broke.", "exception": error, "task": task})
         self._ended()
 
     @coroutine
     def _drive(self, error: BaseException | None) -> Generator[Any, Any, None]:
-        driven, me = self._driven, asyncio.current_task()
+        wrapped, this_task = self._wrapped, asyncio.current_task()
         while True:
             try:
-                wanted = driven.send(None) if error is None else driven.throw(error)
+                yielded = wrapped.send(None) if error is None else wrapped.throw(error)
             except BaseException as end:
-                self._over = True
+                self._finished = True
                 if isinstance(end, StopIteration):
                     return
                 raise
             error = None
             try:
-                if type(wanted) is Here:
-                    yield from wanted.work.__await__()
+                if type(yielded) is InlineWork:
+                    yield from yielded.work.__await__()
                 else:
-                    yield wanted
+                    yield yielded
             except BaseException as thrown:
                 error = thrown
-            if self.task is not me:
+            if self.task is not this_task:
                 return
+
+
+T = TypeVar("T")
+
+_PATIENCE = 5.0
+
+
+class BackgroundLoop:
+    """Runs coroutines in an event loop in a thread of its own, until `close`."""
+
+    def __init__(self) -> None:
+        ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stop: asyncio.Event | None = None
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._live(ready)), name="weft-loop", daemon=True)
+        self._thread.start()
+        ready.wait()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
+        """Start a coroutine. Returns a future of its result."""
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine and return its result. A KeyboardInterrupt cancels it first, and is raised then."""
+        task: list[asyncio.Task[T]] = []
+
+        async def watched() -> T:
+            task.append(asyncio.ensure_future(work))
+            return await task[0]
+
+        future = self.start(watched())
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            if task and self._loop is not None:
+                ended = threading.Event()
+                task[0].add_done_callback(lambda _: ended.set())
+                self._loop.call_soon_threadsafe(task[0].cancel)
+                ended.wait(_PATIENCE)
+            raise
+
+    def close(self) -> None:
+        if self._loop is None or self._stop is None:
+            return
+        self._loop.call_soon_threadsafe(self._stop.set)
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    async def _live(self, ready: threading.Event) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._stop = asyncio.Event()
+        ready.set()
+        await self._stop.wait()

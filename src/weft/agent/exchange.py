@@ -1,7 +1,7 @@
 """One exchange: a request and everything until its final answer.
 
-It runs in a task of its own, so that ending it is one cancellation and whoever waits for it is never hurt by that. Each
-way out leads through `_close`: exactly one `exchange_response`, a message that is closed, a result for every call.
+It runs in a task of its own, so that cancelling the exchange does not cancel the caller. Every outcome goes through
+`_close`: exactly one `exchange_response`, no open message, a result for every call.
 """
 
 import asyncio
@@ -9,19 +9,18 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from enum import Enum
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from weft.agent.assembler import settled
+from weft.agent.assembler import message_payloads
 from weft.agent.driver import Driver
-from weft.agent.html import page_call
-from weft.agent.output import OutputError, read_output
-from weft.agent.previews import Previews
-from weft.agent.repeats import Repeats
-from weft.agent.result import AgentResult, note_on
-from weft.agent.tracker import ExchangeTracker
-from weft.agent.turns import Turns
+from weft.agent.interface import Prompt, as_user_message
+from weft.agent.previews import FilePreviews
+from weft.agent.result import AgentResult, OutputError, describe_outcome, html_page_call, read_output
+from weft.agent.tracker import ExchangeTracker, RepeatCounter
+from weft.agent.turns import TurnRunner
 from weft.core.errors import WeftError
 from weft.core.events import (
     CancelRequested,
@@ -40,20 +39,46 @@ from weft.core.events import (
     UserMessage,
 )
 from weft.core.ids import new_id
-from weft.core.messages import Message, assistant, user
+from weft.core.messages import Message, ToolCall, ToolResult, assistant, user_message
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
-from weft.providers.base import ProviderTurn
-from weft.providers.hosting import LimitReached
-from weft.tools.batch import Batch
-from weft.tools.shape import Shape
+from weft.providers.base import LimitReached, ProviderTurn
+from weft.tools.call_batch import CallBatch
+from weft.tools.type_schema import TypeSchema
 
 if TYPE_CHECKING:
     from weft.agent.engine import AgentEngine
 
 CORRECTIONS = 2
-"""How often a model may try again to give the output that was asked for."""
+"""How often a model may correct output that does not fit the requested type."""
 _PATIENCE = 0.3  # seconds that a cancelled exchange waits for the price list
+
+
+class ExchangeState(Enum):
+    """The states of an exchange."""
+
+    NEW = "new"
+    QUEUED = "queued"  # it waits for its turn, and the log says so
+    RUNNING = "running"
+    ANSWERED = "answered"  # the final answer is complete; no further turn follows
+    LIMITED = "limited"  # a budget is used up
+    TIMED_OUT = "timed out"  # the time budget is used up, and the task was cancelled
+    CANCELLED = "cancelled"
+    CLOSED = "closed"  # its last event is published
+    DELIVERED = "delivered"  # its last event was delivered, or never will be
+
+
+_S = ExchangeState
+_TRANSITIONS: dict[ExchangeState, frozenset[ExchangeState]] = {
+    _S.NEW: frozenset({_S.QUEUED, _S.RUNNING, _S.CANCELLED}),
+    _S.QUEUED: frozenset({_S.RUNNING, _S.CANCELLED}),
+    _S.RUNNING: frozenset({_S.ANSWERED, _S.LIMITED, _S.TIMED_OUT, _S.CANCELLED, _S.CLOSED}),
+    _S.ANSWERED: frozenset({_S.LIMITED, _S.TIMED_OUT, _S.CANCELLED, _S.CLOSED}),
+    _S.LIMITED: frozenset({_S.CANCELLED, _S.CLOSED}),
+    _S.TIMED_OUT: frozenset({_S.CANCELLED, _S.CLOSED}),
+    _S.CANCELLED: frozenset({_S.CLOSED}),
+    _S.CLOSED: frozenset({_S.DELIVERED}),
+    _S.DELIVERED: frozenset(),
+}
 
 
 class _Limit(Exception):
@@ -65,60 +90,61 @@ class _Limit(Exception):
 
 
 class Exchange:
-    """A request on its way. Await `result()`, end it with `cancel()`, add to it with `steer()`."""
+    """A running request. Await `result()`, end it with `cancel()`, add to it with `steer()`."""
 
     def __init__(
         self,
         engine: "AgentEngine",
         request: ExchangeRequest,
         *,
-        shape: Shape | None = None,
+        shape: TypeSchema | None = None,
         exchange_id: str | None = None,
     ) -> None:
         self.id = exchange_id or new_id("ex")
         self.message = request.message
+        self.request = request
+        self.state = ExchangeState.NEW
         self.tracker = ExchangeTracker()
         self.driver: Driver | None = None
         self.error: WeftError | None = None
-        """Why it failed."""
-        self.is_queued = False
-        """The log says that it waits."""
+        """The error of a failed exchange."""
         self._engine = engine
         self._shape = shape
-        self.request = request
         self._publish = engine.bus.publish
-        self._previews = Previews(engine.runtime.registry, engine.runtime.workspace, self._publish)
-        self._turns = Turns(engine, self._previews, self.tracker, shape)
-        self._repeats = Repeats()
+        self._previews = FilePreviews(engine.runtime.registry, engine.runtime.workspace, self._publish)
+        self._turns = TurnRunner(engine, self._previews, self.tracker, shape)
+        self._repeats = RepeatCounter()
         self._steering: deque[Message] = deque()
-        self._batch: Batch | None = None
+        self._batch: CallBatch | None = None
         self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
-        self._cancelled: str | None = None  # the reason, once somebody asked for it
-        self._limit: str | None = None
-        self._explained = ""  # the limit, where it is not one of the budget
-        self._begun = self._answered = self._over = self._told = self._stopping = False
+        self._reason = ""  # of a cancellation, or the name of the limit
+        self._limit_note = ""  # explains a limit that is not one of the budget
         self._started = monotonic()
-        self._history = 0  # where this exchange begins in the conversation
+        self._first_message: int | None = None  # index in the conversation, once the exchange has begun
         self._text = ""
         self._output: Any = None
 
-    # --- from outside ------------------------------------------------------------------------------------------------
-
     @property
     def is_over(self) -> bool:
-        return self._over
+        return self.state in (_S.CLOSED, _S.DELIVERED)
 
     @property
-    def is_told(self) -> bool:
-        """Its last event has been handed out."""
-        return self._told
+    def is_delivered(self) -> bool:
+        """Its last event was delivered."""
+        return self.state is _S.DELIVERED
 
-    def on_end(self, then: Callable[[], object]) -> None:
+    def move_to(self, state: ExchangeState) -> None:
+        """Change the state. Raises RuntimeError for a transition that does not exist."""
+        if state not in _TRANSITIONS[self.state]:
+            raise RuntimeError(f"An exchange that is {self.state.value} cannot become {state.value}.")
+        self.state = state
+
+    def on_end(self, callback: Callable[[], object]) -> None:
         """Call back when there is an outcome."""
-        self._done.add_done_callback(lambda _: then())
+        self._done.add_done_callback(lambda _: callback())
 
     async def result(self) -> AgentResult:
-        """The outcome. Cancelling whoever waits here cancels the exchange, and waits until it has ended."""
+        """Wait for the outcome. Cancelling the waiting task cancels the exchange and waits for its end."""
         try:
             return await asyncio.shield(self._done)
         except asyncio.CancelledError:
@@ -127,35 +153,38 @@ class Exchange:
             raise
 
     def cancel(self, reason: str = "") -> bool:
-        """End it. False if that changes nothing: it is over, or being ended."""
-        if self._over or self._cancelled is not None:
+        """End the exchange. Returns False if it is over or being cancelled already."""
+        before = self.state
+        if self.is_over or before is _S.CANCELLED:
             return False
-        self._cancelled = reason
-        if not self._begun:  # still in the queue: the exchange is opened and closed when its turn comes
-            if self.is_queued:
-                self._engine.bus.publish_apart(ConversationDequeued(self.id, reason))
+        self.move_to(_S.CANCELLED)
+        self._reason = reason
+        if before in (_S.NEW, _S.QUEUED):  # it is opened and closed when its turn in the queue comes
+            if before is _S.QUEUED:
+                self._engine.bus.publish_outside_exchange(ConversationDequeued(self.id, reason))
             self._done.set_result(self._outcome(self.tracker.response("cancelled", self._elapsed())))
             return True
         self._publish(CancelRequested(reason))
-        self._stop()
+        if before is not _S.TIMED_OUT:
+            self._stop_task()
         return True
 
-    def give_up(self, error: Exception) -> None:
-        """It will not begin. Whoever waits for it gets the error."""
-        self._cancelled = ""
+    def abort(self, error: Exception) -> None:
+        """Fail an exchange that will not be run."""
+        if self.state is not _S.CANCELLED:
+            self.move_to(_S.CANCELLED)
+        self._reason = ""
         self._fail(error)
 
-    def steer(self, message: Message) -> bool:
-        """Let the model see a message at its next turn. False if there will be none."""
-        if self._answered or self._over or self._cancelled is not None:
+    def steer(self, prompt: Prompt) -> bool:
+        """Show the model a message at its next turn. Returns False if there will be none."""
+        if self.state not in (_S.NEW, _S.QUEUED, _S.RUNNING, _S.LIMITED, _S.TIMED_OUT):
             return False
-        self._steering.append(message)
+        self._steering.append(as_user_message(prompt))
         return True
 
-    def _stop(self) -> None:
-        if self._stopping:
-            return  # once is enough: what cleans up is left in peace
-        self._stopping = True
+    def _stop_task(self) -> None:
+        """Cancel the running task. Called once only, so that its cleanup is not interrupted."""
         if self._batch is not None:
             self._batch.cancel()
         if self.driver is not None:
@@ -164,75 +193,80 @@ class Exchange:
     # --- the loop ----------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        if self._cancelled is not None:
+        if self.state is _S.CANCELLED:
             self.close_unrun()
             return
+        self.move_to(_S.RUNNING)
         self._open()
         self._engine.bus.publish_all([UserMessage(self.message), ConversationStart()])
         timer = self._start_timer()
-        status = await self._work()
+        await self._work()
         if timer is not None:
             timer.cancel()
         if self._engine.host is not None:
             with suppress(asyncio.CancelledError):
-                await self._engine.host.leave(cut=status != "completed")
-        with suppress(asyncio.CancelledError):  # whoever cancels from here on ends the wait, not the ending
-            await self._turns.bill.ready(patience=None if self._cancelled is None else _PATIENCE)
-        self._close("cancelled" if self._cancelled is not None else status)
+                await self._engine.host.end_exchange(cut=self._status() != "completed")
+        with suppress(asyncio.CancelledError):  # a cancellation from here on ends the wait, not the closing
+            await self._turns.bill.finish(patience=_PATIENCE if self._is_cancelled() else None)
+        self._close()
 
     def close_unrun(self) -> None:
-        """It was ended before it began: the log tells both."""
-        self._cancelled = self._cancelled or ""
-        self._open()
-        self._publish(CancelRequested(self._cancelled))
-        self._close("cancelled")
+        """Open and close an exchange that was cancelled before it ran."""
+        if self.state is not _S.CANCELLED:
+            self.move_to(_S.CANCELLED)
+        if self._first_message is None:
+            self._open()
+        self._publish(CancelRequested(self._reason))
+        self._close()
+
+    def _is_cancelled(self) -> bool:
+        return self.state is _S.CANCELLED
 
     def _open(self) -> None:
-        self._begun = True
         self._engine.bus.exchange = self.id
         self._started = monotonic()
-        self._history = len(self._engine.messages)
+        self._first_message = len(self._engine.messages)
         self._publish(self.request)
 
-    async def _work(self) -> ExchangeStatus:
-        """All turns. Whatever happens, how it ended."""
+    async def _work(self) -> None:
+        """Run all turns. Never raises: the state and `error` say how it ended."""
         try:
             self._engine.prepare(self._shape)
             self._engine.append(self.message)
             await self._turns.begin()
-            await self._talk()
-            self._answered = True
+            await self._run_turns()
+            self._raise_if_stopped()
+            self.move_to(_S.ANSWERED)
             await self._write_page()
-            return "completed"
+            return
         except (_Limit, LimitReached) as reached:
-            self._limit, self._explained = reached.limit, str(reached)
-            return "limit"
+            if self.state in (_S.RUNNING, _S.ANSWERED):
+                self.move_to(_S.LIMITED)
+                self._reason, self._limit_note = reached.limit, str(reached)
+            return
         except asyncio.CancelledError:
             self._abandon_message()
-            if self._limit is not None and self._cancelled is None:
-                return "limit"
-            if self._cancelled is None:  # from outside, by whoever owns the task
-                self._cancelled = "The task was cancelled."
-                self._publish(CancelRequested(self._cancelled))
-            return "cancelled"
+            if self.state in (_S.RUNNING, _S.ANSWERED):  # the task itself was cancelled
+                self.move_to(_S.CANCELLED)
+                self._reason = "The task was cancelled."
+                self._publish(CancelRequested(self._reason))
+            return
         except WeftError as error:
             self.error = error
         except Exception as error:
             logging.getLogger("weft").exception("The exchange failed by a fault of Weft.")
             self.error = WeftError(f"Something went wrong inside Weft ({type(error).__name__}); please report it.")
         self._turns.abandon()
-        return "failed"
 
-    async def _talk(self) -> None:
-        """Turn after turn, until the model has nothing more to do."""
+    async def _run_turns(self) -> None:
+        """Run turn after turn until the model has nothing more to do."""
         engine = self._engine
         corrections = 0
         while True:
-            self._take_steering()
-            self._may_ask()
-            turn = await self._turns.take(self._may_ask)
+            self._add_steering()
+            turn = await self._turns.run_turn(self._stop_before_request)
             self._text = turn.text
-            self._engine.bus.publish_all(settled(turn.message))
+            engine.bus.publish_all(message_payloads(turn.message))
             calls = turn.tool_calls
             if calls:
                 await self._run_tools(turn, calls)
@@ -248,7 +282,9 @@ class Exchange:
             corrections += 1
             if corrections > CORRECTIONS:
                 raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
-            self._say(user(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON."))
+            self._add_user_message(
+                user_message(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON.")
+            )
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         engine = self._engine
@@ -262,10 +298,10 @@ class Exchange:
         finally:
             engine.session.append_tool_results(turn, batch.results)
 
-    async def _run_batch(self, batch: Batch) -> None:
+    async def _run_batch(self, batch: CallBatch) -> None:
         self._batch = batch
         try:
-            self._go_on()
+            self._raise_if_stopped()
             await batch.run()
         except asyncio.CancelledError:
             batch.refuse("The exchange was ended before the call was run.", "cancelled")
@@ -273,38 +309,39 @@ class Exchange:
         finally:
             self._batch = None
 
-    def _go_on(self) -> None:
-        """Nothing starts once the end was asked for; a reactor may have, inside a step of this very task."""
-        if self._cancelled is not None or self._limit is not None:
+    def _raise_if_stopped(self) -> None:
+        """Start nothing once the exchange is cancelled: a reactor may cancel it within a step of this very task."""
+        if self.state in (_S.CANCELLED, _S.TIMED_OUT):
             raise asyncio.CancelledError
 
-    def _may_ask(self) -> None:
-        """Before each request to a model, those that are tried again included."""
-        self._go_on()
+    def _stop_before_request(self) -> BaseException | None:
+        """Return the exception that ends the exchange before its next request to a model, retries included."""
+        if self.state in (_S.CANCELLED, _S.TIMED_OUT):
+            return asyncio.CancelledError()
         budget = self._engine.budget
         limit = "turns" if self.tracker.turns >= budget.turns else budget.reached(self.tracker)
-        if limit is not None:
-            raise _Limit(limit)
+        return _Limit(limit) if limit is not None else None
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
         seconds = self._engine.budget.seconds
-        return asyncio.get_running_loop().call_later(seconds, self._time_is_up) if seconds is not None else None
+        return asyncio.get_running_loop().call_later(seconds, self._on_timeout) if seconds is not None else None
 
-    def _time_is_up(self) -> None:
-        if not self._over and self._cancelled is None:
-            self._limit = "seconds"
-            self._stop()
+    def _on_timeout(self) -> None:
+        if self.state in (_S.RUNNING, _S.ANSWERED):
+            self.move_to(_S.TIMED_OUT)
+            self._reason = "seconds"
+            self._stop_task()
 
-    def _take_steering(self) -> None:
+    def _add_steering(self) -> None:
         while self._steering:
-            self._say(self._steering.popleft())
+            self._add_user_message(self._steering.popleft())
 
-    def _say(self, message: Message) -> None:
+    def _add_user_message(self, message: Message) -> None:
         self._publish(UserMessage(message))
         self._engine.append(message)
 
     def _read_output(self) -> str | None:
-        """The typed value of the answer, if one was asked for; what is wrong with it."""
+        """Read the typed value of the answer, if one was requested. Returns what is wrong with it."""
         if self._shape is None:
             return None
         try:
@@ -314,85 +351,91 @@ class Exchange:
         return None
 
     async def _write_page(self) -> None:
-        """A page that the model wrote as text becomes the file that it did not write."""
-        self._go_on()
-        call = page_call(self._text, self._engine.runtime)
+        """Write the page that the model answered as text instead of calling a tool."""
+        call = html_page_call(self._text, self._engine.runtime)
         if call is not None:
             self._engine.bus.publish_all([call, ToolUseMessage(call), ToolPlanned(call.id, call.name)])
             await self._run_batch(self._engine.runtime.batch([call], self._emit))
 
-    # --- what is heard -----------------------------------------------------------------------------------------------
-
     def _emit(self, payload: Payload) -> None:
-        """What tools have to say."""
+        """Publish a payload of a tool."""
         if type(payload) is ToolResult:
-            self._previews.settle(payload)
+            self._previews.finish_call(payload)
             if self._engine.host is not None:
-                self._engine.host.settle(payload)
+                self._engine.host.deliver_result(payload)
         elif type(payload) is FileChanged:
-            self._previews.changed(payload)
+            self._previews.on_file_changed(payload)
         elif payload.layer == "state":
-            self.tracker.feed(payload)  # what a call cost
+            self.tracker.feed(payload)  # the cost of a call
         self._publish(payload)
 
-    # --- how it ends -------------------------------------------------------------------------------------------------
+    # --- the end -----------------------------------------------------------------------------------------------------
 
     def _abandon_message(self) -> None:
-        """A message that will not be finished is closed. What the user saw of its text stays in the conversation."""
-        said = self._turns.abandon()
-        if said.strip():
-            self._text = said
-            self._engine.append(assistant(said))
+        """Close a message that will not be finished. The text that the user saw stays in the conversation."""
+        text = self._turns.abandon()
+        if text.strip():
+            self._text = text
+            self._engine.append(assistant(text))
 
-    def _close(self, status: ExchangeStatus) -> None:
-        self._over = True
-        self._take_steering()  # what the model did not come to see is part of the conversation all the same
+    def _status(self) -> ExchangeStatus:
+        """The outcome, as far as it is known before the exchange is closed."""
+        if self.state is _S.CANCELLED:
+            return "cancelled"
+        if self.state in (_S.LIMITED, _S.TIMED_OUT):
+            return "limit"
+        return "failed" if self.error is not None else "completed"
+
+    def _close(self) -> None:
+        status = self._status()
+        self.move_to(_S.CLOSED)
+        self._add_steering()  # messages that the model did not see are still part of the conversation
         if status != "failed":
             self.error = None
         elif self.error is not None:
             self._publish(ErrorOccurred(self.error.info()))
             self._publish(ErrorMessage(self.error.info()))
-        limit = self._limit if status == "limit" else None
-        reason = self._cancelled if status == "cancelled" else limit
-        self._publish(ConversationEnd() if reason is None else ConversationInterrupted(reason))
+        limit = self._reason if status == "limit" else None
+        is_interrupted = status in ("cancelled", "limit")
+        self._publish(ConversationInterrupted(self._reason) if is_interrupted else ConversationEnd())
         response = self.tracker.response(
             status,
             self._elapsed(),
             error=self.error.info() if self.error is not None else None,
             limit=limit,
-            note=note_on(
+            note=describe_outcome(
                 status,
                 self.tracker.stop_reason,
                 self._text,
-                limit and (self._explained or self._engine.budget.explain(limit, self.tracker)),
+                limit and (self._limit_note or self._engine.budget.explain(limit, self.tracker)),
             ),
         )
         self._publish(response)
         self._engine.bus.exchange = None
-        self._engine.bus.after(partial(self._tell, self._outcome(response) if not self._done.done() else None))
+        outcome = self._outcome(response) if not self._done.done() else None
+        self._engine.bus.call_when_delivered(partial(self._on_delivered, outcome))
 
-    def _tell(self, outcome: AgentResult | None, unheard: Exception | None) -> None:
-        """Its last event has been handed out, or never will be."""
-        self._told = True
-        if self._done.done():
-            return
-        if unheard is None and outcome is not None:
+    def _on_delivered(self, outcome: AgentResult | None, error: Exception | None) -> None:
+        """The last event was delivered, or `error` is the reason why it never will be."""
+        self.move_to(_S.DELIVERED)
+        if error is not None:
+            self._fail(error)
+        elif outcome is not None and not self._done.done():
             self._done.set_result(outcome)
-        elif unheard is not None:
-            self._fail(unheard)
 
     def _fail(self, error: Exception) -> None:
         if not self._done.done():
             self._done.set_exception(error)
-            self._done.exception()  # nobody needs to ask
+            self._done.exception()  # mark it as retrieved
 
     def _outcome(self, response: ExchangeResponse) -> AgentResult:
-        return AgentResult.of(
+        first = self._first_message
+        return AgentResult.from_response(
             response,
             text=self._text,
             files=self._engine.runtime.workspace.files(),
             output=self._output,
-            messages=self._engine.messages[self._history :] if self._begun else [],
+            messages=self._engine.messages[first:] if first is not None else [],
             exchange=self.id,
         )
 

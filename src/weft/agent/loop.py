@@ -1,23 +1,21 @@
-"""`run_agent_loop`: one exchange as pairs of an event's name and its JSON, in the words of the `loop` dialect.
+"""`run_agent_loop`: one exchange as pairs of an event name and its JSON, in the `loop` dialect.
 
     async for event, data in run_agent_loop([{"role": "user", "content": "Hello"}], "openai/gpt-4o"):
         yield f"event: {event}\\ndata: {data}\\n\\n"
 
-Messages are those of the Chat Completions API: what a page keeps of its conversation and sends again each time.
+Messages have the format of the Chat Completions API: a page keeps its conversation and sends it each time.
 """
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 from weft.agent.agent import Agent
-from weft.agent.models import ModelLike
-from weft.core.content import Image, Text
+from weft.agent.engine import ModelLike
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, as_object, as_objects, parse_strict
-from weft.core.messages import Block, Message, Role
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import Block, Image, Message, Role, Text, ToolCall, ToolResult
 from weft.dialects.loop import LoopDialect
-from weft.tools.registry import ToolLike
+from weft.tools.function_tools import ToolLike
 
 _SYSTEM = ("system", "developer")
 
@@ -29,12 +27,12 @@ async def run_agent_loop(
     tools: Sequence[ToolLike | str] = (),
     **options: Any,
 ) -> AsyncGenerator[tuple[str, str], None]:
-    """Ask, run tools, ask again, until the answer is there. The last pair is `done`, whatever the outcome.
+    """Run one exchange. The last pair is `done`, for every outcome.
 
     The last message is the request and has role `user`. Other options are those of `Agent`. Leaving the loop cancels.
     """
-    *history, request = conversation_of(messages)
-    system = system_of(messages)
+    *history, request = parse_messages(messages)
+    system = system_texts(messages)
     async with Agent(model, tools=tools, instructions=system or None, history=history, **options) as agent:
         dialect = LoopDialect(agent.session)
         async for event in agent.stream(request):
@@ -42,13 +40,13 @@ async def run_agent_loop(
                 yield frame.event or "", frame.payload.decode()
 
 
-def system_of(messages: Sequence[JsonObject]) -> list[str]:
-    """What the system's messages say."""
+def system_texts(messages: Sequence[JsonObject]) -> list[str]:
+    """Return the texts of the system messages."""
     return [_text(message) for message in messages if message.get("role") in _SYSTEM]
 
 
-def conversation_of(messages: Sequence[JsonObject]) -> list[Message]:
-    """The messages but for the system's, in the neutral form. The last one is the request."""
+def parse_messages(messages: Sequence[JsonObject]) -> list[Message]:
+    """Convert all but the system messages. The last one is the request."""
     if not messages or messages[-1].get("role") != "user":
         raise ConfigurationError("The last message must be the request, of role 'user'; put it at the end.")
     conversation: list[Message] = []
@@ -56,7 +54,7 @@ def conversation_of(messages: Sequence[JsonObject]) -> list[Message]:
         if message.get("role") in _SYSTEM:
             continue
         read = Message(role=_role(message, number), content=_content(message, number))
-        if read.role == "tool" and conversation and conversation[-1].role == "tool":  # those of one turn are one
+        if read.role == "tool" and conversation and conversation[-1].role == "tool":  # one message for one turn
             read = Message(role="tool", content=[*conversation.pop().content, *read.content])
         conversation.append(read)
     return conversation

@@ -1,11 +1,11 @@
-"""Files as the model writes them: `file_preview` while a call's arguments still arrive.
+"""Previews of files while the model writes them: `file_preview` events during the arguments of a call.
 
-Arguments are parsed once for each batch of deltas, not once a delta. What was shown is held against what was written by
-its hash: if they differ, or if nothing was written, the preview is taken back.
+Arguments are parsed once for each batch of deltas. The preview is compared with the written file by hash: if they
+differ, or if nothing was written, the preview is retracted.
 
-An event costs more than a few characters do, so a file is shown in steps that grow with it: its beginning at once, then
-an eighth of what is there, between 8 and 256 characters. A file of 30 kB that comes in deltas of 8 bytes is shown by
-about 150 events, which are less than three times the file.
+An event costs more than a few characters, so previews grow in steps: the beginning at once, then an eighth of the
+length, between 8 and 256 characters. A file of 30 kB in deltas of 8 bytes makes about 150 events, less than three times
+the size of the file.
 """
 
 import asyncio
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from weft.core.events import FileChanged, FilePreview, FilePreviewReset, InputJsonDelta, ToolUseContentBlockStart
+from weft.core.messages import ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolResult
-from weft.tools.preview import Preview
-from weft.tools.registry import Registry
+from weft.tools.definitions import CallPreview
+from weft.tools.function_tools import Registry
 from weft.tools.workspace.base import PathFault, Workspace
 from weft.wires.partial_json import PartialJson
 
@@ -25,8 +25,8 @@ _MOST = 256
 _PART = 8
 
 
-class _Shown:
-    """What was shown of one file for one call, and what is held back until it is worth an event."""
+class _ShownFile:
+    """The preview of one file for one call, and the text that is held until the next event."""
 
     __slots__ = ("digest", "held", "offset", "path", "size")
 
@@ -42,33 +42,33 @@ class _Shown:
         return min(max(self.offset // _PART, _LEAST), _MOST) if self.offset else 1
 
 
-class _Following:
+class _ArgumentStream:
     """The arguments of one call while they arrive."""
 
     __slots__ = ("call", "parser", "preview")
 
-    def __init__(self, call: str, preview: Preview) -> None:
+    def __init__(self, call: str, preview: CallPreview) -> None:
         self.call = call
         self.preview = preview
         self.parser = PartialJson()
 
 
-class Previews:
-    """Shows the files that the calls of an exchange are going to write."""
+class FilePreviews:
+    """Publishes previews of the files that the calls of an exchange will write."""
 
     def __init__(self, registry: Registry, workspace: Workspace, publish: Callable[[Payload], None]) -> None:
         self._registry = registry
         self._workspace = workspace
         self._publish = publish
-        self._following: dict[str, _Following] = {}  # by block
-        self._shown: dict[str, _Shown] = {}  # by call
+        self._following: dict[str, _ArgumentStream] = {}  # by block
+        self._shown: dict[str, _ShownFile] = {}  # by call
         self._written: dict[str, tuple[str, str | None]] = {}  # path and hash, by call
         self._due = False
 
-    def begin(self, start: ToolUseContentBlockStart) -> None:
+    def start_call(self, start: ToolUseContentBlockStart) -> None:
         tool = self._registry.find(start.name)
         if tool is not None and tool.preview is not None:
-            self._following[start.block] = _Following(start.id, tool.preview(self._workspace))
+            self._following[start.block] = _ArgumentStream(start.id, tool.preview(self._workspace))
 
     def feed(self, delta: InputJsonDelta) -> None:
         following = self._following.get(delta.block)
@@ -80,63 +80,63 @@ class Previews:
             asyncio.get_running_loop().call_soon(self.flush)
 
     def flush(self) -> None:
-        """Show what the deltas since the last time have brought."""
+        """Publish what the deltas since the last flush contain."""
         self._due = False
         for following in self._following.values():
             for path, text in following.preview.grow(following.parser.grow()):
-                self._show(following.call, path, text)
+                self._hold(following.call, path, text)
 
-    def end(self, block: str) -> None:
-        """All of a call's arguments are there."""
+    def end_arguments(self, block: str) -> None:
+        """The arguments of a call are complete."""
         following = self._following.get(block)
         if following is None:
             return
         self.flush()
         del self._following[block]
         for path, text in following.preview.end():
-            self._show(following.call, path, text)
-        self._show_held(following.call)
+            self._hold(following.call, path, text)
+        self._publish_held(following.call)
 
     def discard(self) -> None:
-        """The message was no message: what was shown for it is taken back."""
+        """Retract the previews of a discarded message."""
         self._following.clear()
         for call in list(self._shown):
-            self._take_back(call)
+            self._retract(call)
 
-    def changed(self, change: FileChanged) -> None:
+    def on_file_changed(self, change: FileChanged) -> None:
         self._written[change.cause] = (change.path, change.hash)
 
-    def settle(self, result: ToolResult) -> None:
-        """A call is over: what was shown must be what is there."""
+    def finish_call(self, result: ToolResult) -> None:
+        """Compare the preview of a finished call with the file."""
         if result.id not in self._shown:
             return
         path, digest = self._written.pop(result.id, (None, None))
         shown = self._shown[result.id]
         if result.status != "ok":
-            self._take_back(result.id)
+            self._retract(result.id)
         elif path is not None and digest != shown.digest.hexdigest():
-            self._take_back(result.id)
+            self._retract(result.id)
             try:
                 text = self._workspace.read_text(path, remember=False)
             except PathFault:
                 return
-            self._show(result.id, path, text)
-            self._show_held(result.id)
+            self._hold(result.id, path, text)
+            self._publish_held(result.id)
         self._shown.pop(result.id, None)
 
-    def _show(self, call: str, path: str, text: str) -> None:
+    def _hold(self, call: str, path: str, text: str) -> None:
         shown = self._shown.get(call)
         if shown is None:
             try:
-                shown = self._shown[call] = _Shown(self._workspace.normal(path))
+                shown = self._shown[call] = _ShownFile(self._workspace.normal(path))
             except PathFault:
-                return  # the tool will say what is wrong with it
+                return  # the tool reports the problem
         shown.held.append(text)
         shown.size += len(text)
         if shown.size >= shown.step:
-            self._show_held(call)
+            self._publish_held(call)
 
-    def _show_held(self, call: str) -> None:
+    def _publish_held(self, call: str) -> None:
         shown = self._shown.get(call)
         if shown is None or not shown.size:
             return
@@ -146,7 +146,7 @@ class Previews:
         shown.offset += len(text)
         shown.digest.update(text.encode("utf-8", "surrogatepass"))
 
-    def _take_back(self, call: str) -> None:
+    def _retract(self, call: str) -> None:
         shown = self._shown.pop(call)
         if shown.offset:
             self._publish(FilePreviewReset(call, shown.path))

@@ -1,14 +1,16 @@
-"""Whoever reacts to events: a function of an event, or an object with handlers such as `on_text_delta`."""
+"""Reactors: subscribers of a bus, and those that call the application's `on_approval` and `on_question`."""
 
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Coroutine
+from contextlib import suppress
 from typing import Any, cast
 
 from weft.core.envelope import PAYLOADS, Event
-from weft.core.events import Unknown
+from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAsked, Unknown
 from weft.core.payload import Layer
+from weft.tools.approvals import Approval, NotPending
 
 Handler = Callable[[Event], object]
 Reactor = Callable[[Event], Awaitable[object]] | Handler | object
@@ -20,12 +22,12 @@ _log = logging.getLogger("weft")
 
 
 class Subscription:
-    """A reactor on a bus. Plain functions are called at once; coroutines get a queue and a task of their own."""
+    """A subscribed reactor. Plain functions are called at once; coroutines get a queue and a task of their own."""
 
     def __init__(
         self,
         reactor: Reactor,
-        leave: Callable[["Subscription"], None],
+        remove: Callable[["Subscription"], None],
         *,
         types: Collection[str] | None,
         layers: Collection[Layer] | None,
@@ -34,17 +36,17 @@ class Subscription:
         self.failures = 0
         """How often a handler raised."""
         self.dropped_at: int | None = None
-        """The first event that the reactor missed because it was too slow; it gets none since."""
+        """The first event that the reactor missed because it was too slow. It gets no events after that."""
         self._handlers, self._everything = _handlers_of(reactor)
         self._types, self._layers = types, layers
-        self._leave = leave
+        self._remove = remove
         self._size = queue
         self._is_async = any(map(_is_coroutine, (*self._handlers.values(), self._everything)))
         self._waiting: asyncio.Queue[Event | None] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def handler_for(self, kind: str) -> Handler | None:
-        """What takes the events of a type, if this reactor wants them."""
+        """Return the handler for events of a type, or None if the reactor does not want them."""
         if self._types is not None and kind not in self._types:
             return None
         if self._layers is not None and PAYLOADS.get(kind, Unknown).layer not in self._layers:
@@ -52,23 +54,23 @@ class Subscription:
         handler = self._handlers.get(kind, self._everything)
         return self._put if self._is_async and handler is not None else handler
 
-    def failed(self, event: Event) -> None:
-        """Called while an exception of a handler is being handled."""
+    def log_failure(self, event: Event) -> None:
+        """Log the current exception of a handler."""
         self.failures += 1
         _log.exception("A reactor failed at %s (seq %d of %s).", event.type, event.seq, event.session)
 
     def close(self) -> None:
-        """Hear nothing more. What is queued is still handled."""
-        self._leave(self)
+        """Unsubscribe. Queued events are still handled."""
+        self._remove(self)
 
     async def drain(self, patience: float | None = None) -> None:
-        """Close, and wait until all that was queued has been handled; a handler that takes longer is cancelled."""
+        """Unsubscribe and wait until the queue is handled. A handler that takes longer than `patience` is cancelled."""
         self.close()
         task, waiting = self._task, self._waiting
         if task is None or waiting is None or task.done():
             return
         if waiting.full():
-            waiting.get_nowait()  # the last word finds room
+            waiting.get_nowait()  # makes room for the end marker
         waiting.put_nowait(None)
         await asyncio.wait([task], timeout=patience)
         if not task.done():
@@ -95,11 +97,60 @@ class Subscription:
                 if inspect.isawaitable(result):
                     await result
             except Exception:
-                self.failed(event)
+                self.log_failure(event)
+
+
+class Dispatcher:
+    """Delivers events to the subscribed reactors."""
+
+    def __init__(self) -> None:
+        self.table: dict[str, list[tuple[Handler, Subscription]]] = {}
+        """The handlers of each event type, as far as they were looked up."""
+        self._subscriptions: list[Subscription] = []
+
+    def dispatch(self, event: Event) -> None:
+        """Call every handler of an event. A handler that raises is logged."""
+        handlers = self.table.get(event.type)
+        if handlers is None:
+            handlers = self.find_handlers(event.type)
+        for handler, subscription in handlers:
+            try:
+                handler(event)
+            except Exception:
+                subscription.log_failure(event)
+
+    def find_handlers(self, kind: str) -> list[tuple[Handler, Subscription]]:
+        found = ((subscription.handler_for(kind), subscription) for subscription in self._subscriptions)
+        self.table[kind] = handlers = [(handler, by) for handler, by in found if handler is not None]
+        return handlers
+
+    def subscribe(
+        self,
+        reactor: Reactor,
+        *,
+        types: Collection[str] | None = None,
+        layers: Collection[Layer] | None = None,
+        queue: int = QUEUE,
+    ) -> Subscription:
+        """Subscribe a reactor to events: all, or those of the given types or layers."""
+        subscription = Subscription(reactor, self._remove, types=types, layers=layers, queue=queue)
+        self._subscriptions.append(subscription)
+        self.table = {}
+        return subscription
+
+    async def close(self, patience: float = 1.0) -> None:
+        """Unsubscribe all reactors and let them finish their queues."""
+        for subscription in list(self._subscriptions):
+            await subscription.drain(patience)
+
+    def _remove(self, subscription: Subscription) -> None:
+        if subscription in self._subscriptions:
+            self._subscriptions.remove(subscription)
+            self.table = {}  # a new one: an event may be in dispatch through the old one
 
 
 def _handlers_of(reactor: Reactor) -> tuple[dict[str, Handler], Handler | None]:
-    """The handlers of an object by event type, and the one for all other events."""
+    """Return the handlers of an object by event type, and the one for all other events."""
     named = {kind: getattr(reactor, f"on_{kind}", None) for kind in PAYLOADS}
     handlers = {kind: cast(Handler, handler) for kind, handler in named.items() if callable(handler)}
     everything = getattr(reactor, "on_event", None) or (reactor if callable(reactor) else None)
@@ -110,3 +161,81 @@ def _handlers_of(reactor: Reactor) -> tuple[dict[str, Handler], Handler | None]:
 
 def _is_coroutine(handler: Any) -> bool:
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004
+
+
+OnApproval = Callable[[ApprovalRequested], Awaitable[bool | Approval]]
+OnQuestion = Callable[[QuestionAsked], Awaitable[str]]
+
+
+class _CallbackTasks:
+    """Runs one task for each open request to the application, and cancels it when the answer is not needed any more."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def _begin(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks[key] = task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(lambda done: self._ended(key, done))
+
+    def _ended(self, key: str, task: "asyncio.Task[None]") -> None:
+        self._tasks.pop(key, None)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logging.getLogger("weft").error("A callback of the application failed.", exc_info=error)
+
+    def _drop(self, key: str) -> None:
+        if (task := self._tasks.pop(key, None)) is not None:
+            task.cancel()
+
+    def cancel_all(self) -> None:
+        for key in list(self._tasks):
+            self._drop(key)
+
+    def on_exchange_response(self, event: Event) -> None:
+        self.cancel_all()
+
+
+class ApprovalReactor(_CallbackTasks):
+    """A reactor that lets a function decide on calls. If the function fails, the call is denied."""
+
+    def __init__(self, decide: OnApproval, resolve: Callable[[str, Approval], None]) -> None:
+        super().__init__()
+        self._decide = decide
+        self._resolve = resolve
+
+    def on_approval_requested(self, event: Event) -> None:
+        assert isinstance(event.data, ApprovalRequested)
+        self._begin(event.data.approval, self._ask(event.data))
+
+    def on_approval_resolved(self, event: Event) -> None:
+        assert isinstance(event.data, ApprovalResolved)
+        self._drop(event.data.approval)
+
+    async def _ask(self, request: ApprovalRequested) -> None:
+        decision: bool | Approval = Approval(False, "The approval callback failed.")
+        try:
+            decision = await self._decide(request)
+        finally:
+            with suppress(NotPending):
+                approval = decision if isinstance(decision, Approval) else Approval(bool(decision))
+                self._resolve(request.approval, approval)
+
+
+class QuestionReactor(_CallbackTasks):
+    """A reactor that lets a function answer questions."""
+
+    def __init__(self, answer: OnQuestion, reply: Callable[[str, str], None]) -> None:
+        super().__init__()
+        self._answer = answer
+        self._reply = reply
+
+    def on_question_asked(self, event: Event) -> None:
+        assert isinstance(event.data, QuestionAsked)
+        self._begin(event.data.question, self._ask(event.data))
+
+    async def _ask(self, question: QuestionAsked) -> None:
+        answer = "(The question callback could not answer.)"
+        try:
+            answer = await self._answer(question)
+        finally:
+            with suppress(NotPending):
+                self._reply(question.question, answer)

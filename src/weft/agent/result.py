@@ -1,15 +1,21 @@
-"""What an exchange came to."""
+"""The result of an exchange: its typed output, and the page in an answer."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from weft.core.errors import ErrorInfo
+from weft.core.errors import ConfigurationError, ErrorInfo, WeftError
 from weft.core.events import ExchangeResponse, ExchangeStatus
-from weft.core.messages import Message
-from weft.core.stop import StopReason
-from weft.core.usage import Usage
+from weft.core.ids import new_id
+from weft.core.json import JsonObject, parse_strict
+from weft.core.messages import Message, ToolCall
+from weft.core.turn import StopReason, Usage
+from weft.tools.json_schema import compile_schema
+from weft.tools.runtime import ToolRuntime
+from weft.tools.schema_budget import SchemaFault
+from weft.tools.type_schema import TypeSchema
 
 _NOTES = {
     "max_tokens": "The answer was cut off at the output limit.",
@@ -22,25 +28,25 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one exchange."""
 
     text: str
-    """What the model said last."""
+    """The last text of the model."""
     status: ExchangeStatus
     stop_reason: StopReason
     usage: Usage
     cost: float | None
-    """In dollars, delegated work included; None where a price is not known."""
+    """In dollars, with the work of other agents; None if a price is not known."""
     turns: int
     duration_ms: float
     files: dict[str, str]
     """The text files that were written, as they are now."""
     output: Any = None
-    """The validated value, where a type was asked for."""
+    """The validated value, if a type was requested."""
     messages: list[Message] = []
-    """What the exchange added to the conversation."""
+    """The messages that the exchange has added to the conversation."""
     error: ErrorInfo | None = None
     limit: str | None = None
-    """Which budget ended it."""
+    """The budget that ended it."""
     note: str | None = None
-    """What is unusual about the outcome, in a sentence."""
+    """A remark on an unusual outcome."""
     delegated: Usage | None = None
     exchange: str = ""
 
@@ -49,7 +55,7 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.status == "completed"
 
     @classmethod
-    def of(
+    def from_response(
         cls,
         response: ExchangeResponse,
         *,
@@ -59,28 +65,117 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
         exchange: str,
         output: Any = None,
     ) -> "AgentResult":
-        """What the exchange's last event says, and what it left."""
+        """Combine the last event of an exchange with what it produced."""
+        same = ("status", "stop_reason", "usage", "turns", "duration_ms", "error", "limit", "note", "delegated")
+        fields = {name: getattr(response, name) for name in same}
         return cls(
-            text=text,
-            status=response.status,
-            stop_reason=response.stop_reason,
-            usage=response.usage,
+            **fields,
             cost=response.cost_usd,
-            turns=response.turns,
-            duration_ms=response.duration_ms,
+            text=text,
             files=files,
             output=output,
             messages=list(messages),
-            error=response.error,
-            limit=response.limit,
-            note=response.note,
-            delegated=response.delegated,
             exchange=exchange,
         )
 
 
-def note_on(status: ExchangeStatus, stop_reason: StopReason, text: str, limit: str | None) -> str | None:
-    """What is unusual about an outcome. `limit` explains the budget that ended it, if one did."""
+def describe_outcome(status: ExchangeStatus, stop_reason: StopReason, text: str, limit: str | None) -> str | None:
+    """Describe an unusual outcome. `limit` explains the budget that ended the exchange."""
     if status != "completed":
         return limit
     return _NOTES.get(stop_reason) or (None if text.strip() else "The model answered with no text.")
+
+
+class OutputError(WeftError):
+    """The answer of the model is not of the requested type."""
+
+    code = "malformed_response"
+
+
+def read_output(text: str, shape: TypeSchema) -> Any:
+    """Read the value of a JSON answer. Raises ValueError with the problem."""
+    body = _without_fence(text.strip())
+    if not body:
+        raise ValueError("it is empty")
+    try:
+        value = parse_strict(body)
+    except ValueError as error:
+        raise ValueError(f"it is no JSON ({error})") from None
+    return shape.convert(value)
+
+
+class SchemaShape(TypeSchema):
+    """Requested output that only a JSON Schema describes. Its values are plain JSON."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        try:
+            self._compiled = compile_schema(schema)
+        except SchemaFault as error:
+            raise ConfigurationError(f"The schema of the output is not a JSON Schema: {error}") from None
+        self.kind = Any
+        self.schema = schema
+
+    def convert(self, value: Any) -> Any:
+        problems = self._compiled.problems(value, 1)
+        if problems:
+            raise ValueError(f"{problems[0].where or 'the value'}: {problems[0].message}".rstrip("."))
+        return value
+
+
+def output_shape(output: Any) -> TypeSchema | None:
+    """Return the shape of the type that was given as `output`, if one was."""
+    return output if output is None or isinstance(output, TypeSchema) else TypeSchema(output, "The output")
+
+
+def _without_fence(text: str) -> str:
+    if not (text.startswith("```") and text.endswith("```") and "\n" in text):
+        return text
+    return text.partition("\n")[2].removesuffix("```").strip()
+
+
+_PAGE = "index.html"
+_BEGIN = re.compile(r"<!doctype html\b|<html\b", re.IGNORECASE)
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_MARKUP = re.compile(r"<(?:head|body|main|div|section|svg)\b", re.IGNORECASE)
+_END = "</html>"
+
+
+def html_page_call(text: str, runtime: ToolRuntime) -> ToolCall | None:
+    """Return a call that writes the page in an answer, if the agent has a project without files."""
+    if not runtime.workspace.is_project or "create_file" not in runtime.registry or runtime.workspace.files():
+        return None
+    page = extract_html(text)
+    if page is None:
+        return None
+    return ToolCall(id=new_id("final"), name="create_file", input={"path": _PAGE, "content": page})
+
+
+def extract_html(text: str) -> str | None:
+    """Return the page in a text: a document, complete or cut off, or a fenced block of markup."""
+    begin = _BEGIN.search(text)
+    if begin is None:
+        blocks = [block for block in _fenced_blocks(text) if _MARKUP.search(block)]
+        return max(blocks, key=len).strip() + "\n" if blocks else None
+    end = text.lower().rfind(_END)
+    if end > begin.start():
+        return text[begin.start() : end + len(_END)] + "\n"
+    rest = text[begin.start() :].splitlines(keepends=True)
+    closing = next((number for number, line in enumerate(rest) if _FENCE.match(line)), len(rest))
+    return "".join(rest[:closing]).strip() + "\n"
+
+
+def _fenced_blocks(text: str) -> list[str]:
+    """Return the fenced code blocks of a markdown text."""
+    blocks: list[str] = []
+    fence = ""
+    inside: list[str] = []
+    for line in text.splitlines(keepends=True):
+        found = _FENCE.match(line)
+        if not fence and found is not None:
+            fence, inside = found[1], []
+        elif fence and found is not None and found[1].startswith(fence) and not line.strip().strip(fence[0]):
+            blocks.append("".join(inside))
+            fence = ""
+        elif fence:
+            inside.append(line)
+    return blocks

@@ -1,4 +1,4 @@
-"""A conversation as its log tells it: messages, tools, files, what waits, what it took. A pure fold over events."""
+"""The state of a conversation: messages, tools, files, approvals, usage. A pure fold over the events of its log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,19 +28,18 @@ from weft.core.events import (
     ToolFailed,
     UserMessage,
 )
-from weft.core.messages import Message, assistant, tool_results
-from weft.core.tools import ToolCall, ToolResult
-from weft.core.usage import Usage
+from weft.core.messages import Message, ToolCall, ToolResult, assistant, tool_results
+from weft.core.turn import Usage
 
 Status = Literal["idle", "thinking", "responding", "working", "waiting"]
 ToolPhase = Literal["planned", "running", "done", "failed"]
 Spans = tuple[tuple[int, int | None], ...]
-"""Parts of a log, each behind the first seq and up to the second; None is its end."""
+"""Parts of a log, each after the first seq and up to the second; None is its end."""
 
 
 @dataclass(slots=True)
 class ToolState:
-    """A call and what became of it."""
+    """A call and its progress."""
 
     call: ToolCall
     phase: ToolPhase = "planned"
@@ -50,15 +49,15 @@ class ToolState:
 
 @dataclass(slots=True)
 class ConversationState:
-    """Feed it a session's events in order; it is what a client shows and what a restart goes on from."""
+    """The state that a client shows and that a restart continues from. Feed it the events of a session in order."""
 
     seq: int = 0
     status: Status = "idle"
     exchange: str | None = None
     history: Sequence[Message] = ()
-    """What was said before the log begins."""
+    """Messages from before the beginning of the log."""
     messages: list[Message] = field(default_factory=list[Message])
-    """The conversation, as the next turn would send it."""
+    """The conversation, as the next turn sends it."""
     tools: dict[str, ToolState] = field(default_factory=dict[str, ToolState])
     files: dict[str, FileChanged] = field(default_factory=dict[str, FileChanged])
     """The last revision of each file."""
@@ -68,10 +67,10 @@ class ConversationState:
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
     error: ErrorInfo | None = None
-    """Why the last exchange failed."""
+    """The error of the last exchange."""
     _queue: set[str] = field(default_factory=set[str])
-    _said: list[tuple[int, Message]] = field(default_factory=list[tuple[int, Message]])  # all of the log, with its seq
-    _course: list[tuple[int, Spans]] = field(default_factory=list[tuple[int, Spans]])  # parts in force, since a seq
+    _log_messages: list[tuple[int, Message]] = field(default_factory=list[tuple[int, Message]])  # with seq
+    _spans: list[tuple[int, Spans]] = field(default_factory=list[tuple[int, Spans]])  # valid parts, since a seq
     _assembler: MessageAssembler = field(default_factory=MessageAssembler)
     _open: list[ToolCall] = field(default_factory=list[ToolCall])  # calls of the last message, until all have results
 
@@ -81,27 +80,27 @@ class ConversationState:
     @property
     def partial(self) -> str:
         """The text of the message that is being written."""
-        return self._assembler.said
+        return self._assembler.text
 
     @property
     def queued(self) -> int:
-        """How many requests wait for their turn."""
+        """The number of queued requests."""
         return len(self._queue)
 
     def feed(self, event: Event) -> None:
         payload = event.data
         self.seq = event.seq
         if payload.layer == "stream":
-            self._stream(event)
+            self._feed_stream(event)
             return
         match payload:
             case ExchangeRequest():
                 self.exchange, self.status, self.error = event.exchange, "thinking", None
                 self._queue.discard(event.exchange or "")
             case UserMessage(message=message):
-                self._say(message)
+                self._append(message)
             case AssistantMessage(message=message):
-                self._say(message)
+                self._append(message)
                 self._open = list(message.tool_calls)
                 self.tools.update({call.id: ToolState(call) for call in self._open})
             case ConversationThinking():
@@ -143,7 +142,7 @@ class ConversationState:
             case _:
                 pass
 
-    def _stream(self, event: Event) -> None:
+    def _feed_stream(self, event: Event) -> None:
         payload = event.data
         match payload:
             case ToolCall(id=call):
@@ -153,33 +152,33 @@ class ConversationState:
                 if tool is not None:
                     tool.result = payload
                     tool.phase = "done" if payload.status == "ok" else "failed"
-                self._settle()
+                self._append_results()
             case MessageDiscarded(error=error):
-                said = self._assembler.said
+                text = self._assembler.text
                 self._assembler.feed(payload)
-                if error.code == "cancelled" and said.strip():
-                    self._say(assistant(said))
+                if error.code == "cancelled" and text.strip():
+                    self._append(assistant(text))
             case _:
                 self._assembler.feed(payload)
 
-    def _settle(self) -> None:
-        """Once all calls of a message have results they go into the history together, in call order."""
+    def _append_results(self) -> None:
+        """Append the results of a message together, in call order, once all calls have one."""
         results = [self.tools[call.id].result for call in self._open]
         if self._open and all(result is not None for result in results):
-            self._say(tool_results([result for result in results if result is not None]))
+            self._append(tool_results([result for result in results if result is not None]))
             self._open = []
 
-    def _say(self, message: Message) -> None:
+    def _append(self, message: Message) -> None:
         self.messages.append(message)
-        self._said.append((self.seq, message))
+        self._log_messages.append((self.seq, message))
 
     def _rewind(self, seq: int) -> None:
-        """The conversation is what it was at `seq`; rewinding may itself be undone by it."""
-        before = next((spans for since, spans in reversed(self._course) if since <= seq), ((0, None),))
+        """Restore the conversation at `seq`. That may undo an earlier rewind."""
+        before = next((spans for since, spans in reversed(self._spans) if since <= seq), ((0, None),))
         spans = [(after, seq if upto is None else upto) for after, upto in before]
-        self._course.append((self.seq, (*spans, (self.seq, None))))
-        kept = (message for at, message in self._said if any(after < at <= upto for after, upto in spans))
-        self.messages = [*self.history, *kept]
+        self._spans.append((self.seq, (*spans, (self.seq, None))))
+        valid = (message for at, message in self._log_messages if any(after < at <= upto for after, upto in spans))
+        self.messages = [*self.history, *valid]
         self.error = None
 
     def _end(self, response: ExchangeResponse) -> None:

@@ -1,4 +1,4 @@
-"""`weft completion`: what a shell needs to complete the words of `weft`, made from its own parsers."""
+"""`weft completion`: makes a completion script for a shell from the parsers of `weft`."""
 
 import argparse
 import shlex
@@ -7,36 +7,29 @@ from typing import Any, cast
 
 import msgspec
 
-_EXAMPLES = """examples:
+EXAMPLES = """examples:
   weft completion bash > ~/.local/share/bash-completion/completions/weft
   weft completion zsh > ~/.zfunc/_weft          with fpath+=~/.zfunc before compinit in ~/.zshrc
   weft completion fish > ~/.config/fish/completions/weft.fish"""
 
 
-class Option(msgspec.Struct, frozen=True):
+class CompletedFlag(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     help: str
     choices: tuple[str, ...] = ()
     takes_value: bool = False
 
 
-class Command(msgspec.Struct, frozen=True):
+class CompletedCommand(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
-    """Behind `weft`: one, or two for an action of a command."""
+    """The words after `weft`: one, or two for an action of a command."""
     help: str
-    options: tuple[Option, ...]
+    options: tuple[CompletedFlag, ...]
     actions: tuple[str, ...] = ()
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser(
-        "completion",
-        help="a script that lets your shell complete weft's words",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=list(_SHELLS))
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,37 +39,37 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def commands_of(parser: argparse.ArgumentParser, words: Sequence[str] = (), said: str = "") -> Iterator[Command]:
-    """The commands of a parser, all the way down."""
+def commands_of(
+    parser: argparse.ArgumentParser, words: Sequence[str] = (), text: str = ""
+) -> Iterator[CompletedCommand]:
+    """Yield the commands of a parser, recursively."""
     actions = cast("list[Any]", parser._actions)  # pyright: ignore[reportPrivateUsage]
     below = [action for action in actions if isinstance(action.choices, dict)]
-    inner: dict[str, argparse.ArgumentParser] = {
-        name: each for action in below for name, each in action.choices.items()
-    }
+    inner = {name: each for action in below for name, each in action.choices.items()}
     helps = {each.dest: each.help or "" for action in below for each in action._choices_actions}
     options = tuple(_option(action) for action in actions if action.option_strings)
     plain = tuple(word for action in actions if not action.option_strings for word in _choices(action))
     if words:
-        yield Command(tuple(words), said, options, tuple(inner) or plain)
+        yield CompletedCommand(tuple(words), text, options, tuple(inner) or plain)
     for name, each in inner.items():
         yield from commands_of(each, [*words, name], helps.get(name, ""))
 
 
-def _option(action: Any) -> Option:
-    said = " ".join(str(action.help or "").replace("%(default)s", str(action.default)).split())
-    return Option(tuple(action.option_strings), said, _choices(action), action.nargs != 0)
+def _option(action: Any) -> CompletedFlag:
+    text = " ".join(str(action.help or "").replace("%(default)s", str(action.default)).split())
+    return CompletedFlag(tuple(action.option_strings), text, _choices(action), action.nargs != 0)
 
 
 def _choices(action: Any) -> tuple[str, ...]:
-    if "--stack" in action.option_strings or "--stacks" in action.option_strings:
-        from weft.studio.stacks.stack import stacks
+    if action.dest in ("stack", "stacks"):
+        from weft.studio.stack import load_stacks
 
-        return tuple(stacks())
+        return tuple(load_stacks())
     found: Any = action.choices
     return () if found is None or isinstance(found, dict) else tuple(str(each) for each in found)
 
 
-def _bash(commands: list[Command]) -> str:
+def _bash(commands: list[CompletedCommand]) -> str:
     top = " ".join(each.words[0] for each in commands if len(each.words) == 1)
     values = [
         f"    {shlex.quote(' '.join(each.words))}:{name}) words={shlex.quote(' '.join(option.choices))} ;;"
@@ -120,7 +113,7 @@ complete -o default -F _weft weft
 """
 
 
-def _zsh(commands: list[Command]) -> str:
+def _zsh(commands: list[CompletedCommand]) -> str:
     tops = [each for each in commands if len(each.words) == 1]
     lines = "\n".join(f"    {shlex.quote(f'{each.words[0]}:{each.help}')}" for each in tops)
     cases: list[str] = []
@@ -155,29 +148,29 @@ if [ "$funcstack[1]" = "_weft" ]; then _weft "$@"; else compdef _weft weft; fi
 """
 
 
-def _zsh_spec(option: Option, name: str) -> str:
-    said = option.help.replace("[", "(").replace("]", ")").replace(":", " ")
+def _zsh_spec(option: CompletedFlag, name: str) -> str:
+    text = option.help.replace("[", "(").replace("]", ")").replace(":", " ")
     value = ""
     if option.choices:
         value = f":value:({' '.join(option.choices)})"
     elif option.takes_value:
         value = ":value:_files"
-    return shlex.quote(f"*{name}[{said}]{value}")
+    return shlex.quote(f"*{name}[{text}]{value}")
 
 
-def _fish(commands: list[Command]) -> str:
+def _fish(commands: list[CompletedCommand]) -> str:
     lines = ["# fish completion for weft", "complete -c weft -n __fish_use_subcommand -l version -d 'its version'"]
     for each in commands:
         if len(each.words) == 1:
             lines.append(f"complete -c weft -n __fish_use_subcommand -f -a {each.words[0]} -d {_quoted(each.help)}")
-        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in each.words)
+        condition = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in each.words)
         if each.actions:
-            lines.append(f"complete -c weft -n {_quoted(seen)} -f -a {_quoted(' '.join(each.actions))}")
-        lines += [f"complete -c weft -n {_quoted(seen)}{_fish_option(option)}" for option in each.options]
+            lines.append(f"complete -c weft -n {_quoted(condition)} -f -a {_quoted(' '.join(each.actions))}")
+        lines += [f"complete -c weft -n {_quoted(condition)}{_fish_option(option)}" for option in each.options]
     return "\n".join(lines) + "\n"
 
 
-def _fish_option(option: Option) -> str:
+def _fish_option(option: CompletedFlag) -> str:
     names = "".join(f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}" for name in option.names)
     value = f" -x -a {_quoted(' '.join(option.choices))}" if option.choices else " -r" * option.takes_value
     return f"{names}{value} -d {_quoted(option.help)}"
@@ -187,11 +180,11 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-def _names(command: Command) -> str:
+def _names(command: CompletedCommand) -> str:
     return " ".join(name for option in command.options for name in option.names)
 
 
-def _has_inner(command: Command, commands: list[Command]) -> bool:
+def _has_inner(command: CompletedCommand, commands: list[CompletedCommand]) -> bool:
     return any(len(each.words) == 2 and each.words[0] == command.words[0] for each in commands)
 
 

@@ -5,9 +5,8 @@ import asyncio
 import sys
 
 import weft
-from weft.cli.paint import DIM, Paint
-from weft.cli.show import Reader
-from weft.core.content import Image
+from weft.cli.event_printer import PipeGuard
+from weft.cli.terminal import DIM, Colours
 from weft.core.envelope import Event
 from weft.core.events import (
     ExchangeResponse,
@@ -20,20 +19,19 @@ from weft.core.events import (
     ToolCompleted,
     ToolUseContentBlockStart,
 )
-from weft.core.tools import ToolCall
+from weft.core.messages import Image, ToolCall
 from weft.providers.model import Model
-from weft.testing.replies import Pause, Reply, Step
-from weft.testing.server import ScriptedServer
+from weft.testing.server import Pause, Reply, ScriptedServer, Step
 from weft.testing.streams import wire_stream
 from weft.wires.registry import WIRES
 
-_EXAMPLES = """examples:
+EXAMPLES = """examples:
   weft demo
-  weft demo --pause 0       as fast as it goes"""
+  weft demo --pause 0       without pauses"""
 _BASES = {"gemini": "/v1beta", "ollama": ""}
 _PAGE = "<!doctype html>\n<title>Oslo</title>\n<h1>Oslo</h1>\n<p>It is cold here.</p>\n"
 _WRITE = ToolCall(id="call_1", name="create_file", input={"path": "index.html", "content": _PAGE})
-_LOOK = ToolCall(id="call_2", name="weather", input={"city": "Oslo"})
+_WEATHER = ToolCall(id="call_2", name="weather", input={"city": "Oslo"})
 _EDIT = ToolCall(
     id="call_3",
     name="edit_file",
@@ -48,15 +46,8 @@ async def weather(city: str) -> str:
     return f"{city}: 3 °C, snow"
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser(
-        "demo",
-        help="an agent at work over every wire; needs no key and no network",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pause", type=float, default=0.02, help="seconds between two pieces (0.02)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -67,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 async def _demo(pause: float) -> None:
     for wire in WIRES:
         replies = [
-            _paced(wire_stream(wire, thinking="A page about Oslo, and its weather. ", calls=[_WRITE, _LOOK]), pause),
+            _paced(wire_stream(wire, thinking="A page about Oslo, and its weather. ", calls=[_WRITE, _WEATHER]), pause),
             _paced(wire_stream(wire, calls=[_EDIT]), pause),
             _paced(wire_stream(wire, text="The page is there, with today's weather."), pause),
         ]
@@ -86,19 +77,19 @@ async def _converse(wire: str, base_url: str) -> None:
     print(f"\n── {wire} " + "─" * (60 - len(wire)))
     model = Model("demo-model", wire=wire, base_url=base_url, api_key="demo")
     async with weft.Agent(model, tools=["files", weather]) as agent:
-        reader = Reader(_show, agent.cancel)
-        agent.subscribe(reader)
+        guard = PipeGuard(_print_event, agent.cancel)
+        agent.subscribe(guard)
         result = await agent.run(["Make a page like this one.", Image(data=_DOT)])
-        reader.check()
+        guard.check()
         print(f"  {agent.bus.seq} events, {result.turns} turns, {result.duration_ms:.0f} ms")
 
 
-def _show(event: Event) -> None:
+def _print_event(event: Event) -> None:
     match event.data:
         case ThinkingContentBlockStart():
             print("  ", end="")
         case ThinkingDelta(text=text):
-            print(Paint(sys.stdout)(text, DIM), end="", flush=True)
+            print(Colours(sys.stdout)(text, DIM), end="", flush=True)
         case ToolUseContentBlockStart(name=name):
             print(f"\n  → {name} ", end="", flush=True)
         case FilePreview(text=text):

@@ -1,4 +1,4 @@
-"""`weft key`: keys in the keyring of the system, typed where nobody sees them."""
+"""`weft key`: stores API keys in the keyring of the system."""
 
 import argparse
 import getpass
@@ -7,16 +7,16 @@ import re
 import sys
 from difflib import get_close_matches
 
-from weft.cli.paint import rows_of
-from weft.config.secrets import is_secret
+from weft.cli.terminal import align_columns, print_note
+from weft.config.document import is_secret
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.providers.config import configured_providers
-from weft.providers.keys import drop_key, keep_key, kept_names, origin_of
+from weft.providers.keys import delete_key, find_key_origin, store_key, stored_key_names
 from weft.providers.presets import PRESETS
 
-_EXAMPLES = """examples:
-  weft key set anthropic            asks for the key and shows nothing of it
+EXAMPLES = """examples:
+  weft key set anthropic            asks for the key and does not show it
   weft key set anthropic < file     the same from a file or a pipe
   weft key set MINE_API_KEY         for a provider of your own, or a program's own variable
   weft key list
@@ -29,21 +29,14 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{2,99}")
 _KEY = re.compile(r"[\x21-\x7e]{4,4096}")
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser(
-        "key",
-        help="keep keys in the keyring of the system",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_subparsers(dest="act", metavar="ACTION", required=True)
-    setting = acts.add_parser("set", help="give one to the keyring; it is never a word of the command")
-    listing = acts.add_parser("list", help="which there are, and where")
-    removing = acts.add_parser("remove", help="take one out of the keyring")
+    setting = acts.add_parser("set", help="store a key; it is asked for, never given as an argument")
+    listing = acts.add_parser("list", help="list the keys and where they are")
+    removing = acts.add_parser("remove", help="delete a key from the keyring")
     for act in (setting, removing):
-        act.add_argument("name", metavar="PROVIDER", help="whose key it is, or the name of its variable")
-    listing.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.set_defaults(run=run)
+        act.add_argument("name", metavar="PROVIDER", help="provider of the key, or the name of its variable")
+    listing.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -51,31 +44,33 @@ def run(options: argparse.Namespace) -> int:
         return _list(as_json=options.json)
     name = _variable(options.name)
     if options.act == "remove":
-        if not drop_key(name):
-            raise ConfigurationError(f"The keyring holds no {name}; `weft key list` says what it does.")
-        print(f"weft: {name} is taken out of the keyring.", file=sys.stderr)
+        if not delete_key(name):
+            raise ConfigurationError(f"The keyring holds no {name}; `weft key list` lists its keys.")
+        print_note(f"{name} is deleted from the keyring.")
         return 0
-    keep_key(name, _typed(name))
-    print(f"weft: {name} is in the keyring.", file=sys.stderr)
+    store_key(name, _read_key(name))
+    print_note(f"{name} is in the keyring.")
     if os.environ.get(name, "").strip():
-        print(f"weft: {name} is set in the environment too, and that one is used.", file=sys.stderr)
+        print_note(f"{name} is also set in the environment, and that one is used.")
     return 0
 
 
-def _typed(name: str) -> str:
-    """The key, from a terminal that does not show it, or from standard input."""
+def _read_key(name: str) -> str:
+    """Read the key from a terminal that does not show it, or from standard input."""
     try:
-        said = getpass.getpass(f"{name} (not shown): ") if sys.stdin.isatty() else sys.stdin.read(8192)
+        text = getpass.getpass(f"{name} (not shown): ") if sys.stdin.isatty() else sys.stdin.read(8192)
     except (EOFError, UnicodeDecodeError):
-        said = ""
-    key = said.strip()
+        text = ""
+    key = text.strip()
     if not _KEY.fullmatch(key):
-        raise ConfigurationError("That is no key: it is one word of letters, digits and signs. Nothing was kept.")
+        raise ConfigurationError(
+            "That is not a key: it must be one word of letters, digits and signs. Nothing was stored."
+        )
     return key
 
 
 def _variables() -> dict[str, str]:
-    """Providers whose keys have a name."""
+    """Return the variable of each provider that needs a key."""
     known = PRESETS | configured_providers()
     return {name: each.key_envs[0] for name, each in known.items() if each.key_envs} | _OTHERS
 
@@ -87,7 +82,7 @@ def _variable(name: str) -> str:
     if _VARIABLE.fullmatch(name):
         return name
     if len(name) > 20 or is_secret(name):
-        raise ConfigurationError("That is no provider. A key is never a word of the command: it is asked for.")
+        raise ConfigurationError("That is not a provider. A key is never an argument of the command: it is asked for.")
     near = get_close_matches(name, known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}, or name its variable."
     raise ConfigurationError(f"There is no provider {name!r}; {hint}")
@@ -100,20 +95,18 @@ def _list(*, as_json: bool) -> int:
             whose.setdefault(name, []).append(provider)
     for provider, name in _OTHERS.items():
         whose.setdefault(name, []).append(provider)
-    for name in kept_names():
+    for name in stored_key_names():
         whose.setdefault(name, [])
     rows: list[list[str]] = []
     for name, providers in whose.items():
-        origin = origin_of((name,))
+        origin = find_key_origin((name,))
         if origin is None:
             continue
         rows.append([name, origin[1], ", ".join(providers)])
         if as_json:
             print(encode_text({"name": name, "from": origin[1], "providers": providers}))
-    for line in rows_of(rows) if not as_json else ():
+    for line in align_columns(rows) if not as_json else ():
         print(line)
     if not rows and not as_json:
-        print(
-            "weft: There is no key in the environment or the keyring; weft key set PROVIDER keeps one.", file=sys.stderr
-        )
+        print_note("There is no key in the environment or the keyring; weft key set PROVIDER stores one.")
     return 0

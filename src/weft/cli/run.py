@@ -5,38 +5,40 @@ import asyncio
 import base64
 import signal
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.agent.agent import Agent
-from weft.agent.budget import Budget
 from weft.agent.result import AgentResult
-from weft.cli.prompting import decide, reply
-from weft.cli.show import JsonLines, Reader, Terminal
-from weft.core.content import Image
+from weft.agent.tracker import Budget
+from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
+from weft.cli.options import add_options
+from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
-from weft.core.messages import Message, user
-from weft.core.settings import Reason
+from weft.core.events import ApprovalRequested, QuestionAsked
+from weft.core.messages import Image, Message, user_message
+from weft.core.turn import Reason
 from weft.providers.model import Model
+from weft.tools.approvals import Approval
 from weft.tools.builtin import named_tools
-from weft.tools.permissions import MODES, Permissions
+from weft.tools.permissions import Permissions
+from weft.tools.sanitize import sanitize_text
 from weft.tools.shell.sandbox import Sandbox
-from weft.wires.registry import WIRES
 
 if TYPE_CHECKING:
     from weft.server.models import KnownModels
 
+_NOBODY = "Nobody is there to be asked. Whoever started this can allow it with --permissions auto or --rule."
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
 NO_MODEL = (
     "There is no model to talk to; set a key such as ANTHROPIC_API_KEY, start a server such as Ollama, "
     "or name one with --model."
 )
-_TICK = 0.25
+_TICK_SECONDS = 0.25
 _STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
-_EXAMPLES = """examples:
+EXAMPLES = """examples:
   weft run --model anthropic/claude-sonnet-4-6 "Say hello"
   weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   weft run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image shot.png "Build this"
@@ -45,42 +47,12 @@ _EXAMPLES = """examples:
 exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser(
-        "run",
-        help="one exchange: ask a model, let it use tools, stream what happens",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("prompt", help="what to ask; - reads it from standard input")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("prompt", help="what to ask; - reads standard input")
     model = parser.add_argument_group("model")
-    model.add_argument("--model", help="provider/model, or the bare name with --base-url (the best that keys allow)")
-    model.add_argument("--base-url", help="an endpoint of your own; the model's name is sent as it stands")
-    model.add_argument("--wire", choices=list(WIRES), help="what that endpoint speaks (chat)")
-    model.add_argument("--api-key-env", metavar="NAME", help="the environment variable with that endpoint's key")
-    model.add_argument("--system", default="", help="instructions that stand above the conversation")
-    model.add_argument("--image", action="append", default=[], metavar="FILE", help="a picture to show; repeatable")
-    model.add_argument("--effort", choices=["none", "minimal", "low", "medium", "high", "xhigh"])
-    model.add_argument("--max-output", type=int, metavar="TOKENS", help="most that the model may write in one turn")
-    work = parser.add_argument_group("work")
-    work.add_argument("--workspace", metavar="DIR", help="the folder that tools work in; without it, memory")
-    work.add_argument(
-        "--tools",
-        action="append",
-        metavar="NAMES",
-        help="tools or families, separated by commas: files, read, shell, web, todo, ask, all, none "
-        "(all with --workspace, otherwise none); repeatable",
-    )
-    work.add_argument("--permissions", choices=MODES, default="ask", help="what needs no question (ask)")
-    work.add_argument("--rule", action="append", default=[], metavar="RULE", help="such as 'deny run_command(rm *)'")
-    work.add_argument("--unsandboxed", action="store_true", help="run commands without a sandbox; every result says so")
-    limits = parser.add_argument_group("limits")
-    limits.add_argument("--max-turns", type=int, default=Budget().turns, metavar="N", help="(%(default)s)")
-    limits.add_argument("--max-tokens", type=int, metavar="N", help="tokens of all turns together")
-    limits.add_argument("--max-usd", type=float, metavar="N")
-    limits.add_argument("--max-seconds", type=float, metavar="N")
-    parser.add_argument("--json", action="store_true", help="every event as one JSON line")
-    parser.set_defaults(run=run)
+    model.add_argument("--image", action="append", default=[], metavar="FILE", help="picture to send; repeatable")
+    add_options(parser, "run", {"model": model})
+    parser.add_argument("--json", action="store_true", help="print every event as one JSON line")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -88,47 +60,37 @@ def run(options: argparse.Namespace) -> int:
     if options.model is None and options.base_url is None:
         options.model = _default_model()
     agent = _agent(options)
-    show = JsonLines() if options.json else Terminal()
-    reader = Reader(show, agent.cancel)
-    agent.subscribe(reader)
+    show = JsonPrinter() if options.json else ConsolePrinter()
+    guard = PipeGuard(show, agent.cancel)
+    agent.subscribe(guard)
     result = asyncio.run(_ask(agent, question, show))
-    reader.check()
+    guard.check()
     if not options.json and agent.workspace.is_project and result.files:
-        print(f"weft: {_names(result)} is kept nowhere; give --workspace DIR to keep it.", file=sys.stderr)
+        print_note(f"{_describe_files(result)} is not saved; --workspace DIR saves files.")
     return _STATUS[result.status]
 
 
-async def _ask(agent: Agent, question: Message, show: JsonLines | Terminal) -> AgentResult:
-    async with agent, _ticking(show):
-        with suppress(NotImplementedError, RuntimeError):  # not every system, and not every thread, takes signals
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
-        return await agent.run(question)
-
-
-@asynccontextmanager
-async def _ticking(show: JsonLines | Terminal) -> AsyncGenerator[None]:
-    """Whoever waits at a terminal sees what for."""
-
-    async def tick() -> None:
-        while isinstance(show, Terminal):
-            await asyncio.sleep(_TICK)
+async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:
+    async def refresh_status() -> None:
+        while isinstance(show, ConsolePrinter):
+            await asyncio.sleep(_TICK_SECONDS)
             show.tick()
 
-    ticking = asyncio.create_task(tick(), name="weft-run-tick")
+    refreshing = asyncio.create_task(refresh_status(), name="weft-run-status")
     try:
-        yield
+        async with agent:
+            with suppress(NotImplementedError, RuntimeError):  # signals work in the main thread of POSIX systems only
+                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, agent.cancel, "It was terminated.")
+            return await agent.run(question)
     finally:
-        ticking.cancel()
+        refreshing.cancel()
 
 
 def _agent(options: argparse.Namespace) -> Agent:
-    names = ",".join(options.tools or ["all" if options.workspace else "none"]).split(",")
+    names: list[str] = options.tools or ["all" if options.workspace else "none"]
     return Agent(
         named_model(options),
-        tools=named_tools(
-            [name.strip() for name in names if name.strip() not in ("", "none")],
-            Sandbox(unsandboxed=options.unsandboxed),
-        ),
+        tools=named_tools([name for name in names if name != "none"], Sandbox(unsandboxed=options.unsandboxed)),
         instructions=options.system or None,
         workspace=_folder(options.workspace),
         permissions=Permissions(options.permissions, options.rule),
@@ -137,8 +99,8 @@ def _agent(options: argparse.Namespace) -> Agent:
         ),
         max_output_tokens=options.max_output,
         reasoning=Reason(effort=options.effort) if options.effort else None,
-        on_approval=decide,
-        on_question=reply,
+        on_approval=ask_approval,
+        on_question=ask_question,
     )
 
 
@@ -153,41 +115,54 @@ def _default_model() -> str:
 
 def _folder(name: str | None) -> str | None:
     if name is not None and not Path(name).is_dir():
-        raise ConfigurationError(f"There is no folder {name!r} to work in; make it first.")
+        raise ConfigurationError(f"There is no folder {name!r} to work in; create it first.")
     return name
 
 
 def default_model(models: "KnownModels") -> str:
-    """The model to talk to where none is named: by a key, else the first of a server on this machine, else none."""
+    """Choose a model if none is named: one with a key, else the first of a local server, else ""."""
     name = models.default
-    if name and not name.startswith("local/"):  # which builds pages and does not talk
+    if name and not name.startswith("local/"):  # which only builds pages
         return name
     return next((model for server in models.servers.find() for model in server.models), "")
 
 
 def named_model(options: argparse.Namespace) -> str | Model:
-    """The model that the options name: of a provider, or at an endpoint of one's own."""
+    """Return the model that the options name: of a provider, or at an endpoint of one's own."""
+    check_endpoint(options)
+    return options.model if options.base_url is None else own_model(options, options.model)
+
+
+def check_endpoint(options: argparse.Namespace) -> None:
     if options.base_url is not None and not options.model:
         raise ConfigurationError("--base-url goes with --model, the name that the endpoint knows.")
-    if options.base_url is None:
-        if options.wire or options.api_key_env:
-            raise ConfigurationError("--wire and --api-key-env go with --base-url; a provider by name has its own.")
-        return options.model
-    return Model(options.model, wire=options.wire or "chat", base_url=options.base_url, api_key_env=options.api_key_env)
+    if options.base_url is None and (options.wire or options.api_key_env):
+        raise ConfigurationError("--wire and --api-key-env go with --base-url; a provider by name has its own.")
+
+
+def own_model(options: argparse.Namespace, name: str) -> Model:
+    return Model(name, wire=options.wire or "chat", base_url=options.base_url, api_key_env=options.api_key_env)
+
+
+def require_key(models: "KnownModels", name: str) -> None:
+    """Raise if a model is unknown or its key is missing."""
+    model = models.open(name)
+    if isinstance(model, Model):
+        model.require_key()
 
 
 def _question(options: argparse.Namespace) -> Message:
-    prompt = _from_stdin() if options.prompt == "-" else options.prompt
+    prompt = _read_stdin() if options.prompt == "-" else options.prompt
     if not prompt.strip() and not options.image:
         raise ConfigurationError("There is nothing to ask: give a prompt.")
-    return user(prompt, *(_image(Path(name)) for name in options.image))
+    return user_message(prompt, *(_image(Path(name)) for name in options.image))
 
 
-def _from_stdin() -> str:
+def _read_stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError:
-        raise ConfigurationError("What came on standard input is no text; give pictures with --image.") from None
+        raise ConfigurationError("Standard input is not text; send pictures with --image.") from None
 
 
 def _image(path: Path) -> Image:
@@ -200,6 +175,52 @@ def _image(path: Path) -> Image:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _names(result: AgentResult) -> str:
+def _describe_files(result: AgentResult) -> str:
     names = list(result.files)
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+# --- questions on the terminal ----------------------------------------------------------------------------------------
+
+
+async def ask_approval(request: ApprovalRequested) -> Approval:
+    """Show a call and read the decision as one letter."""
+    if not sys.stdin.isatty():
+        return Approval(False, _NOBODY)
+    print(f"\nweft: {sanitize_text(request.name)}\n{sanitize_text(request.summary)}", file=sys.stderr)
+    while True:
+        answer = (await _read_line("allow? [y]es, [n]o, [a]lways this: ")).strip().lower()
+        if answer in ("y", "yes"):
+            return Approval(True)
+        if answer in ("a", "always"):
+            return Approval(True, always=True)
+        if answer in ("n", "no"):
+            return Approval(False, (await _read_line("why? (for the model; may be empty) ")).strip())
+
+
+async def ask_question(question: QuestionAsked) -> str:
+    if not sys.stdin.isatty():
+        return "Nobody is there to answer. Decide by yourself, and say what you assumed."
+    print(f"\nweft: {sanitize_text(question.text)}", file=sys.stderr)
+    for number, suggestion in enumerate(question.suggestions, 1):
+        print(f"  {number}. {sanitize_text(suggestion)}", file=sys.stderr)
+    answer = (await _read_line("a number, or an answer of your own: ")).strip()
+    if answer.isdecimal() and 1 <= int(answer) <= len(question.suggestions):
+        return question.suggestions[int(answer) - 1]
+    return answer
+
+
+async def _read_line(prompt: str) -> str:
+    """Read a line. Unlike a thread that reads, this wait can be cancelled."""
+    print(prompt, end="", file=sys.stderr, flush=True)
+    loop = asyncio.get_running_loop()
+    ready: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(sys.stdin, lambda: ready.done() or ready.set_result(None))
+    try:
+        await ready
+    finally:
+        loop.remove_reader(sys.stdin)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError("standard input was closed")
+    return line

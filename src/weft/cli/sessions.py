@@ -1,82 +1,87 @@
-"""`weft sessions`: what is kept on this machine, looked at, carried elsewhere and thrown away."""
+"""`weft sessions`: lists, shows, exports, imports, renames and deletes sessions of this machine."""
 
 import argparse
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from weft.cli.data import DATA_HELP, kept_sessions
-from weft.cli.paint import BOLD, DIM, Paint, cut, rows_of
-from weft.cli.transcript import Transcript
+from weft.cli.event_printer import Transcript
+from weft.cli.options import add_options
+from weft.cli.terminal import BOLD, DIM, Colours, align_columns, print_note, truncate
+from weft.config.paths import DATABASE, data_folder
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.json import encode_text
-from weft.sessions.errors import NoSuchSession
 from weft.sessions.sessions import Sessions
-from weft.sessions.store import SessionInfo, events_of
-from weft.tools.printable import printable
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import NoSuchSession, SessionInfo, iterate_events
+from weft.tools.sanitize import sanitize_text
 
-_EXAMPLES = """examples:
+
+@asynccontextmanager
+async def open_sessions(named: str | None = None) -> AsyncGenerator[Sessions]:
+    """Open the sessions of a data folder for the duration of the block."""
+    store = SqliteStore(data_folder(named) / DATABASE)
+    try:
+        yield Sessions(store)
+    finally:
+        await store.close()
+
+
+EXAMPLES = """examples:
   weft sessions list --search bakery
-  weft sessions show ses_01ab                 the beginning of an id is enough
+  weft sessions show ses_01ab                 the beginning of the id is enough
   weft sessions export ses_01ab -o bakery.weft
   weft sessions import bakery.weft
   weft sessions rename ses_01ab "The bakery"
   weft sessions delete ses_01ab ses_02cd --yes"""
-_STUDIO = ("project", "variant")
+_STUDIO_KINDS = ("project", "variant")
 
 
-def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:  # pyright: ignore[reportPrivateUsage]
-    parser = commands.add_parser(
-        "sessions",
-        help="list, show, export, import, rename and delete sessions",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     acts = parser.add_subparsers(dest="act", metavar="ACTION", required=True)
-    listing = acts.add_parser("list", help="the last changed first")
-    listing.add_argument("--search", default="", metavar="TEXT", help="those whose title holds the text")
-    listing.add_argument("--limit", type=int, default=20, metavar="N", help="(%(default)s)")
-    listing.add_argument("--all", action="store_true", help="those of the studio as well")
-    showing = acts.add_parser("show", help="what was said and done in one")
-    exporting = acts.add_parser("export", help="one as a file that another machine can import")
-    exporting.add_argument("-o", "--output", metavar="FILE", help="(standard output)")
-    importing = acts.add_parser("import", help="a new session from an exported one")
-    importing.add_argument("file", help="- is standard input")
-    renaming = acts.add_parser("rename", help="give one another title")
-    deleting = acts.add_parser("delete", help="throw some away, with their files")
+    listing = acts.add_parser("list", help="list sessions, the last changed first")
+    listing.add_argument("--search", default="", metavar="TEXT", help="only titles that contain the text")
+    listing.add_argument("--limit", type=int, default=20, metavar="N", help="at most so many (%(default)s)")
+    listing.add_argument("--all", action="store_true", help="also sessions of the studio")
+    showing = acts.add_parser("show", help="print the conversation of a session")
+    exporting = acts.add_parser("export", help="write a session to a file that another machine can import")
+    exporting.add_argument("-o", "--output", metavar="FILE", help="file to write (standard output)")
+    importing = acts.add_parser("import", help="create a session from an exported file")
+    importing.add_argument("file", help="exported file; - reads standard input")
+    renaming = acts.add_parser("rename", help="change the title of a session")
+    deleting = acts.add_parser("delete", help="delete sessions with their files")
     for act in (showing, exporting, renaming):
-        act.add_argument("session", help="an id, or how it begins")
+        act.add_argument("session", help="id, or its beginning")
     renaming.add_argument("title")
-    deleting.add_argument("sessions", nargs="+", metavar="session", help="an id, or how it begins")
-    deleting.add_argument("--yes", action="store_true", help="without asking")
+    deleting.add_argument("sessions", nargs="+", metavar="session", help="id, or its beginning")
+    deleting.add_argument("--yes", action="store_true", help="do not ask")
     for act in (listing, showing, exporting, importing, renaming, deleting):
-        act.add_argument("--data", metavar="DIR", help=DATA_HELP)
+        add_options(act, "sessions")
     for act in (listing, showing, importing):
-        act.add_argument("--json", action="store_true", help="one JSON object a line")
-    parser.set_defaults(run=run)
+        act.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
 def run(options: argparse.Namespace) -> int:
     acts = {"list": _list, "show": _show, "export": _export, "import": _import, "rename": _rename, "delete": _delete}
 
     async def act() -> int:
-        async with kept_sessions(options.data) as sessions:
+        async with open_sessions(options.data) as sessions:
             return await acts[options.act](sessions, options)
 
     return asyncio.run(act())
 
 
 async def find_session(sessions: Sessions, name: str) -> SessionInfo:
-    """The session of an id, or the one whose id begins so."""
+    """Find a session by its id or by the beginning of it."""
     try:
         return await sessions.store.info(name)
     except NoSuchSession as unknown:
-        found = [info async for info in all_of(sessions) if info.id.startswith(name)] if name else []
+        found = [info async for info in list_sessions(sessions) if info.id.startswith(name)] if name else []
         if len(found) == 1:
             return found[0]
         if not found:
@@ -84,7 +89,7 @@ async def find_session(sessions: Sessions, name: str) -> SessionInfo:
         raise ConfigurationError(f"{len(found)} sessions begin with {name[:60]!r}; write more of the id.") from None
 
 
-async def all_of(sessions: Sessions, search: str = "", kind: str | None = None) -> AsyncIterator[SessionInfo]:
+async def list_sessions(sessions: Sessions, search: str = "", kind: str | None = None) -> AsyncIterator[SessionInfo]:
     after: str | None = None
     while True:
         page = await sessions.list(search=search, limit=200, after=after, kind=kind)
@@ -95,12 +100,12 @@ async def all_of(sessions: Sessions, search: str = "", kind: str | None = None) 
             return
 
 
-def when(time: float) -> str:
+def format_time(time: float) -> str:
     return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M")
 
 
-def as_json(info: SessionInfo) -> dict[str, object]:
-    """What is told of a session. Its settings may hold instructions of any length; the model is what scripts want."""
+def session_json(info: SessionInfo) -> dict[str, object]:
+    """Return the fields of a session for scripts; of its settings only the model and the workspace."""
     return {
         "id": info.id,
         "kind": info.kind,
@@ -116,33 +121,36 @@ def as_json(info: SessionInfo) -> dict[str, object]:
 
 async def _list(sessions: Sessions, options: argparse.Namespace) -> int:
     found: list[SessionInfo] = []
-    async for info in all_of(sessions, options.search):
+    async for info in list_sessions(sessions, options.search):
         if len(found) >= options.limit:
             break
-        if options.all or info.kind not in _STUDIO:
+        if options.all or info.kind not in _STUDIO_KINDS:
             found.append(info)
     if options.json:
         for info in found:
-            print(encode_text(as_json(info)))
+            print(encode_text(session_json(info)))
         return 0
     if not found:
-        print("weft: No session is kept there yet; `weft chat` begins one.", file=sys.stderr)
+        print_note("There is no session yet; `weft chat` begins one.")
         return 0
     table = [["id", "changed", "events", "title"]]
-    table += [[info.id, when(info.updated), str(info.last_seq), cut(printable(info.title), 60)] for info in found]
-    head, *lines = rows_of(table)
-    print(Paint(sys.stdout)(head, BOLD), *lines, sep="\n")
+    table += [
+        [info.id, format_time(info.updated), str(info.last_seq), truncate(sanitize_text(info.title), 60)]
+        for info in found
+    ]
+    head, *lines = align_columns(table)
+    print(Colours(sys.stdout)(head, BOLD), *lines, sep="\n")
     return 0
 
 
 async def _show(sessions: Sessions, options: argparse.Namespace) -> int:
     info = await find_session(sessions, options.session)
-    paint = Paint(sys.stdout)
+    paint = Colours(sys.stdout)
     transcript = Transcript(paint)
     if not options.json:
-        about = f"{info.id}  {info.settings.get('model', '')}  {when(info.created)}"
-        print(paint(printable(info.title or "(without a title)"), BOLD), paint(about, DIM), sep="\n")
-    async for event in events_of(sessions.store, info.id):
+        about = f"{info.id}  {info.settings.get('model', '')}  {format_time(info.created)}"
+        print(paint(sanitize_text(info.title or "(without a title)"), BOLD), paint(about, DIM), sep="\n")
+    async for event in iterate_events(sessions.store, info.id):
         for line in [encode_text(event)] if options.json else transcript.lines(event):
             print(line)
     return 0
@@ -151,7 +159,7 @@ async def _show(sessions: Sessions, options: argparse.Namespace) -> int:
 async def _export(sessions: Sessions, options: argparse.Namespace) -> int:
     info = await find_session(sessions, options.session)
     if options.output is None and sys.stdout.isatty():
-        raise ConfigurationError("An exported session is no text for a terminal; name a file with --output.")
+        raise ConfigurationError("An exported session is not for a terminal; name a file with --output.")
     if options.output is None:
         async for line in sessions.export(info.id):
             sys.stdout.buffer.write(line)
@@ -160,29 +168,29 @@ async def _export(sessions: Sessions, options: argparse.Namespace) -> int:
     part = f"{options.output}.part"
     size = 0
     try:
-        with os.fdopen(_private(part), "wb") as file:
+        with os.fdopen(_create_private(part), "wb") as file:
             async for line in sessions.export(info.id):
                 size += file.write(line)
         os.replace(part, options.output)
     except OSError as error:
         raise ConfigurationError(f"{options.output} cannot be written: {error.strerror}.") from None
-    print(f"weft: {info.id} is in {options.output}, {size:,} bytes.", file=sys.stderr)
+    print_note(f"{info.id} is in {options.output}, {size:,} bytes.")
     return 0
 
 
-def _private(path: str) -> int:
-    """A file for its owner alone: it will hold all that was said."""
+def _create_private(path: str) -> int:
+    """Create a file that only its owner can read."""
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 async def _import(sessions: Sessions, options: argparse.Namespace) -> int:
-    with _opened(options.file) as file:
+    with _open_file(options.file) as file:
         info = await sessions.import_from(file)
-    print(encode_text(as_json(info)) if options.json else info.id)
+    print(encode_text(session_json(info)) if options.json else info.id)
     return 0
 
 
-def _opened(name: str) -> AbstractContextManager[BinaryIO]:
+def _open_file(name: str) -> AbstractContextManager[BinaryIO]:
     if name == "-":
         return nullcontext(sys.stdin.buffer)
     try:
@@ -200,20 +208,20 @@ async def _rename(sessions: Sessions, options: argparse.Namespace) -> int:
 async def _delete(sessions: Sessions, options: argparse.Namespace) -> int:
     found = [await find_session(sessions, name) for name in options.sessions]
     for info in found:
-        if info.kind in _STUDIO:
+        if info.kind in _STUDIO_KINDS:
             raise WeftError(f"{info.id} belongs to the studio; delete its project on the page of `weft serve`.")
-    if not options.yes and not _agreed(found):
+    if not options.yes and not _confirm(found):
         return 1
     for info in found:
         await sessions.delete(info.id)
-    print(f"weft: {len(found)} deleted.", file=sys.stderr)
+    print_note(f"{len(found)} deleted.")
     return 0
 
 
-def _agreed(found: list[SessionInfo]) -> bool:
+def _confirm(found: list[SessionInfo]) -> bool:
     if not sys.stdin.isatty():
-        raise ConfigurationError("Nobody is there to be asked; delete with --yes.")
+        raise ConfigurationError("There is no terminal to ask on; delete with --yes.")
     for info in found:
-        print(f"{info.id}  {when(info.updated)}  {printable(info.title)}", file=sys.stderr)
+        print(f"{info.id}  {format_time(info.updated)}  {sanitize_text(info.title)}", file=sys.stderr)
     print("delete? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,1 +1,1 @@
-"""What people set in `weft.toml`: the files, their one schema, and whether a folder's file may be obeyed."""
+"""Configuration: the schema of all settings, `weft.toml` files, and whether a project's file is trusted."""

@@ -1,156 +1,217 @@
-"""The one schema of `weft.toml`. Every key is a flag's name with underscores; `docs/configuration.md` is made from it.
+"""Declares every setting once. Flags, environment variables, `weft.toml` and docs/configuration.md are made from it.
 
-A key at the top counts for every command that has it as a flag, one in a command's own table for that command alone.
+A setting is a field of a table. The field's name is the key in `weft.toml`; with dashes it is the flag, in capitals
+the variable (`WEFT_PORT`, `WEFT_SERVE_PORT`). A key at the top of a file counts for every command that has it.
 """
 
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
-from weft.wires.quirks import Quirks
+from weft.core.messages import WireName
+from weft.core.turn import ReasoningEffort
+from weft.wires.request import Quirks
 
-WireName = Literal["chat", "responses", "messages", "gemini", "ollama"]
 AuthName = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
 ModeName = Literal["read-only", "ask", "auto"]
-EffortName = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 LevelName = Literal["debug", "info", "warning", "error"]
 Names = str | list[str]
+"""One name or several; its flag can be repeated, or holds names separated by commas."""
 _Port = Annotated[int, Meta(ge=0, le=65535)]
 _Count = Annotated[int, Meta(ge=1)]
 _Amount = Annotated[float, Meta(gt=0)]
 
-_OWN = {"user_only": True}
-"""What no folder may say, not even one that is trusted."""
-_PATH = {"path": True}
+
+def option(
+    text: str,
+    group: str = "",
+    *,
+    default: Any = None,
+    without: str = "",
+    metavar: str = "",
+    aliases: tuple[str, ...] = (),
+    user_only: bool = False,
+    path: bool = False,
+    required: bool = False,
+) -> Meta:
+    """Describe a setting.
+
+    `text` is its help, `default` its value when nothing sets it; `without` says in words what happens then.
+    `group` is the heading in `--help`, `aliases` are further flags. A project's file may not set a `user_only` key, and
+    a `path` in it must stay inside the project.
+    """
+    shape = {"group": group, "default": default, "without": without, "metavar": metavar, "aliases": aliases}
+    return Meta(description=text, extra={**shape, "user_only": user_only, "is_path": path, "required": required})
 
 
-def _says(text: str, **extra: Any) -> Meta:
-    return Meta(description=text, extra=extra)
-
-
-_Model = Annotated[str | UnsetType, _says("provider/model, or with `base_url` the name that the endpoint knows")]
-_Models = Annotated[Names | UnsetType, _says("one or several, as provider/model")]
-_BaseUrl = Annotated[str | UnsetType, _says("an endpoint of your own for `model`, which stands beside it")]
-_Wire = Annotated[WireName | UnsetType, _says("what that endpoint speaks")]
-_KeyEnv = Annotated[str | UnsetType, _says("the variable, or the name in the keyring, that holds that endpoint's key")]
-_Effort = Annotated[EffortName | UnsetType, _says("how much a model may think")]
-_System = Annotated[str | UnsetType, _says("instructions that stand above the conversation")]
-_Tools = Annotated[Names | UnsetType, _says("tools or families: files, read, shell, web, todo, ask, all, none")]
-_Permissions = Annotated[ModeName | UnsetType, _says("what needs no question")]
-_Rule = Annotated[
-    list[str] | UnsetType, _says("such as `deny run_command(rm *)`; the rules of all places count together")
+_TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none"
+_BEST = "the strongest model that has a key"
+_CLIENT = "limits for each client"
+_Model = Annotated[str, option("provider/model, or with --base-url the name there", "model", without=_BEST)]
+_Models = Annotated[
+    Names, option("provider/model; several are separated by commas", "model", without=_BEST, metavar="NAMES")
 ]
-_Unsandboxed = Annotated[bool | UnsetType, _says("run commands without a sandbox", **_OWN)]
-_Data = Annotated[str | UnsetType, _says("the folder that sessions are kept in", **_PATH)]
+_KeyEnv = Annotated[
+    str, option("variable, or name in the keyring, that holds that endpoint's key", "model", metavar="NAME")
+]
+_Permissions = Annotated[ModeName, option("which calls run without a question", "tools", default="ask")]
+_Unsandboxed = Annotated[
+    bool, option("run commands without a sandbox; every result mentions it", "tools", default=False, user_only=True)
+]
+_Data = Annotated[
+    str, option("folder that sessions are stored in", without="~/.local/share/weft", metavar="DIR", path=True)
+]
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Keys that belong together. What is not set is UNSET."""
+    """Keys of one table."""
 
 
-class Endpoint(Table, frozen=True, kw_only=True):
-    """Where a model is asked."""
+class EndpointTable(Table, frozen=True, kw_only=True):
+    """Models and their endpoint."""
 
-    base_url: _BaseUrl = UNSET
-    wire: _Wire = UNSET
-    api_key_env: _KeyEnv = UNSET
-
-
-class Work(Endpoint, frozen=True, kw_only=True):
-    """Who works, and what it may do."""
-
-    model: _Model = UNSET
-    effort: _Effort = UNSET
-    system: _System = UNSET
-    tools: _Tools = UNSET
-    permissions: _Permissions = UNSET
-    rule: _Rule = UNSET
-    unsandboxed: _Unsandboxed = UNSET
+    model: _Models
+    base_url: Annotated[str, option("endpoint for the model; its name is sent unchanged", "model", metavar="URL")]
+    wire: Annotated[WireName, option("API of that endpoint", "model", without="chat")]
+    api_key_env: _KeyEnv
 
 
-class Everywhere(Work, frozen=True, kw_only=True):
-    """At the top: for every command that has such a flag."""
+class WorkTable(EndpointTable, frozen=True, kw_only=True):
+    """A model and what it may do."""
 
-    data: _Data = UNSET
+    model: _Model
+    effort: Annotated[ReasoningEffort, option("how much the model thinks", "model")]
+    system: Annotated[str, option("instructions above the conversation", "model", default="")]
+    tools: Annotated[Names, option(_TOOLS, "tools", metavar="NAMES")]
+    permissions: _Permissions
+    rule: Annotated[
+        list[str],
+        option("such as 'deny run_command(rm *)'; rules of all places count together", "tools", metavar="RULE"),
+    ]
+    unsandboxed: _Unsandboxed
+
+
+class Everywhere(WorkTable, frozen=True, kw_only=True):
+    """At the top of the file: for every command that has such a flag."""
+
+    data: _Data
 
 
 class AgentTable(Table, frozen=True, kw_only=True):
-    """What every agent is told, those of your own programs included."""
+    """Instructions for every agent, those of your own programs included."""
 
-    instructions: Annotated[str | UnsetType, _says("a text")] = UNSET
-    instructions_file: Annotated[str | UnsetType, _says("a text file beside this one", **_PATH)] = UNSET
+    instructions: Annotated[str, option("a text")]
+    instructions_file: Annotated[str, option("a text file beside this one", path=True)]
 
 
 class ProviderTable(Table, frozen=True, kw_only=True):
     """An endpoint of your own, named as NAME/model."""
 
-    wire: Annotated[WireName, _says("what it speaks")]
-    base_url: Annotated[str, _says("where it is")]
-    api_key_env: _KeyEnv = UNSET
-    auth: Annotated[AuthName | UnsetType, _says("how the key is sent, if not as the wire usually does")] = UNSET
-    headers: Annotated[dict[str, str] | UnsetType, _says("sent with every request; none that holds a key")] = UNSET
-    quirks: Annotated[Quirks | UnsetType, _says("habits of the server")] = UNSET
+    wire: Annotated[WireName, option("API of the endpoint", required=True)]
+    base_url: Annotated[str, option("its address", required=True)]
+    api_key_env: _KeyEnv
+    auth: Annotated[AuthName, option("how the key is sent", without="as usual for the wire")]
+    headers: Annotated[dict[str, str], option("sent with every request; no header may hold a key")]
+    quirks: Annotated[Quirks, option("peculiarities of the server")]
 
 
-class ServeTable(Endpoint, frozen=True, kw_only=True):
+class ServeTable(EndpointTable, frozen=True, kw_only=True):
     """`weft serve`."""
 
-    host: Annotated[str | UnsetType, _says("where it listens", **_OWN)] = UNSET
-    port: Annotated[_Port | UnsetType, _says("0 takes any that is free")] = UNSET
-    no_token: Annotated[bool | UnsetType, _says("let in all of this machine", **_OWN)] = UNSET
-    allow_origin: Annotated[list[str] | UnsetType, _says("pages elsewhere that may ask", **_OWN)] = UNSET
-    data: _Data = UNSET
-    workspace: Annotated[list[str] | UnsetType, _says("folders to offer", **_PATH)] = UNSET
-    model: _Model = UNSET
-    tools: _Tools = UNSET
-    permissions: _Permissions = UNSET
-    unsandboxed: _Unsandboxed = UNSET
-    max_exchanges: Annotated[_Count | UnsetType, _says("at once, for each client")] = UNSET
-    max_tokens_per_day: Annotated[_Count | UnsetType, _says("for each client")] = UNSET
-    max_usd_per_day: Annotated[_Amount | UnsetType, _says("for each client")] = UNSET
-    open: Annotated[bool | UnsetType, _says("whether a browser is opened")] = UNSET
-    log: Annotated[LevelName | UnsetType, _says("what is worth a line")] = UNSET
+    model: Annotated[str, option("model of sessions that name none", "model", without=_BEST)]
+    host: Annotated[str, option("address to listen on", "connection", default="127.0.0.1", user_only=True)]
+    port: Annotated[_Port, option("0 chooses a free port", "connection", default=7878)]
+    no_token: Annotated[
+        bool, option("accept every program of this machine", "connection", default=False, user_only=True)
+    ]
+    allow_origin: Annotated[
+        list[str],
+        option("origin of a web page that may use the server", "connection", metavar="ORIGIN", user_only=True),
+    ]
+    data: _Data
+    workspace: Annotated[list[str], option("folder that sessions may work in", "tools", metavar="DIR", path=True)]
+    tools: Annotated[Names, option(_TOOLS, "tools", default="files,todo,ask", metavar="NAMES")]
+    permissions: _Permissions
+    unsandboxed: _Unsandboxed
+    max_exchanges: Annotated[_Count, option("exchanges at once", _CLIENT, default=16, metavar="N")]
+    max_tokens_per_day: Annotated[_Count, option("tokens in a day", _CLIENT, metavar="N")]
+    max_usd_per_day: Annotated[_Amount, option("dollars in a day", _CLIENT, metavar="N")]
+    open: Annotated[bool, option("open the page in a browser", default=True)]
+    log: Annotated[LevelName, option("least level that is logged", default="warning")]
 
 
-class BuildTable(Endpoint, frozen=True, kw_only=True):
+class BuildTable(EndpointTable, frozen=True, kw_only=True):
     """`weft build`."""
 
-    stack: Annotated[str | UnsetType, _says("what pages are written in")] = UNSET
-    variants: Annotated[_Count | UnsetType, _says("agents at work side by side")] = UNSET
-    score: Annotated[bool | UnsetType, _says("whether pages are rendered and compared")] = UNSET
-    design_system: Annotated[str | UnsetType, _says("a text about colours, fonts and components", **_PATH)] = UNSET
-    model: _Models = UNSET
-    output: Annotated[str | UnsetType, _says("the folder that pages are written to", **_PATH)] = UNSET
-    data: Annotated[str | UnsetType, _says("keep projects there; the `data` at the top does not count", **_PATH)] = (
-        UNSET
-    )
+    design_system: Annotated[
+        str, option("text file about colours, fonts and components", "input", metavar="FILE", path=True)
+    ]
+    stack: Annotated[
+        str, option("technology of the page; any other word lists them", "variants", default="html_tailwind")
+    ]
+    variants: Annotated[
+        _Count, option("agents that work side by side", "variants", without="one for each model", metavar="N")
+    ]
+    score: Annotated[bool, option("render the pages and compare them with the picture", "variants", default=True)]
+    output: Annotated[
+        str, option("folder to write to", "output", default="out", metavar="DIR", aliases=("-o",), path=True)
+    ]
+    data: Annotated[
+        str, option("keep the project there; the `data` at the top does not count", "output", metavar="DIR", path=True)
+    ]
 
 
-class ChatTable(Work, frozen=True, kw_only=True):
+class ChatTable(WorkTable, frozen=True, kw_only=True):
     """`weft chat`."""
 
-    data: _Data = UNSET
+    tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
+    data: _Data
 
 
-class RunTable(Work, frozen=True, kw_only=True):
+class RunTable(WorkTable, frozen=True, kw_only=True):
     """`weft run`."""
 
-    max_output: Annotated[_Count | UnsetType, _says("tokens that a model may write in one turn")] = UNSET
-    workspace: Annotated[str | UnsetType, _says("the folder that tools work in", **_PATH)] = UNSET
-    max_turns: Annotated[_Count | UnsetType, _says("turns of an exchange")] = UNSET
-    max_tokens: Annotated[_Count | UnsetType, _says("tokens of all turns together")] = UNSET
-    max_usd: Annotated[_Amount | UnsetType, _says("what an exchange may cost")] = UNSET
-    max_seconds: Annotated[_Amount | UnsetType, _says("how long an exchange may take")] = UNSET
+    max_output: Annotated[_Count, option("tokens that the model may write in one turn", "model", metavar="TOKENS")]
+    tools: Annotated[Names, option(_TOOLS, "tools", without="all with --workspace, otherwise none", metavar="NAMES")]
+    workspace: Annotated[
+        str, option("folder that tools work in", "tools", without="files stay in memory", metavar="DIR", path=True)
+    ]
+    max_turns: Annotated[_Count, option("turns of the exchange", "limits", default=20, metavar="N")]
+    max_tokens: Annotated[_Count, option("tokens of all turns together", "limits", metavar="N")]
+    max_usd: Annotated[_Amount, option("cost of the exchange", "limits", metavar="N")]
+    max_seconds: Annotated[_Amount, option("duration of the exchange", "limits", metavar="N")]
 
 
-class EvalTable(Endpoint, frozen=True, kw_only=True):
+class EvalTable(EndpointTable, frozen=True, kw_only=True):
     """`weft eval`."""
 
-    stacks: Annotated[Names | UnsetType, _says("what pages are written in")] = UNSET
-    seconds: Annotated[_Amount | UnsetType, _says("for one conversion")] = UNSET
-    model: _Models = UNSET
-    output: Annotated[str | UnsetType, _says("the folder that the report is written to", **_PATH)] = UNSET
+    model: Annotated[
+        Names,
+        option(
+            "provider/model; several are separated by commas",
+            "model",
+            without=_BEST,
+            metavar="NAMES",
+            aliases=("--models",),
+        ),
+    ]
+    stacks: Annotated[Names, option("technologies of the pages", default="html_css", metavar="NAMES")]
+    seconds: Annotated[_Amount, option("for one conversion", default=600.0, metavar="N")]
+    output: Annotated[
+        str, option("folder that the report is written to", default="report", metavar="DIR", aliases=("-o",), path=True)
+    ]
+
+
+class StudioTable(Table, frozen=True, kw_only=True):
+    """The studio, in `weft serve`, `weft build` and `weft eval`."""
+
+    prompts: Annotated[
+        str, option("folder with prompt texts that replace built-in ones", "studio", metavar="DIR", path=True)
+    ]
+    stacks: Annotated[
+        str, option("folder with stacks that are offered besides the built-in ones", "studio", metavar="DIR", path=True)
+    ]
 
 
 COMMANDS: dict[str, type[Table]] = {
@@ -161,7 +222,15 @@ COMMANDS: dict[str, type[Table]] = {
     "eval": EvalTable,
 }
 """Commands with a table of their own."""
-TABLES: dict[str, type[Table]] = {"agent": AgentTable, **COMMANDS}
+DATA_COMMANDS = ("sessions", "replay", "doctor")
+"""Commands without a table whose only setting is `data`."""
+SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {"studio": (StudioTable, ("build", "serve", "eval"))}
+"""Tables that several commands share: the table and the commands. `[studio] prompts` is `options.studio_prompts`."""
+TABLES: dict[str, type[Table]] = {
+    "agent": AgentTable,
+    **COMMANDS,
+    **{name: table for name, (table, _) in SHARED.items()},
+}
 PROVIDERS = "providers"
 
 

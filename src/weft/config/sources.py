@@ -1,68 +1,159 @@
-"""The files that are obeyed now, the weaker first: the project's if the user trusts it, then the user's own."""
+"""Finds the configuration files that count, and remembers which project files the user trusts.
 
+Trust belongs to a file's content: a changed file is asked about again. The decisions are stored beside the user's own
+`weft.toml`, readable by the user only.
+"""
+
+import hashlib
 import logging
+import os
+import tempfile
+import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
-from weft.config.places import project_file, shown, user_file
-from weft.config.reading import Document, content_of, read
-from weft.config.trust import State, state_of
+import msgspec
+
+from weft.config.document import ConfigDocument, parse_document, read_content
+from weft.config.paths import config_home, display_path, project_file, user_file
+from weft.core.errors import ConfigurationError
+
+TrustState = Literal["trusted", "refused", "changed", "unknown"]
+TRUST_FILE = "trust.json"
+_MAX_BYTES = 1_000_000
+
+
+class TrustDecision(msgspec.Struct, frozen=True):
+    digest: str
+    trusted: bool
+
+
+def state_of(path: Path, content: bytes) -> TrustState:
+    """The user's decision about the file as it is now."""
+    decision = decisions().get(_real_path(path))
+    if decision is None:
+        return "unknown"
+    if decision.digest != _digest(path, content):
+        return "changed" if decision.trusted else "unknown"
+    return "trusted" if decision.trusted else "refused"
+
+
+def remember(path: Path, content: bytes, *, trusted: bool) -> None:
+    """Store a decision."""
+    _write(decisions() | {_real_path(path): TrustDecision(_digest(path, content), trusted)})
+
+
+def forget(path: Path) -> bool:
+    """Delete a decision. Returns whether there was one."""
+    known = decisions()
+    found = known.pop(_real_path(path), None)
+    if found is not None:
+        _write(known)
+    return found is not None
+
+
+def decisions() -> dict[str, TrustDecision]:
+    """All decisions, by the real path of the file. A damaged file counts as empty."""
+    try:
+        return msgspec.json.decode((config_home() / TRUST_FILE).read_bytes(), type=dict[str, TrustDecision])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def _real_path(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+def _digest(path: Path, content: bytes) -> str:
+    """The digest of the file and of the instructions file that it names."""
+    digest = hashlib.sha256(content)
+    named = _instructions(content)
+    if named:
+        digest.update(b"\0" + named.encode("utf-8", "surrogatepass"))
+        with suppress(OSError, ValueError), (path.parent / named).open("rb") as file:
+            digest.update(b"\0" + file.read(_MAX_BYTES))
+    return digest.hexdigest()
+
+
+def _instructions(content: bytes) -> str:
+    try:
+        table: Any = tomllib.loads(content.decode("utf-8-sig"))["agent"]["instructions_file"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    return table if isinstance(table, str) else ""
+
+
+def _write(known: dict[str, TrustDecision]) -> None:
+    folder = config_home()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=folder, prefix=".trust-")  # mkstemp: readable by its owner only
+        with os.fdopen(handle, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, folder / TRUST_FILE)
+    except OSError as error:
+        raise ConfigurationError(f"The decision cannot be stored in {folder}: {error.strerror}.") from None
+
 
 _log = logging.getLogger("weft.config")
-_told: set[Path] = set()
+_reported: set[Path] = set()
 
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A project's file that is not obeyed."""
+    """A project's file that is not trusted."""
 
     path: Path
-    state: State
+    state: TrustState
 
     def __str__(self) -> str:
-        why = {
+        reasons = {
             "changed": "has changed since you trusted it",
-            "refused": "is refused, as you said",
+            "refused": "is refused",
             "unknown": "is not trusted",
         }
-        said = why.get(self.state, "is not trusted")
-        return f"{shown(self.path)} {said} and does nothing; `weft trust` shows it and asks."
+        reason = reasons.get(self.state, "is not trusted")
+        return f"{display_path(self.path)} {reason} and has no effect; `weft trust` shows it and asks."
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    documents: Sequence[Document]
+    documents: Sequence[ConfigDocument]
     ignored: Ignored | None = None
 
 
 def sources() -> Sources:
-    """Read anew at each call: a file may have changed. Raises ConfigurationError for what is wrong in one."""
-    found: list[Document] = []
+    """Read the files, the weaker first. Raises ConfigurationError if one is wrong."""
+    found: list[ConfigDocument] = []
     ignored: Ignored | None = None
     path = project_file()
-    content = content_of(path) if path is not None else None
+    content = read_content(path) if path is not None else None
     if path is not None and content is not None:
         state = state_of(path, content)
         if state == "trusted":
-            found.append(read(path, "project", content))
+            found.append(parse_document(path, "project", content))
         else:
             ignored = Ignored(path, state)
-    content = content_of(user_file())
+    content = read_content(user_file())
     if content is not None:
-        found.append(read(user_file(), "user", content))
+        found.append(parse_document(user_file(), "user", content))
     return Sources(found, ignored)
 
 
-def told(ignored: Ignored) -> None:
-    """Whoever is concerned knows of it already."""
-    _told.add(ignored.path)
+def mark_reported(ignored: Ignored) -> None:
+    """Do not log this file again."""
+    _reported.add(ignored.path)
 
 
-def obeyed() -> Sequence[Document]:
-    """The same for programs: a file that is not obeyed is told once, in the log."""
+def active_documents() -> Sequence[ConfigDocument]:
+    """The documents of `sources`, for programs: a file that is not trusted is logged once."""
     now = sources()
-    if now.ignored is not None and now.ignored.state != "refused" and now.ignored.path not in _told:
-        _told.add(now.ignored.path)
+    if now.ignored is not None and now.ignored.state != "refused" and now.ignored.path not in _reported:
+        _reported.add(now.ignored.path)
         _log.warning("%s", now.ignored)
     return now.documents

@@ -1,1 +1,1 @@
-"""The ground floor: the words every other floor speaks. Plain data, no I/O."""
+"""The shared types of all packages: messages, events, errors, settings. Plain data, no I/O."""

@@ -1,4 +1,4 @@
-"""An event: a payload with its place in a session's log. Encodes with `core.json.encode`."""
+"""Events: payloads with their position in a session's log. `core.json.encode` encodes them."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from weft.core.payload import Layer, Payload
 
 
 class _Head(msgspec.Struct, frozen=True, gc=False):
-    """The place of a fact in a session's log."""
+    """The position of a payload in a session's log."""
 
     seq: int
     id: str
@@ -21,7 +21,7 @@ class _Head(msgspec.Struct, frozen=True, gc=False):
 
 
 class Event(_Head, frozen=True):
-    """A payload with its place in a session's log."""
+    """A payload with its position in a session's log."""
 
     data: Payload
 
@@ -48,7 +48,7 @@ _payloads = {name: msgspec.json.Decoder(kind) for name, kind in PAYLOADS.items()
 
 
 def decode_event(line: bytes | str) -> Event:
-    """An event from its JSON. Unknown fields are ignored, unknown types become `Unknown`; ValueError if it is none."""
+    """Decode an event. Unknown fields are ignored, unknown types become `Unknown`; ValueError if it is not an event."""
     try:
         envelope = _envelopes.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -59,7 +59,7 @@ def decode_event(line: bytes | str) -> Event:
 
 
 def _decode_slowly(line: bytes | str) -> Event:
-    """Half a surrogate pair stands in it: msgspec alone does not read what `encode` escaped."""
+    """Decode an event with a lone surrogate, which `encode` escapes and msgspec does not read."""
     raw = as_object(loads(line))
     kind = PAYLOADS.get(str(raw.get("type")))
     data = msgspec.convert(raw.get("data"), kind) if kind is not None else Unknown(raw.get("data"))

@@ -1,6 +1,6 @@
-"""Typed errors. Each says in one sentence what is wrong, where, and what to do.
+"""Typed errors. Each message is one sentence: what is wrong, where, and what to do.
 
-`ErrorInfo` is an error as data: what events and logs carry. It holds no traceback and no secret.
+`ErrorInfo` is an error as data, for events and logs. It holds no traceback and no secret.
 """
 
 from typing import Any, ClassVar, Literal
@@ -55,7 +55,7 @@ class ConfigurationError(WeftError):
 
 
 class NotFound(WeftError):
-    """What was named is not there, or not for whoever asks."""
+    """The named object does not exist, or the caller may not see it."""
 
     code = "invalid_request"
 
@@ -129,7 +129,7 @@ class ContentBlocked(ProviderError):
 
 
 class QuotaExhausted(ProviderError):
-    """Out of money. Never retried: no waiting mends it."""
+    """Out of credit. Never retried: waiting does not help."""
 
     code = "quota_exhausted"
 
@@ -150,7 +150,7 @@ class ServerFault(ProviderError):
 
 
 class ProviderTimeout(ProviderError):
-    """Nothing came in time. `reached` is False if there never was a connection."""
+    """No answer in time. `reached` is False if no connection was made."""
 
     code = "timeout"
     retryable = True
@@ -161,14 +161,14 @@ class ProviderTimeout(ProviderError):
 
 
 class Stalled(ProviderError):
-    """The connection lived but no content came."""
+    """The connection was open but no content arrived."""
 
     code = "stalled"
     retryable = True
 
 
 class ConnectionFailed(ProviderError):
-    """The network failed. `reached` is False if there never was a connection."""
+    """The network failed. `reached` is False if no connection was made."""
 
     code = "connection"
     retryable = True
@@ -179,22 +179,22 @@ class ConnectionFailed(ProviderError):
 
 
 class IncompleteStream(ProviderError):
-    """The stream ended before the provider said that the message was finished."""
+    """The stream ended before the message was finished."""
 
     code = "incomplete"
     retryable = True
 
 
 class MalformedResponse(ProviderError):
-    """HTTP said success, the body was not an answer. Trying again would bring the same."""
+    """The HTTP status is a success and the body is not an answer. A retry would have the same result."""
 
     code = "malformed_response"
 
 
 class GarbledStream(ProviderError):
-    """Something in the stream could not be read: an event, or a call that the API itself refused to pass on.
+    """A part of the stream cannot be parsed: an event, or a call that the API itself rejected.
 
-    What was lost cannot be known, so nothing of the message counts. Another attempt mostly succeeds.
+    The lost part is unknown, so the whole message is discarded. Another attempt mostly succeeds.
     """
 
     code = "malformed_response"

@@ -1,18 +1,16 @@
 """Events: the facts of a session, in four layers.
 
-One frozen struct a type. These are payloads: the facts themselves, as wires and tools make them. `core.envelope`
-gives them their place in a session's log.
+Each type is a frozen struct. These are payloads, as wires and tools create them; `core.envelope` adds their position in
+a session's log.
 """
 
 from typing import Any, Literal
 
 from weft.core.errors import ErrorInfo
 from weft.core.json import JsonObject
-from weft.core.messages import Message
+from weft.core.messages import Message, ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload, StreamPayload
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolResult, ToolStatus
-from weft.core.usage import Usage
+from weft.core.turn import StopReason, Usage
 
 ExchangeStatus = Literal["completed", "cancelled", "failed", "limit"]
 
@@ -68,7 +66,7 @@ class ThinkingContentBlockStop(StreamPayload, frozen=True):
 
 
 class ToolUseContentBlockStart(StreamPayload, frozen=True):
-    """A call has begun; its arguments follow. `id` is the call's."""
+    """A call begins; its arguments follow. `id` is the call's."""
 
     type = "tool_use_content_block_start"
     index: int
@@ -92,7 +90,7 @@ class ToolUseContentBlockStop(StreamPayload, frozen=True):
 
 
 class MessageDelta(StreamPayload, frozen=True):
-    """How the message ended. The provider's own words stand beside ours."""
+    """The end of a message, with the provider's own stop reason and usage."""
 
     type = "message_delta"
     message: str
@@ -108,14 +106,14 @@ class MessageStop(StreamPayload, frozen=True):
 
 
 class MessageDiscarded(StreamPayload, frozen=True):
-    """A failed attempt: drop all that came since its `message_start`. Its usage still counts."""
+    """A failed attempt: drop everything since its `message_start`. Its usage still counts."""
 
     type = "message_discarded"
     message: str
     error: ErrorInfo
     usage: Usage = Usage()
     estimated: bool = False
-    """The provider did not come to say what was used; this is a guess from the length."""
+    """The provider did not report usage; this is estimated from the length."""
 
 
 class ToolOutputDelta(StreamPayload, frozen=True):
@@ -160,7 +158,7 @@ class ConversationQueued(StatePayload, frozen=True):
 
 
 class ConversationDequeued(StatePayload, frozen=True):
-    """A request that waited was cancelled. Its exchange may still be opened, to say so."""
+    """A queued request was cancelled. Its exchange may still be opened to report it."""
 
     type = "conversation_dequeued"
     request: str
@@ -202,7 +200,7 @@ class ToolExecuting(StatePayload, frozen=True):
     resources: list[str] = []
     summary: str = ""
     idempotent: bool = False
-    """The call may be run again if its writer dies: with the same id it takes effect once."""
+    """The call may be repeated if its writer crashes: with the same id it takes effect once."""
 
 
 class ToolCompleted(StatePayload, frozen=True):
@@ -212,7 +210,7 @@ class ToolCompleted(StatePayload, frozen=True):
     duration_ms: float
     summary: str = ""
     cost_usd: float | None = 0.0
-    """What it cost beside the model. None if something was used whose price is not known."""
+    """Its cost beside the model. None if a price is unknown."""
 
 
 class ToolFailed(StatePayload, frozen=True):
@@ -223,11 +221,11 @@ class ToolFailed(StatePayload, frozen=True):
     duration_ms: float
     summary: str = ""
     cost_usd: float | None = 0.0
-    """What it had cost by then."""
+    """Its cost until then."""
 
 
 class ApprovalRequested(StatePayload, frozen=True):
-    """Somebody must allow this exact call. `digest` binds the approval to tool and arguments."""
+    """This call needs an approval. `digest` binds the approval to its tool and arguments."""
 
     type = "approval_requested"
     approval: str
@@ -246,7 +244,7 @@ class ApprovalResolved(StatePayload, frozen=True):
     input: JsonObject | None = None
     """Other arguments that the approver gave the call."""
     always: bool = False
-    """The same need not be asked again in this session."""
+    """The approval also holds for the same call later in the session."""
 
 
 class QuestionAsked(StatePayload, frozen=True):
@@ -277,11 +275,11 @@ class FileChanged(StatePayload, frozen=True):
     size: int = 0
     diff: str = ""
     found: str | None = None
-    """At the first revision: the SHA-256 of what was there before; None if nothing was."""
+    """At the first revision: the SHA-256 of the earlier content; None if there was none."""
 
 
 class FileAccepted(StatePayload, frozen=True):
-    """A person keeps what became of a file: from here on it is compared with the content of this hash."""
+    """A user accepted a file: from here on it is compared with the content of this hash."""
 
     type = "file_accepted"
     path: str
@@ -307,16 +305,16 @@ class ErrorOccurred(StatePayload, frozen=True):
 
 
 class SessionResumed(StatePayload, frozen=True):
-    """Another writer goes on where one has died."""
+    """A writer continues the session of one that crashed."""
 
     type = "session_resumed"
     from_seq: int
     requests: list[str] = []
-    """Those that waited and are taken up again, in order."""
+    """Queued requests that are continued, in order."""
 
 
 class SessionRewound(StatePayload, frozen=True):
-    """The conversation goes on as it was at an earlier event. Log and files stay as they are."""
+    """The conversation continues from an earlier event. Log and files do not change."""
 
     type = "session_rewound"
     seq: int
@@ -340,7 +338,7 @@ class AssistantMessage(MessagePayload, frozen=True):
 
 
 class ToolUseMessage(MessagePayload, frozen=True):
-    """A call and its result as one action. It is said when the call is known; `tool_result` fills the result in."""
+    """A call and its result as one action. It is published with the call; `tool_result` fills in the result."""
 
     type = "tool_use_message"
     call: ToolCall
@@ -365,11 +363,11 @@ class ExchangeRequest(ExchangePayload, frozen=True):
     model: str = ""
     client_request_id: str | None = None
     cause: str | None = None
-    """The call of another session that asked for this, if this agent works for another."""
+    """The call of another session that started this exchange, if this agent is a subagent."""
 
 
 class ExchangeResponse(ExchangePayload, frozen=True):
-    """The one signal that work is over, for every outcome."""
+    """The end of an exchange, for every outcome."""
 
     type = "exchange_response"
     status: ExchangeStatus
@@ -378,18 +376,18 @@ class ExchangeResponse(ExchangePayload, frozen=True):
     turns: int
     usage: Usage
     cost_usd: float | None
-    """Of this exchange, its tools, and all that it delegated. None if something was used whose price is not known."""
+    """The cost of this exchange, its tools and its subagents. None if a price is unknown."""
     error: ErrorInfo | None = None
     limit: str | None = None
-    """Which budget ended it: `turns`, `tokens`, `usd` or `seconds`."""
+    """The budget that ended it: `turns`, `tokens`, `usd` or `seconds`."""
     note: str | None = None
-    """What is unusual about the outcome, in a sentence."""
+    """A sentence about an unusual outcome."""
     delegated: Usage | None = None
-    """What agents used that worked for this one."""
+    """The usage of subagents."""
 
 
 class Unknown(Payload, frozen=True):
-    """An event of a type this version does not know, kept as it came."""
+    """An event of a type that this version does not know, unchanged."""
 
     type = "unknown"
     layer = "stream"

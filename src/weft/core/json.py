@@ -1,4 +1,4 @@
-"""JSON as the log and the wires need it: strict in, never crashing out.
+"""JSON for the log and the wires: strict parsing, and encoding that never fails on text.
 
 `encode` writes UTF-8; a lone surrogate (which UTF-8 cannot hold) is written as its escape instead of raising.
 `parse_strict` refuses what two parsers would read differently: NaN, Infinity, duplicate keys, absurd nesting.
@@ -51,7 +51,7 @@ def _finite_only(value: Any) -> Any:
 
 
 def loads(data: bytes | str) -> Any:
-    """Any JSON, half a surrogate pair included, which msgspec refuses though `encode` writes it. ValueError if none."""
+    """Decode any JSON, lone surrogates included, which msgspec refuses though `encode` writes them."""
     try:
         return _lenient.decode(data.decode() if isinstance(data, bytes) else data)
     except RecursionError:
@@ -59,7 +59,7 @@ def loads(data: bytes | str) -> Any:
 
 
 def decode(decoder: "msgspec.json.Decoder[T]", data: bytes | str) -> T:
-    """A typed value from its JSON. ValueError says why not: no JSON, or another shape."""
+    """Decode a typed value; ValueError if it is no JSON or has another shape."""
     try:
         return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -67,7 +67,7 @@ def decode(decoder: "msgspec.json.Decoder[T]", data: bytes | str) -> T:
 
 
 def convert(value: Any, kind: type[T]) -> T:
-    """A typed value from plain ones. ValueError if they have another shape."""
+    """Convert plain values to a typed one; ValueError if they have another shape."""
     try:
         return msgspec.convert(value, kind)
     except UnicodeEncodeError:
@@ -75,7 +75,7 @@ def convert(value: Any, kind: type[T]) -> T:
 
 
 def as_object(value: Any) -> JsonObject:
-    """The value if it is an object, else an empty one: what strangers send need not be what they promised."""
+    """The value if it is an object, else an empty one."""
     return cast(JsonObject, value) if isinstance(value, dict) else {}
 
 
@@ -93,7 +93,7 @@ def as_int(value: Any) -> int | None:
 
 
 def parse_strict(text: str) -> Any:
-    """The value of a JSON text; ValueError says what is wrong and where."""
+    """Parse a JSON text; ValueError says what is wrong and where."""
     if text.count("{") == 1 and "[" not in text and (flat := _flat(text)) is not None:
         return flat
     try:
@@ -106,7 +106,7 @@ def parse_strict(text: str) -> Any:
 
 
 def _flat(text: str) -> JsonObject | None:
-    """A flat object, read quickly. None where only the slow way can tell; with a colon a key, none is doubled."""
+    """Decode a flat object quickly; None if the slow path must decide. One colon a key means no duplicates."""
     try:
         value = _flat_decoder.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError):
@@ -115,7 +115,7 @@ def _flat(text: str) -> JsonObject | None:
 
 
 def depth_of(value: Any) -> int:
-    """How many containers deep a value goes, without recursion."""
+    """The nesting depth of a value, computed without recursion."""
     deepest = 0
     pending: list[tuple[Any, int]] = [(value, 0)]
     while pending:

@@ -1,22 +1,138 @@
-"""Messages: the neutral form of a conversation, with each provider's own form kept beside it."""
+"""Messages, content blocks and the shapes of tools: the neutral form of a conversation.
+
+`ToolCall` and `ToolResult` are both blocks of a message and the payloads of the events `tool_call` and `tool_result`,
+so the object that is streamed, stored and sent back is the same one.
+"""
 
 from typing import Any, Literal
 
 import msgspec
 
-from weft.core.content import File, Grounding, Image, Reasoning, Text
-from weft.core.json import decode
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.design_request import DesignRequest
+from weft.core.json import JsonObject, decode
+from weft.core.payload import StreamPayload
+
+
+class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
+    text: str
+    refusal: bool = False
+    """The model declined with this text."""
+
+
+class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
+    """Readable thinking. Encrypted thinking is in the message's native content."""
+
+    text: str
+
+
+class Image(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="image"):
+    """An image, as base64 data with its media type, or by URL."""
+
+    media_type: str = "image/png"
+    data: str | None = None
+    url: str | None = None
+
+
+class File(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="file"):
+    """A document such as a PDF, as base64 data with its media type, or by URL."""
+
+    media_type: str
+    data: str | None = None
+    url: str | None = None
+    name: str | None = None
+
+
+class Source(msgspec.Struct, frozen=True, omit_defaults=True):
+    title: str
+    url: str | None = None
+    quote: str | None = None
+
+
+class Grounding(msgspec.Struct, frozen=True, tag="grounding"):
+    """The sources that an answer cites."""
+
+    sources: list[Source]
+
+
+ToolStatus = Literal["ok", "error", "denied", "cancelled", "timeout", "interrupted", "unknown_tool", "invalid_input"]
+
+InvalidReason = Literal["malformed", "truncated", "filtered", "refused"]
+
+ResultPart = Text | Image | File
+
+
+class ToolDefinition(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool as a model sees it. `input_schema` is a JSON Schema of type object."""
+
+    name: str
+    description: str = ""
+    input_schema: JsonObject = msgspec.field(default_factory=lambda: {"type": "object", "properties": {}})
+    strict: bool = False
+
+
+class InvalidCall(msgspec.Struct, frozen=True):
+    """Why a call must not run, and its argument text."""
+
+    reason: InvalidReason
+    message: str
+    raw: str
+
+
+class ToolCall(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, tag="tool_use"):
+    """One request of a model to run a tool. With `invalid` set it never runs."""
+
+    type = "tool_call"
+
+    id: str
+    """Unique in the session."""
+    name: str
+    input: JsonObject
+    wire_id: str | None = None
+    """The provider's id, if ours differs."""
+    invalid: InvalidCall | None = None
+
+
+class ToolResult(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, tag="tool_result"):
+    """The one outcome of a call; `id` is the call's."""
+
+    type = "tool_result"
+
+    id: str
+    status: ToolStatus
+    content: str | list[ResultPart]
+    name: str = ""
+    truncated: bool = False
+    is_error: bool | None = None
+    """Whether the model should treat it as a failure. It follows from the status by default."""
+    summary: str = ""
+    """One line for display. The model does not see it."""
+    data: JsonObject | None = None
+    """The outcome for programs, where the tool has one. The model does not see it."""
+
+    def __post_init__(self) -> None:
+        if self.is_error is None:
+            msgspec.structs.force_setattr(self, "is_error", self.status != "ok")
+
+    @property
+    def text(self) -> str:
+        """The textual part of the content."""
+        if isinstance(self.content, str):
+            return self.content
+        return "\n".join(part.text for part in self.content if isinstance(part, Text))
+
 
 Role = Literal["user", "assistant", "tool"]
+
+WireName = Literal["chat", "responses", "messages", "gemini", "ollama"]
+"""The provider APIs. `weft.wires.registry` has a codec for each."""
 
 Block = Text | Reasoning | Image | File | ToolCall | ToolResult | Grounding
 
 
 class Native(msgspec.Struct, frozen=True, kw_only=True):
-    """An assistant message exactly as its provider wrote it.
+    """An assistant message exactly as its provider sent it.
 
-    It is echoed to its origin and to nobody else: signatures and encrypted reasoning mean nothing elsewhere.
+    It is sent back to its origin only: signatures and encrypted reasoning are valid nowhere else.
     """
 
     wire: str
@@ -31,7 +147,9 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     id: str = ""
     native: Native | None = None
     said: str | None = None
-    """A person's own words, where the texts of the content were made from them. Models never see it."""
+    """The user's original text, if the content was made from it. Models never see it."""
+    design: DesignRequest | None = None
+    """The request that the content was made from, for models that are programs. No wire sends it."""
 
     @property
     def text(self) -> str:
@@ -39,7 +157,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """What a person reads of it: their own words where these were kept."""
+        """The text for display: the user's original text, if there is one."""
         return self.text if self.said is None else self.said
 
     @property
@@ -47,8 +165,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return [block for block in self.content if isinstance(block, ToolCall)]
 
 
-def user(*content: str | Text | Image | File) -> Message:
-    """A user message of texts, pictures and files."""
+def user_message(*content: str | Text | Image | File) -> Message:
+    """A user message of texts, images and files."""
     return Message(role="user", content=[Text(part) if isinstance(part, str) else part for part in content])
 
 

@@ -1,4 +1,4 @@
-"""The base of all payloads: what an event says, without its place in a log."""
+"""The base classes of all event payloads."""
 
 from typing import ClassVar, Literal
 
@@ -8,9 +8,9 @@ Layer = Literal["stream", "state", "message", "exchange"]
 
 
 class Payload(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """A fact. Subclasses name their `type` and `layer` once.
+    """A payload: an event without its position in a log. Subclasses set `type` and `layer`.
 
-    A frozen struct is built from what is there before it, so it is in no cycle and the collector need not look at it.
+    A frozen struct is never part of a reference cycle, so the garbage collector need not track it.
     """
 
     type: ClassVar[str]

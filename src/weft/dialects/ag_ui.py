@@ -6,9 +6,9 @@
     RUN_FINISHED, or RUN_ERROR
 
 An exchange is a run, an attempt at a turn is a step. The shared state holds the files: `{"files": {path: {revision,
-hash, size}}}`, whole at the first change of a run and as JSON Patch from then on. What was said cannot be taken back
-without sending all of the conversation again, so a dropped attempt is closed, `CUSTOM message_discarded` names its
-messages, and the next one begins messages of its own.
+hash, size}}}`, whole at the first change of a run and as JSON Patch from then on. Text cannot be retracted without
+sending the whole conversation again, so a dropped attempt is closed, `CUSTOM message_discarded` names its messages, and
+the next attempt begins messages of its own.
 """
 
 from collections.abc import Iterable
@@ -39,19 +39,17 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.json import JsonObject, encode_text
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
-from weft.core.usage import Usage
-from weft.dialects.calls import Calls, OpenCall
-from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CANCELLED, DROPPED, error_text, result_text
+from weft.core.turn import Usage
+from weft.dialects.calls import ClientCall, OpenCalls
+from weft.dialects.dialect import CANCELLED, DROPPED, ExchangeDialect, error_text, result_text
 
 VERSION = "1.0"
 
 
 class AGUIDialect(ExchangeDialect):
-    """An exchange as one run. `files` are those that are there before, so that the state begins with them; `thread` and
-    `run` are the client's own names, if it has any."""
+    """An exchange as one run. The state begins with `files`; `thread` and `run` are the client's own ids, if any."""
 
     name: ClassVar[str] = "ag-ui"
 
@@ -66,8 +64,8 @@ class AGUIDialect(ExchangeDialect):
         super().__init__(session)
         self._thread, self._named_run = thread, run
         self._files = {change.path: _file(change) for change in files if change.hash is not None}
-        self._shared = False  # the client was given the state in this run
-        self._calls = Calls()
+        self._shared = False  # the state was sent in this run
+        self._calls = OpenCalls()
         self._parts: dict[str, str] = {}  # kinds of the open parts, by block
         self._texts: list[str] = []  # messages of the open attempt
         self._message = ""
@@ -75,7 +73,7 @@ class AGUIDialect(ExchangeDialect):
         self._run: JsonObject = {}
         self._time = 0
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         self._time = int(event.time * 1000)
         match event.data:
             case TextDelta(block=block, text=text):
@@ -83,18 +81,18 @@ class AGUIDialect(ExchangeDialect):
             case ThinkingDelta(block=block, text=text):
                 self._content("REASONING_MESSAGE_CONTENT", block, text)
             case InputJsonDelta(block=block, partial_json=text):
-                call = self._calls.of_block(block)
+                call = self._calls.in_block(block)
                 if call is not None and text:
-                    self._tell("TOOL_CALL_ARGS", toolCallId=call.id, delta=text)
+                    self._emit_event("TOOL_CALL_ARGS", toolCallId=call.id, delta=text)
             case ExchangeRequest():
-                self._calls, self._parts, self._texts, self._step, self._shared = Calls(), {}, [], "", False
+                self._calls, self._parts, self._texts, self._step, self._shared = OpenCalls(), {}, [], "", False
                 run = self._named_run or event.exchange or event.id
                 self._run = {"threadId": self._thread or event.session, "runId": run}
-                self._tell("RUN_STARTED", **self._run, protocolVersion=VERSION)
+                self._emit_event("RUN_STARTED", **self._run, protocolVersion=VERSION)
             case MessageStart(message=message):
                 self._end_step()
                 self._message, self._step, self._texts = message, message, []
-                self._tell("STEP_STARTED", stepName=message)
+                self._emit_event("STEP_STARTED", stepName=message)
             case MessageDiscarded(error=error):
                 self._discard(kept=error.code == "cancelled")
             case ExchangeResponse() as response:
@@ -107,11 +105,11 @@ class AGUIDialect(ExchangeDialect):
             case TextContentBlockStart(block=block):
                 self._parts[block] = "text"
                 self._texts.append(block)
-                self._tell("TEXT_MESSAGE_START", messageId=block, role="assistant")
+                self._emit_event("TEXT_MESSAGE_START", messageId=block, role="assistant")
             case ThinkingContentBlockStart(block=block):
                 self._parts[block] = "reasoning"
-                self._tell("REASONING_START", messageId=block)
-                self._tell("REASONING_MESSAGE_START", messageId=block, role="reasoning")
+                self._emit_event("REASONING_START", messageId=block)
+                self._emit_event("REASONING_MESSAGE_START", messageId=block, role="reasoning")
             case TextContentBlockStop(block=block) | ThinkingContentBlockStop(block=block):
                 self._stop(block)
             case ToolUseContentBlockStart(block=block, id=id, name=name):
@@ -119,17 +117,17 @@ class AGUIDialect(ExchangeDialect):
             case ToolUseContentBlockStop(block=block):
                 call = self._calls.end_block(block)
                 if call is not None:
-                    self._tell("TOOL_CALL_END", toolCallId=call.id)
+                    self._emit_event("TOOL_CALL_END", toolCallId=call.id)
             case _:
                 self._tool(payload)
 
     def _tool(self, payload: Payload) -> None:
         match payload:
-            case ToolCall(id=id) if self._calls.get(id) is None:  # one that no model streamed
+            case ToolCall(id=id) if self._calls.get(id) is None:  # a call that was not streamed
                 call = self._begin_call(id, payload.name, None)
                 call.streaming = False
-                self._tell("TOOL_CALL_ARGS", toolCallId=call.id, delta=encode_text(payload.input))
-                self._tell("TOOL_CALL_END", toolCallId=call.id)
+                self._emit_event("TOOL_CALL_ARGS", toolCallId=call.id, delta=encode_text(payload.input))
+                self._emit_event("TOOL_CALL_END", toolCallId=call.id)
             case ToolResult():
                 self._result(payload)
             case FileChanged():
@@ -143,45 +141,45 @@ class AGUIDialect(ExchangeDialect):
                 | QuestionAsked()
                 | QuestionAnswered()
             ):
-                self._tell("CUSTOM", name=payload.type, value=self._calls.told(payload))
+                self._emit_event("CUSTOM", name=payload.type, value=self._calls.encode_payload(payload))
             case _:
                 pass
 
-    def _tell(self, kind: str, **fields: object) -> None:
-        self._say({"type": kind, "timestamp": self._time, **fields})
+    def _emit_event(self, kind: str, **fields: object) -> None:
+        self._emit({"type": kind, "timestamp": self._time, **fields})
 
     # --- parts and steps -----------------------------------------------------------------------------------------
 
     def _content(self, kind: str, block: str, text: str) -> None:
         if text and block in self._parts:
-            self._tell(kind, messageId=block, delta=text)
+            self._emit_event(kind, messageId=block, delta=text)
 
     def _stop(self, block: str) -> None:
         kind = self._parts.pop(block, None)
         if kind == "text":
-            self._tell("TEXT_MESSAGE_END", messageId=block)
+            self._emit_event("TEXT_MESSAGE_END", messageId=block)
         elif kind == "reasoning":
-            self._tell("REASONING_MESSAGE_END", messageId=block)
-            self._tell("REASONING_END", messageId=block)
+            self._emit_event("REASONING_MESSAGE_END", messageId=block)
+            self._emit_event("REASONING_END", messageId=block)
 
-    def _begin_call(self, call_id: str, name: str, block: str | None) -> OpenCall:
+    def _begin_call(self, call_id: str, name: str, block: str | None) -> ClientCall:
         call = self._calls.begin(call_id, name, block)
         parent = self._texts[-1] if self._texts else self._message
-        self._tell("TOOL_CALL_START", toolCallId=call.id, toolCallName=name, parentMessageId=parent)
+        self._emit_event("TOOL_CALL_START", toolCallId=call.id, toolCallName=name, parentMessageId=parent)
         return call
 
     def _end_step(self) -> None:
         if self._step:
-            self._tell("STEP_FINISHED", stepName=self._step)
+            self._emit_event("STEP_FINISHED", stepName=self._step)
             self._step = ""
 
     def _close_all(self, why: str) -> None:
-        """End every part, and answer every call that is open."""
+        """End every open part, and answer every open call."""
         for block in list(self._parts):
             self._stop(block)
         for call in self._calls.drop():
             if call.streaming:
-                self._tell("TOOL_CALL_END", toolCallId=call.id)
+                self._emit_event("TOOL_CALL_END", toolCallId=call.id)
             self._answer(call.id, why)
 
     def _discard(self, *, kept: bool) -> None:
@@ -189,7 +187,9 @@ class AGUIDialect(ExchangeDialect):
         self._close_all(CANCELLED if kept else DROPPED)
         if not kept:
             messages = self._texts if self._texts or not calls else [self._message]
-            self._tell("CUSTOM", name="message_discarded", value={"message": self._message, "messageIds": messages})
+            self._emit_event(
+                "CUSTOM", name="message_discarded", value={"message": self._message, "messageIds": messages}
+            )
         self._end_step()
 
     # --- calls and files -----------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class AGUIDialect(ExchangeDialect):
             self._answer(call.id, result_text(result))
 
     def _answer(self, call: str, content: str) -> None:
-        self._tell("TOOL_CALL_RESULT", messageId=f"{call}-result", toolCallId=call, content=content, role="tool")
+        self._emit_event("TOOL_CALL_RESULT", messageId=f"{call}-result", toolCallId=call, content=content, role="tool")
 
     def _changed(self, change: FileChanged) -> None:
         known = change.path in self._files
@@ -210,22 +210,22 @@ class AGUIDialect(ExchangeDialect):
             self._files[change.path] = _file(change)
         if not self._shared:
             self._shared = True
-            self._tell("STATE_SNAPSHOT", snapshot={"files": dict(self._files)})
+            self._emit_event("STATE_SNAPSHOT", snapshot={"files": dict(self._files)})
             return
         where = "/files/" + change.path.replace("~", "~0").replace("/", "~1")  # RFC 6901
         if change.hash is not None:
-            self._tell("STATE_DELTA", delta=[{"op": "add", "path": where, "value": _file(change)}])
+            self._emit_event("STATE_DELTA", delta=[{"op": "add", "path": where, "value": _file(change)}])
         elif known:
-            self._tell("STATE_DELTA", delta=[{"op": "remove", "path": where}])
+            self._emit_event("STATE_DELTA", delta=[{"op": "remove", "path": where}])
 
     # --- the end -------------------------------------------------------------------------------------------------
 
     def _end(self, response: ExchangeResponse) -> None:
-        self._close_all(self._cut)
+        self._close_all(self._abort_reason)
         self._end_step()
         if response.status == "failed":
             code = response.error.code if response.error is not None else "internal"
-            self._tell("RUN_ERROR", message=error_text(response.error), code=code)
+            self._emit_event("RUN_ERROR", message=error_text(response.error), code=code)
             return
         outcome = "cancelled" if response.status == "cancelled" else "success"
         result: JsonObject = {"status": response.status, "stopReason": response.stop_reason}
@@ -234,12 +234,12 @@ class AGUIDialect(ExchangeDialect):
         if response.cost_usd is not None:
             result["costUsd"] = response.cost_usd
         usage = [_usage(response.usage)]
-        self._tell("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
+        self._emit_event("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
 
-    def _abandon(self) -> None:
-        self._close_all(self._cut)
+    def _abort(self) -> None:
+        self._close_all(self._abort_reason)
         self._end_step()
-        self._tell("RUN_ERROR", message=self._cut, code="incomplete")
+        self._emit_event("RUN_ERROR", message=self._abort_reason, code="incomplete")
 
 
 def _file(change: FileChanged) -> JsonObject:

@@ -6,10 +6,10 @@
       start-step, …, finish-step
     finish, [DONE]
 
-An exchange is one message, an attempt at a turn is one step. A part cannot be taken back: that of a dropped attempt is
-closed, `data-discarded` names the message that it was, and the next attempt is a step with parts of its own.
-`tool-input-available` comes once the arguments were found valid, which is when somebody is asked or the tool starts.
-Text of files and of tools that run comes as transient data, once and not again with each piece.
+An exchange is one message, an attempt at a turn is one step. A part cannot be retracted: the parts of a dropped attempt
+are closed, `data-discarded` names its message, and the next attempt is a step with parts of its own.
+`tool-input-available` is sent once the arguments are valid: when an approval is requested or the tool starts. File
+previews and tool output are sent as transient data.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,6 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from weft.core.content import Grounding, Image
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
@@ -44,13 +43,11 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.json import JsonObject
-from weft.core.messages import Message
+from weft.core.messages import Grounding, Image, Message, ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolResult
-from weft.dialects.calls import Calls, OpenCall
-from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CANCELLED, DROPPED, error_text, failure_text, result_value
+from weft.core.turn import StopReason
+from weft.dialects.calls import ClientCall, OpenCalls
+from weft.dialects.dialect import CANCELLED, DROPPED, ExchangeDialect, error_text, failure_text, result_value
 
 _REASONS: dict[StopReason, str] = {
     "end_turn": "stop",
@@ -71,26 +68,26 @@ class AISDKDialect(ExchangeDialect):
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)
-        self._calls = Calls()
+        self._calls = OpenCalls()
         self._parts: dict[str, str] = {}  # kinds of the open parts, by block
         self._step = False
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event.data:
             case TextDelta(block=block, text=text) | ThinkingDelta(block=block, text=text):
                 if text and block in self._parts:
-                    self._say({"type": f"{self._parts[block]}-delta", "id": block, "delta": text})
+                    self._emit({"type": f"{self._parts[block]}-delta", "id": block, "delta": text})
             case InputJsonDelta(block=block, partial_json=text):
-                call = self._calls.of_block(block)
+                call = self._calls.in_block(block)
                 if call is not None and text:
-                    self._say({"type": "tool-input-delta", "toolCallId": call.id, "inputTextDelta": text})
+                    self._emit({"type": "tool-input-delta", "toolCallId": call.id, "inputTextDelta": text})
             case ExchangeRequest():
-                self._calls, self._parts, self._step = Calls(), {}, False
-                self._say({"type": "start", "messageId": event.exchange or event.id})
+                self._calls, self._parts, self._step = OpenCalls(), {}, False
+                self._emit({"type": "start", "messageId": event.exchange or event.id})
             case MessageStart():
                 self._end_step()
                 self._step = True
-                self._say({"type": "start-step"})
+                self._emit({"type": "start-step"})
             case MessageDiscarded(message=message, error=error):
                 self._discard(message, kept=error.code == "cancelled")
             case AssistantMessage(message=message):
@@ -110,7 +107,7 @@ class AISDKDialect(ExchangeDialect):
                 self._stop(block)
             case ToolUseContentBlockStart(block=block, id=id, name=name):
                 call = self._calls.begin(id, name, block)
-                self._say({"type": "tool-input-start", "toolCallId": call.id, "toolName": name})
+                self._emit({"type": "tool-input-start", "toolCallId": call.id, "toolName": name})
             case ToolUseContentBlockStop(block=block):
                 self._calls.end_block(block)
             case _:
@@ -131,10 +128,10 @@ class AISDKDialect(ExchangeDialect):
                 if call is not None:
                     self._data("tool-output", {"toolCallId": call.id, "text": text, "channel": channel})
             case FilePreview() | FilePreviewReset() | QuestionAsked() | QuestionAnswered():
-                self._data(payload.type.replace("_", "-"), self._calls.told(payload))
+                self._data(payload.type.replace("_", "-"), self._calls.encode_payload(payload))
             case FileChanged(path=path, revision=revision, hash=digest, size=size):
-                said = {"path": path, "revision": revision, "hash": digest, "size": size}
-                self._say({"type": "data-file", "id": path, "data": said})
+                data = {"path": path, "revision": revision, "hash": digest, "size": size}
+                self._emit({"type": "data-file", "id": path, "data": data})
             case _:
                 pass
 
@@ -142,19 +139,19 @@ class AISDKDialect(ExchangeDialect):
 
     def _start(self, kind: str, block: str) -> None:
         self._parts[block] = kind
-        self._say({"type": f"{kind}-start", "id": block})
+        self._emit({"type": f"{kind}-start", "id": block})
 
     def _stop(self, block: str) -> None:
         kind = self._parts.pop(block, None)
         if kind is not None:
-            self._say({"type": f"{kind}-end", "id": block})
+            self._emit({"type": f"{kind}-end", "id": block})
 
     def _end_step(self) -> None:
         for block in list(self._parts):
             self._stop(block)
         if self._step:
             self._step = False
-            self._say({"type": "finish-step"})
+            self._emit({"type": "finish-step"})
 
     def _discard(self, message: str, *, kept: bool) -> None:
         for block in list(self._parts):
@@ -162,32 +159,26 @@ class AISDKDialect(ExchangeDialect):
         for call in self._calls.drop():
             self._refuse(call, CANCELLED if kept else DROPPED)
         if not kept:
-            self._say({"type": "data-discarded", "id": message, "data": {"message": message}})
+            self._emit({"type": "data-discarded", "id": message, "data": {"message": message}})
         self._end_step()
 
     def _attachments(self, message: Message) -> None:
-        """What a message has beside its stream: sources and pictures."""
+        """Send what a message holds beside its streamed blocks: sources and images."""
         for block in message.content:
             match block:
                 case Grounding(sources=sources):
                     for number, source in enumerate(sources):
                         if source.url:
-                            self._say(
-                                {
-                                    "type": "source-url",
-                                    "sourceId": f"{message.id}-source-{number}",
-                                    "url": source.url,
-                                    "title": source.title,
-                                }
-                            )
+                            fields = {"url": source.url, "title": source.title}
+                            self._emit({"type": "source-url", "sourceId": f"{message.id}-source-{number}", **fields})
                 case Image(media_type=kind, data=data, url=url):
                     where = url or f"data:{kind};base64,{data}"
-                    self._say({"type": "file", "url": where, "mediaType": kind})
+                    self._emit({"type": "file", "url": where, "mediaType": kind})
                 case _:
                     pass
 
     def _data(self, name: str, value: JsonObject) -> None:
-        self._say({"type": f"data-{name}", "data": value, "transient": True})
+        self._emit({"type": f"data-{name}", "data": value, "transient": True})
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
@@ -199,28 +190,28 @@ class AISDKDialect(ExchangeDialect):
             self._refuse(shown, call.invalid.message)
             self._calls.end(call.id)
 
-    def _ready(self, call: OpenCall | None) -> None:
+    def _ready(self, call: ClientCall | None) -> None:
         if call is None or call.ready:
             return
         call.ready = True
-        said: JsonObject = {"type": "tool-input-available", "toolCallId": call.id, "toolName": call.name}
-        self._say(said | {"input": call.input})
+        tool = {"toolCallId": call.id, "toolName": call.name}
+        self._emit({"type": "tool-input-available", **tool, "input": call.input})
         call.input = None
 
-    def _refuse(self, call: OpenCall, why: str) -> None:
-        """The call never became one that could run."""
+    def _refuse(self, call: ClientCall, why: str) -> None:
+        """End a call that was not run."""
         if call.ready:
-            self._say({"type": "tool-output-error", "toolCallId": call.id, "errorText": why})
+            self._emit({"type": "tool-output-error", "toolCallId": call.id, "errorText": why})
             return
-        said: JsonObject = {"type": "tool-input-error", "toolCallId": call.id, "toolName": call.name}
-        self._say(said | {"input": call.input, "errorText": why})
+        tool = {"toolCallId": call.id, "toolName": call.name}
+        self._emit({"type": "tool-input-error", **tool, "input": call.input, "errorText": why})
 
-    def _ask(self, approval: str, call: OpenCall | None) -> None:
+    def _ask(self, approval: str, call: ClientCall | None) -> None:
         if call is None:
             return
         self._ready(call)
         call.asked = True
-        self._say({"type": "tool-approval-request", "approvalId": approval, "toolCallId": call.id})
+        self._emit({"type": "tool-approval-request", "approvalId": approval, "toolCallId": call.id})
 
     def _result(self, result: ToolResult) -> None:
         call = self._calls.end(result.id)
@@ -230,39 +221,38 @@ class AISDKDialect(ExchangeDialect):
             self._refuse(call, failure_text(result))
             return
         self._ready(call)
-        said: JsonObject = {"toolCallId": call.id}
         if result.status == "denied" and call.asked:
-            self._say({"type": "tool-output-denied", **said})
+            self._emit({"type": "tool-output-denied", "toolCallId": call.id})
         elif result.is_error:
-            self._say({"type": "tool-output-error", **said, "errorText": failure_text(result)})
+            self._emit({"type": "tool-output-error", "toolCallId": call.id, "errorText": failure_text(result)})
         else:
-            self._say({"type": "tool-output-available", **said, "output": result_value(result)})
+            self._emit({"type": "tool-output-available", "toolCallId": call.id, "output": result_value(result)})
 
     # --- the end -------------------------------------------------------------------------------------------------
 
     def _end(self, response: ExchangeResponse) -> None:
-        self._settle()
+        self._close_all()
         usage: dict[str, Any] = msgspec.to_builtins(response.usage)
         self._data("usage", {"status": response.status, "usage": usage, "costUsd": response.cost_usd})
         if response.status == "cancelled":
-            self._say({"type": "abort", "reason": CANCELLED})
+            self._emit({"type": "abort", "reason": CANCELLED})
             return
         reason = _REASONS.get(response.stop_reason, "other")
         if response.status == "failed":
-            self._say({"type": "error", "errorText": error_text(response.error)})
+            self._emit({"type": "error", "errorText": error_text(response.error)})
             reason = "error"
-        self._say({"type": "finish", "finishReason": reason})
+        self._emit({"type": "finish", "finishReason": reason})
 
-    def _settle(self) -> None:
+    def _close_all(self) -> None:
         for block in list(self._parts):
             self._stop(block)
         for call in self._calls.drop():
-            self._refuse(call, self._cut)
+            self._refuse(call, self._abort_reason)
         self._end_step()
 
-    def _abandon(self) -> None:
-        self._settle()
-        self._say({"type": "abort", "reason": self._cut})
+    def _abort(self) -> None:
+        self._close_all()
+        self._emit({"type": "abort", "reason": self._abort_reason})
 
-    def _part(self) -> None:
-        self._say("[DONE]")
+    def _end_stream(self) -> None:
+        self._emit("[DONE]")

@@ -1,7 +1,7 @@
-"""The calls that a client was told of and that have no outcome yet, by the ids that the client knows.
+"""The open calls of an exchange, by the ids that the client knows.
 
-A provider may give a call of a second attempt the id that a dropped one had. To a client they are two calls, so the
-second goes by another id.
+A provider may give a call of a second attempt the id of a dropped one. For the client they are two calls, so the second
+gets another id.
 """
 
 import msgspec
@@ -10,71 +10,71 @@ from weft.core.json import JsonObject
 from weft.core.payload import Payload
 
 
-class OpenCall:
-    """A call on its way from its first byte to its result."""
+class ClientCall:
+    """A call between its first byte and its result."""
 
     __slots__ = ("asked", "id", "input", "name", "ready", "streaming")
 
     def __init__(self, shown_id: str, name: str) -> None:
         self.id = shown_id
-        """As the client knows it."""
+        """The id that the client knows."""
         self.name = name
         self.input: object = None
         self.streaming = True
-        """Its arguments still arrive."""
+        """Its arguments are still arriving."""
         self.ready = False
-        """The client was given its arguments as valid."""
+        """Its arguments were sent to the client as valid."""
         self.asked = False
-        """Somebody is asked whether it may run."""
+        """An approval was requested for it."""
 
 
-class Calls:
+class OpenCalls:
     """The open calls of one exchange."""
 
     def __init__(self) -> None:
-        self._open: dict[str, OpenCall] = {}
+        self._open: dict[str, ClientCall] = {}
         self._blocks: dict[str, str] = {}  # call ids by block, while arguments arrive
-        self._dropped: dict[str, int] = {}  # how often an id was used and dropped
+        self._dropped: dict[str, int] = {}  # how often a call of this id was dropped
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def begin(self, call: str, name: str, block: str | None = None) -> OpenCall:
-        """A call begins. Its arguments arrive in a block, or are there at once."""
-        opened = self._open[call] = OpenCall(_numbered(call, self._dropped.get(call, 0) + 1), name)
+    def begin(self, call: str, name: str, block: str | None = None) -> ClientCall:
+        """Add a call. Its arguments arrive in a block, or are known at once."""
+        opened = self._open[call] = ClientCall(_numbered(call, self._dropped.get(call, 0) + 1), name)
         if block is not None:
             self._blocks[block] = call
         return opened
 
-    def get(self, call: str) -> OpenCall | None:
+    def get(self, call: str) -> ClientCall | None:
         return self._open.get(call)
 
-    def known_as(self, call: str) -> str:
-        """The id by which the client knows a call, also one that was dropped."""
+    def client_id_of(self, call: str) -> str:
+        """The id that the client knows for a call, dropped ones included."""
         opened = self._open.get(call)
         return opened.id if opened is not None else _numbered(call, self._dropped.get(call, 1))
 
-    def told(self, payload: Payload) -> JsonObject:
-        """A payload as plain values, its calls by the ids that the client knows."""
-        said: JsonObject = msgspec.to_builtins(payload)
-        return said | {key: self.known_as(said[key]) for key in ("id", "call") if key in said}
+    def encode_payload(self, payload: Payload) -> JsonObject:
+        """A payload as plain values, with the client's ids of calls."""
+        fields: JsonObject = msgspec.to_builtins(payload)
+        return fields | {key: self.client_id_of(fields[key]) for key in ("id", "call") if key in fields}
 
-    def of_block(self, block: str) -> OpenCall | None:
+    def in_block(self, block: str) -> ClientCall | None:
         return self._open.get(self._blocks.get(block, ""))
 
-    def end_block(self, block: str) -> OpenCall | None:
-        """All arguments of a call have arrived."""
+    def end_block(self, block: str) -> ClientCall | None:
+        """The arguments of a call are complete."""
         call = self._open.get(self._blocks.pop(block, ""))
         if call is not None:
             call.streaming = False
         return call
 
-    def end(self, call: str) -> OpenCall | None:
-        """A call has its outcome."""
+    def end(self, call: str) -> ClientCall | None:
+        """Remove a call that has its result."""
         return self._open.pop(call, None)
 
-    def drop(self) -> list[OpenCall]:
-        """All calls that are open come to nothing."""
+    def drop(self) -> list[ClientCall]:
+        """Remove all open calls of a failed attempt."""
         for call in self._open:
             self._dropped[call] = self._dropped.get(call, 0) + 1
         dropped = list(self._open.values())

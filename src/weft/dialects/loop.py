@@ -1,13 +1,13 @@
-"""loop: the four server-sent events of a small agent page: `content_delta, tool_call_start, tool_call_result, done`.
+"""loop: the four server-sent events `content_delta`, `tool_call_start`, `tool_call_result` and `done`.
 
     content_delta     {"delta": "Hello"}
     tool_call_start   {"id": "call_1", "name": "weather", "arguments": {"city": "Oslo"}}
     tool_call_result  {"id": "call_1", "result": "3 °C", "is_error": false}
     done              {}
 
-Text cannot be taken back here. After a dropped attempt comes one delta with a blank line and `"reset": n`: whoever
-knows it forgets the last n characters and the blank line, everyone else sees a new paragraph. An exchange that did not
-complete ends with `done` too, with its `status` and what there is to say about it.
+Text cannot be retracted. A dropped attempt is followed by one delta with a blank line and `"reset": n`: a client that
+knows the field removes the last n characters and the blank line, others show a new paragraph. An exchange that did not
+complete also ends with `done`, which then has a `status` and its reason.
 """
 
 from typing import ClassVar
@@ -15,10 +15,9 @@ from typing import ClassVar
 from weft.core.envelope import Event
 from weft.core.events import ExchangeRequest, ExchangeResponse, MessageDiscarded, MessageStart, TextDelta
 from weft.core.json import JsonObject
-from weft.core.tools import ToolCall, ToolResult
-from weft.dialects.calls import Calls
-from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import error_text, result_text
+from weft.core.messages import ToolCall, ToolResult
+from weft.dialects.calls import OpenCalls
+from weft.dialects.dialect import ExchangeDialect, error_text, result_text
 
 
 class LoopDialect(ExchangeDialect):
@@ -28,43 +27,43 @@ class LoopDialect(ExchangeDialect):
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)
-        self._calls = Calls()
-        self._said = 0  # characters of the open message
+        self._calls = OpenCalls()
+        self._sent = 0  # characters of the open message
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event.data:
             case TextDelta(text=text):
                 if text:
-                    self._said += len(text)
-                    self._say({"delta": text}, "content_delta")
+                    self._sent += len(text)
+                    self._emit({"delta": text}, "content_delta")
             case ExchangeRequest():
-                self._calls = Calls()
+                self._calls = OpenCalls()
             case MessageStart():
-                self._said = 0
+                self._sent = 0
             case MessageDiscarded(error=error):
-                if self._said and error.code != "cancelled":
-                    self._say({"delta": "\n\n", "reset": self._said}, "content_delta")
-                self._said = 0
+                if self._sent and error.code != "cancelled":
+                    self._emit({"delta": "\n\n", "reset": self._sent}, "content_delta")
+                self._sent = 0
             case ToolCall() as call:
                 shown = self._calls.begin(call.id, call.name)
-                self._say({"id": shown.id, "name": call.name, "arguments": call.input}, "tool_call_start")
+                self._emit({"id": shown.id, "name": call.name, "arguments": call.input}, "tool_call_start")
             case ToolResult() as result:
                 self._result(result)
             case ExchangeResponse() as response:
-                self._say(_done(response), "done")
+                self._emit(_done(response), "done")
             case _:
                 pass
 
     def _result(self, result: ToolResult) -> None:
         call = self._calls.end(result.id)
         if call is not None:
-            said = {"id": call.id, "result": result_text(result), "is_error": bool(result.is_error)}
-            self._say(said, "tool_call_result")
+            frame = {"id": call.id, "result": result_text(result), "is_error": bool(result.is_error)}
+            self._emit(frame, "tool_call_result")
 
-    def _abandon(self) -> None:
+    def _abort(self) -> None:
         for call in self._calls.drop():
-            self._say({"id": call.id, "result": self._cut, "is_error": True}, "tool_call_result")
-        self._say({"status": "interrupted", "error": self._cut}, "done")
+            self._emit({"id": call.id, "result": self._abort_reason, "is_error": True}, "tool_call_result")
+        self._emit({"status": "interrupted", "error": self._abort_reason}, "done")
 
 
 def _done(response: ExchangeResponse) -> JsonObject:

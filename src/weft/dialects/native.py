@@ -1,18 +1,14 @@
-"""native: the events themselves, as the log has them. For our page, our Python client, and reactors elsewhere."""
+"""native: the events of the log, unchanged. For the built-in page, the Python client and remote reactors."""
 
 from collections.abc import Mapping
 from typing import ClassVar
 
 from weft.core.envelope import Event
-from weft.dialects.frame import Frame, write_sse
-from weft.dialects.sentences import CUT_SHORT
+from weft.dialects.dialect import CUT_SHORT, Frame, write_sse
 
 
 class NativeDialect:
-    """Every event, one frame each, those of agents that work for this one included.
-
-    Those have a session and a seq of their own, so no cursor stands beside them.
-    """
+    """One frame for every event, those of subagents included, which have no cursor: their seq is another session's."""
 
     name: ClassVar[str] = "native"
     content_type: ClassVar[str] = "text/event-stream"

@@ -1,4 +1,4 @@
-"""normalized: the events that an orchestrator reads from any provider: `text, reasoning, tool_call, usage, error, end`.
+"""normalized: the provider-neutral events `text`, `reasoning`, `tool_call`, `usage`, `error` and `end`.
 
     {"type": "text", "text": "Hello"}
     {"type": "reasoning", "text": "The user greets me."}
@@ -7,9 +7,9 @@
     {"type": "error", "error": "rate_limited", "message": "…"}
     {"type": "end"}
 
-One `usage` and one `end` an exchange. The calls were made and answered by the agent itself. Text cannot be taken back:
-after a dropped attempt comes a blank line with `"reset": n`, for text and for reasoning. Whoever knows it forgets the
-last n characters of that kind and the blank line.
+Each exchange has one `usage` and one `end`. The agent itself runs the calls. Text cannot be retracted: a dropped
+attempt is followed by a blank line with `"reset": n`, for text and for reasoning; a client that knows the field removes
+the last n characters of that kind and the blank line.
 """
 
 from typing import ClassVar, Literal
@@ -17,10 +17,9 @@ from typing import ClassVar, Literal
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse, MessageDiscarded, MessageStart, TextDelta, ThinkingDelta
 from weft.core.json import JsonObject, encode_text
-from weft.core.tools import ToolCall
-from weft.core.usage import Usage
-from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import CANCELLED, error_text
+from weft.core.messages import ToolCall
+from weft.core.turn import Usage
+from weft.dialects.dialect import CANCELLED, ExchangeDialect, error_text
 
 
 class NormalizedDialect(ExchangeDialect):
@@ -30,21 +29,21 @@ class NormalizedDialect(ExchangeDialect):
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)
-        self._said: dict[str, int] = {}  # characters of the open message, by kind
+        self._sent: dict[str, int] = {}  # characters of the open message, by kind
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event.data:
             case TextDelta(text=text):
                 self._delta("text", text)
             case ThinkingDelta(text=text):
                 self._delta("reasoning", text)
             case MessageStart():
-                self._said = {}
+                self._sent = {}
             case MessageDiscarded(error=error):
                 self._discard(kept=error.code == "cancelled")
             case ToolCall() as call:
                 args = call.invalid.raw if call.invalid is not None else encode_text(call.input)
-                self._say({"type": "tool_call", "id": call.id, "name": call.name, "args": args})
+                self._emit({"type": "tool_call", "id": call.id, "name": call.name, "args": args})
             case ExchangeResponse() as response:
                 self._end(response)
             case _:
@@ -52,33 +51,29 @@ class NormalizedDialect(ExchangeDialect):
 
     def _delta(self, kind: Literal["text", "reasoning"], text: str) -> None:
         if text:
-            self._said[kind] = self._said.get(kind, 0) + len(text)
-            self._say({"type": kind, "text": text})
+            self._sent[kind] = self._sent.get(kind, 0) + len(text)
+            self._emit({"type": kind, "text": text})
 
     def _discard(self, *, kept: bool) -> None:
-        said, self._said = self._said, {}
-        for kind, length in said.items():
+        sent, self._sent = self._sent, {}
+        for kind, length in sent.items():
             if not kept:
-                self._say({"type": kind, "text": "\n\n", "reset": length})
+                self._emit({"type": kind, "text": "\n\n", "reset": length})
 
     def _end(self, response: ExchangeResponse) -> None:
-        self._say(_usage(response.usage, response.cost_usd))
+        self._emit(_usage(response.usage, response.cost_usd))
         if response.status == "failed":
             code = response.error.code if response.error is not None else "internal"
-            self._say({"type": "error", "error": code, "message": error_text(response.error)})
+            self._emit({"type": "error", "error": code, "message": error_text(response.error)})
         elif response.status == "cancelled":
-            self._say({"type": "error", "error": "cancelled", "message": CANCELLED})
-        self._say({"type": "end"} if response.status == "completed" else {"type": "end", "status": response.status})
+            self._emit({"type": "error", "error": "cancelled", "message": CANCELLED})
+        self._emit({"type": "end"} if response.status == "completed" else {"type": "end", "status": response.status})
 
-    def _abandon(self) -> None:
-        self._say({"type": "error", "error": "incomplete", "message": self._cut})
-        self._say({"type": "end", "status": "interrupted"})
+    def _abort(self) -> None:
+        self._emit({"type": "error", "error": "incomplete", "message": self._abort_reason})
+        self._emit({"type": "end", "status": "interrupted"})
 
 
 def _usage(usage: Usage, cost: float | None) -> JsonObject:
-    said: JsonObject = {
-        "type": "usage",
-        "inputTokens": usage.total_input or 0,
-        "outputTokens": usage.total_output or 0,
-    }
-    return said if cost is None else said | {"cost": cost}
+    counts = {"inputTokens": usage.total_input or 0, "outputTokens": usage.total_output or 0}
+    return {"type": "usage", **counts} | ({} if cost is None else {"cost": cost})

@@ -1,11 +1,11 @@
-"""openai: the agent served as a model: `chat.completion.chunk` objects, as any client of that API reads them.
+"""openai: the agent served as a model that streams `chat.completion.chunk` objects.
 
     {"id": "ex_1", "object": "chat.completion.chunk", "created": 1, "model": "weft",
      "choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": null}]}
 
-The agent runs its own tools. Given to the client as `tool_calls` they would be run twice, so they are hidden, or shown
-as lines of `reasoning_content`. What the model says in several turns is one message, with blank lines between. Text
-cannot be taken back: after a dropped attempt its successor begins a new paragraph.
+The agent runs its own tools. Sent as `tool_calls` they would run twice, so they are hidden, or shown as lines of
+`reasoning_content`. The texts of several turns are one message, with blank lines in between. Text cannot be retracted:
+after a dropped attempt the next one begins a new paragraph.
 """
 
 from typing import ClassVar
@@ -21,11 +21,9 @@ from weft.core.events import (
     ToolExecuting,
 )
 from weft.core.json import JsonObject
-from weft.core.stop import StopReason
-from weft.core.tools import ToolResult
-from weft.core.usage import Usage
-from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.sentences import error_text, shortened
+from weft.core.messages import ToolResult
+from weft.core.turn import StopReason, Usage
+from weft.dialects.dialect import ExchangeDialect, error_text, shortened
 
 _REASONS: dict[StopReason, str] = {
     "max_tokens": "length",
@@ -57,10 +55,10 @@ class OpenAIDialect(ExchangeDialect):
         self._show_tools = show_tools
         self._head: JsonObject = {}
         self._refusal = False
-        self._said: set[str] = set()  # fields of the delta that have text
-        self._broken: set[str] = set()  # those whose next text begins a new paragraph
+        self._sent: set[str] = set()  # fields of the delta that have text
+        self._broken: set[str] = set()  # fields whose next text begins a new paragraph
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event.data:
             case TextDelta(text=text):
                 self._delta("refusal" if self._refusal else "content", text)
@@ -71,7 +69,7 @@ class OpenAIDialect(ExchangeDialect):
             case TextContentBlockStart(refusal=refusal):
                 self._refusal = refusal
             case MessageStart():
-                self._broken = set(self._said)
+                self._broken = set(self._sent)
             case ToolExecuting(name=name, summary=summary) if self._show_tools:
                 self._line(f"{name}: {summary}" if summary else name)
             case ToolResult() as result if self._show_tools:
@@ -88,7 +86,7 @@ class OpenAIDialect(ExchangeDialect):
             "created": int(event.time),
             "model": self._named or model or "weft",
         }
-        self._said, self._broken, self._refusal = set(), set(), False
+        self._sent, self._broken, self._refusal = set(), set(), False
         self._chunk({"role": "assistant", "content": ""})
 
     def _delta(self, field: str, text: str) -> None:
@@ -97,18 +95,18 @@ class OpenAIDialect(ExchangeDialect):
         if field in self._broken:
             self._broken.discard(field)
             text = f"\n\n{text}"
-        self._said.add(field)
+        self._sent.add(field)
         self._chunk({field: text})
 
     def _line(self, text: str) -> None:
-        """A line about a tool, in a paragraph of its own."""
+        """Send a line about a tool in a paragraph of its own."""
         line = shortened(" ".join(text.split()), _MAX_LINE)
-        self._chunk({"reasoning_content": f"\n\n{line}" if "reasoning_content" in self._said else line})
-        self._said.add("reasoning_content")
+        self._chunk({"reasoning_content": f"\n\n{line}" if "reasoning_content" in self._sent else line})
+        self._sent.add("reasoning_content")
         self._broken.add("reasoning_content")
 
     def _chunk(self, delta: JsonObject, finish: str | None = None) -> None:
-        self._say({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+        self._emit({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     def _end(self, response: ExchangeResponse) -> None:
         if response.status == "failed":
@@ -117,20 +115,20 @@ class OpenAIDialect(ExchangeDialect):
             return
         self._chunk({}, "length" if response.status == "limit" else _REASONS.get(response.stop_reason, "stop"))
         if self._usage:
-            self._say({**self._head, "choices": [], "usage": usage_of(response.usage, response.cost_usd)})
+            self._emit({**self._head, "choices": [], "usage": encode_usage(response.usage, response.cost_usd)})
 
     def _error(self, message: str, code: str) -> None:
-        self._say({"error": {"message": message, "type": "server_error", "param": None, "code": code}})
+        self._emit({"error": {"message": message, "type": "server_error", "param": None, "code": code}})
 
-    def _abandon(self) -> None:
-        self._error(self._cut, "incomplete")
+    def _abort(self) -> None:
+        self._error(self._abort_reason, "incomplete")
 
-    def _part(self) -> None:
-        self._say("[DONE]")
+    def _end_stream(self) -> None:
+        self._emit("[DONE]")
 
 
-def usage_of(usage: Usage, cost: float | None) -> JsonObject:
-    """What an exchange took, as that API counts it; with its cost in dollars, where routers put it."""
+def encode_usage(usage: Usage, cost: float | None) -> JsonObject:
+    """Usage as that API counts it, with the cost in dollars in the field that routers use."""
     priced: JsonObject = {} if cost is None else {"cost": cost}
     return priced | {
         "prompt_tokens": usage.total_input or 0,

@@ -1,4 +1,4 @@
-"""The dialects by name."""
+"""The dialects by name. A new dialect is added here."""
 
 from collections.abc import Callable
 
@@ -23,11 +23,11 @@ _KINDS: tuple[type[Dialect], ...] = (
 )
 
 DIALECTS: dict[str, Callable[..., Dialect]] = {kind.name: kind for kind in _KINDS}
-"""Each makes a dialect that follows the session it is given, or that of the first event."""
+"""The class of each dialect. It follows the given session, or that of the first event."""
 
 
 def open_dialect(name: str, session: str | None = None) -> Dialect:
-    """A dialect by its name, with its defaults."""
+    """Create a dialect by its name, with default options."""
     kind = DIALECTS.get(name)
     if kind is None:
         raise ConfigurationError(f"There is no dialect named {name[:40]!r}; there are {', '.join(DIALECTS)}.")

@@ -1,4 +1,4 @@
-"""studio: the WebSocket messages of a page that shows several models building the same design.
+"""studio: the WebSocket messages of a page on which several models build the same design.
 
     {"type": "variantCount", "value": "2", "variantIndex": 0}
     {"type": "assistant", "value": "Let me see. ", "eventId": "blk_1", "variantIndex": 0}       and thinking
@@ -7,10 +7,12 @@
     {"type": "toolResult", "data": {"name": "create_file", "output": "…", "ok": true}, "eventId": "call_1", …}
     {"type": "variantComplete", "value": "", "variantIndex": 0}                                 or variantError
 
-There is one dialect a variant, each with its index. Values that belong together have one `eventId`, and a new attempt
-has new ones: what a dropped attempt said stays, what it drew is drawn over with the code from before.
+Each variant has a dialect of its own, with its index. Values that belong together have one `eventId`, and a new attempt
+has new ones: the text of a dropped attempt stays, its code is replaced by the code from before.
 
-`setCode` is always the whole page. It is throttled: see `draft`. The last one of a call is what the file holds.
+`setCode` always holds the whole page. It is throttled: it is sent when the page has grown by an eighth and by 40
+characters, at most 20 times a second, so the bytes sent stay below ten times the file instead of its square. The last
+one of a call is the content of the file.
 """
 
 from collections.abc import Callable
@@ -34,19 +36,53 @@ from weft.core.events import (
     ToolUseContentBlockStart,
 )
 from weft.core.json import JsonObject
-from weft.core.tools import ToolCall, ToolResult
-from weft.dialects.calls import Calls, OpenCall
-from weft.dialects.dialect import ExchangeDialect
-from weft.dialects.draft import Draft
-from weft.dialects.frame import Frame
-from weft.dialects.sentences import (
+from weft.core.messages import ToolCall, ToolResult
+from weft.dialects.calls import ClientCall, OpenCalls
+from weft.dialects.dialect import (
     CANCELLED,
     DROPPED,
     MAX_TOOL_ERROR,
+    ExchangeDialect,
+    Frame,
     error_text,
     result_text,
     shortened,
 )
+
+GROWTH = 1 / 8
+MIN_STEP = 40
+MIN_SECONDS = 0.05
+
+
+class PageDraft:
+    """The part of a file that a call has written so far."""
+
+    __slots__ = ("_parts", "_sent", "_time", "path", "size")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.size = 0
+        self._parts: list[str] = []
+        self._sent = 0
+        self._time = float("-inf")
+
+    def add(self, text: str) -> None:
+        self._parts.append(text)
+        self.size += len(text)
+
+    def due(self, time: float) -> bool:
+        """Whether to send it now. `time` is the event's, so the same log gives the same frames."""
+        if self.size - self._sent < max(MIN_STEP, self._sent * GROWTH) or time - self._time < MIN_SECONDS:
+            return False
+        self._sent, self._time = self.size, time
+        return True
+
+    @property
+    def text(self) -> str:
+        if len(self._parts) > 1:
+            self._parts = ["".join(self._parts)]
+        return self._parts[0] if self._parts else ""
+
 
 _WRITERS = ("create_file", "write_file")
 _PAGES = (".html", ".htm")
@@ -58,9 +94,9 @@ ReadFile = Callable[[FileChanged], str | None]
 class StudioDialect(ExchangeDialect):
     """One variant of a design.
 
-    `variants` is said at the start; None leaves that to somebody else. The page is the first file that is written, or
-    the first that is HTML; `page` and `code` are the one that is there before. `read` gives the text of a change that
-    no preview showed, such as one by a command: whoever has the files knows it.
+    `variants` is sent at the start unless it is None. The page is the first file that is written, or the first that is
+    HTML; `page` and `code` are an existing one. `read` returns the text of a change without a preview, such as one by
+    a command.
     """
 
     name: ClassVar[str] = "studio"
@@ -80,22 +116,22 @@ class StudioDialect(ExchangeDialect):
         self._variants = variants
         self._read = read
         self._page = page
-        self._code = self._shown = code  # what the page's file holds, what the client was sent
-        self._calls = Calls()
-        self._drafts: dict[str, Draft] = {}  # by call
+        self._code = self._shown = code  # the content of the page's file, and what the client has
+        self._calls = OpenCalls()
+        self._drafts: dict[str, PageDraft] = {}  # by call
 
     def refused(self, message: str) -> Frame:
-        """The request as a whole came to nothing."""
+        """The frame for a request that failed as a whole."""
         return Frame({"type": "error", "value": message, "variantIndex": self._variant})
 
-    def _hear(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         match event.data:
             case TextDelta(block=block, text=text):
                 self._send("assistant", text, event_id=block)
             case ThinkingDelta(block=block, text=text):
                 self._send("thinking", text, event_id=block)
             case InputJsonDelta(block=block):
-                call = self._calls.of_block(block)
+                call = self._calls.in_block(block)
                 if call is not None and not call.ready and call.name == "create_file":
                     self._start(call, {})
             case FilePreview():
@@ -107,7 +143,7 @@ class StudioDialect(ExchangeDialect):
             case ToolCall():
                 self._called(event.data)
             case FilePreviewReset(id=id):
-                self._take_back(id)
+                self._reset_preview(id)
             case FileChanged():
                 self._changed(event.data)
             case ToolResult():
@@ -135,17 +171,17 @@ class StudioDialect(ExchangeDialect):
             message["data"] = data
         if event_id is not None:
             message["eventId"] = event_id
-        self._say(message | {"variantIndex": self._variant})
+        self._emit(message | {"variantIndex": self._variant})
 
     def _begin(self) -> None:
-        self._calls, self._drafts = Calls(), {}
+        self._calls, self._drafts = OpenCalls(), {}
         if self._variants is not None:
             self._send("variantCount", str(self._variants))
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
-    def _start(self, call: OpenCall, shown: JsonObject) -> None:
-        """Once a call; `ready` says that it was."""
+    def _start(self, call: ClientCall, shown: JsonObject) -> None:
+        """Announce a call once; `ready` records it."""
         if not call.ready:
             call.ready = True
             self._send("toolStart", "", data={"name": call.name, "input": shown}, event_id=call.id)
@@ -164,7 +200,7 @@ class StudioDialect(ExchangeDialect):
             output = result.summary or shortened(result_text(result), MAX_TOOL_ERROR)
             self._finish(call, output, ok=not result.is_error)
 
-    def _finish(self, call: OpenCall, output: str, *, ok: bool) -> None:
+    def _finish(self, call: ClientCall, output: str, *, ok: bool) -> None:
         data = {"name": call.name, "output": output, "ok": ok}
         self._send("toolResult", "", data=data, event_id=call.id)
 
@@ -183,12 +219,12 @@ class StudioDialect(ExchangeDialect):
         call = self._calls.get(preview.id)
         draft = self._drafts.get(preview.id)
         if draft is None or preview.offset == 0:
-            draft = self._drafts[preview.id] = Draft(preview.path)
+            draft = self._drafts[preview.id] = PageDraft(preview.path)
         draft.add(preview.text)
-        if call is not None and call.name in _WRITERS and draft.due(time):  # an edit shows the file once it is whole
+        if call is not None and call.name in _WRITERS and draft.due(time):  # an edit is shown once it is complete
             self._show(draft.text)
 
-    def _take_back(self, call: str) -> None:
+    def _reset_preview(self, call: str) -> None:
         if self._drafts.pop(call, None) is not None:
             self._show(self._code)
 
@@ -216,12 +252,12 @@ class StudioDialect(ExchangeDialect):
     def _show(self, code: str) -> None:
         if code != self._shown:
             self._shown = code
-            self._say({"type": "setCode", "value": code, "variantIndex": self._variant})
+            self._emit({"type": "setCode", "value": code, "variantIndex": self._variant})
 
     # --- the end -------------------------------------------------------------------------------------------------
 
     def _end(self, response: ExchangeResponse) -> None:
-        self._drop(self._cut)
+        self._drop(self._abort_reason)
         if response.note is not None:
             self._send("status", response.note)
         if response.status == "failed":
@@ -229,20 +265,20 @@ class StudioDialect(ExchangeDialect):
         elif response.status == "cancelled":
             self._fail(CANCELLED)
         else:
-            self._say({"type": "variantComplete", "value": "", "variantIndex": self._variant})
+            self._emit({"type": "variantComplete", "value": "", "variantIndex": self._variant})
 
     def _fail(self, why: str) -> None:
         self._send("variantError", why)
-        if self._variants == 1:  # all that there were have failed
+        if self._variants == 1:  # no other variant can succeed
             self._send("error", why)
 
-    def _abandon(self) -> None:
-        self._drop(self._cut)
-        self._fail(self._cut)
+    def _abort(self) -> None:
+        self._drop(self._abort_reason)
+        self._fail(self._abort_reason)
 
 
 def _preview_of(value: object) -> object:
-    """An argument as a page shows it: long texts by their beginning."""
+    """An argument for display: long texts are shortened."""
     return shortened(value, _PREVIEW) if isinstance(value, str) else value
 
 

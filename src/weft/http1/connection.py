@@ -1,58 +1,187 @@
-"""One connection: a request goes out, its answer comes in, and both sides may then go on.
+"""One connection and the reply that it is receiving.
 
-What the network brings is read as it comes; an answer fills up to a mark and then the network is told to wait.
+The connection fills the reply up to a mark and then pauses reading. One reader empties it, one read at a time.
 """
 
 import asyncio
 import socket
 from typing import Protocol, cast
 
-from weft.http1.faults import Broken, Fault, NotHttp
-from weft.http1.framing import Framing
-from weft.http1.head import MAX_HEAD, check_start, end_of_head, parse_head
-from weft.http1.reply import Reply
+from weft.http1.errors import ConnectionBroken, NetworkError, NotHttp
 from weft.http1.request import Origin
+from weft.http1.response import MAX_HEAD, BodyFraming, check_start, end_of_head, parse_head
+
+HIGH_WATER = 256 * 1024
+
+
+class ReplySource(Protocol):
+    """The sender of a reply: its connection."""
+
+    def resume(self) -> None: ...
+
+    def drain(self, reply: "HttpReply") -> None: ...
+
+    def abort(self) -> None: ...
+
+
+class HttpReply:
+    """A response while it arrives: its connection fills it, one reader empties it."""
+
+    __slots__ = ("_error", "_loop", "_source", "_unread", "_waiter", "chunks", "ended", "headers", "size", "status")
+
+    def __init__(self, source: ReplySource, loop: asyncio.AbstractEventLoop) -> None:
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.chunks: list[bytes] = []
+        self.size = 0
+        self.ended = False
+        """The whole body has arrived."""
+        self._unread = False  # the reader is done before the end
+        self._source: ReplySource | None = source
+        self._loop = loop
+        self._waiter: asyncio.Future[None] | None = None
+        self._error: NetworkError | None = None
+
+    async def begin(self) -> None:
+        """Wait for the status and the headers."""
+        while not self.status:
+            if self._error is not None:
+                raise self._error
+            await self._wait()
+
+    async def read(self) -> bytes:
+        """Everything that arrived since the last read; empty at the end."""
+        while not self.chunks:
+            if self._error is not None:
+                raise self._error
+            if self.ended:
+                return b""
+            await self._wait()
+        chunks = self.chunks
+        data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        chunks.clear()
+        if self.size > HIGH_WATER and self._source is not None:
+            self._source.resume()
+        self.size = 0
+        return data
+
+    def at_end(self) -> bool:
+        """Everything was read, as far as is known without waiting."""
+        return self.ended and not self.chunks
+
+    def release(self) -> None:
+        """Stop reading. The connection is kept if the last bytes arrive soon."""
+        self.chunks.clear()
+        if self._source is None:
+            return
+        self._unread = True
+        self._source.drain(self)
+
+    def close(self) -> None:
+        """Close the connection at once, unless the reply is complete."""
+        if not self.at_end():
+            self.fail(ConnectionBroken("it was closed on this side"))
+        self.chunks.clear()
+
+    @property
+    def is_draining(self) -> bool:
+        """It was released and its end has not arrived yet."""
+        return self._unread and self._source is not None
+
+    async def wait_drained(self, seconds: float) -> None:
+        """Wait for the end of a released reply, for a limited time."""
+        timer = self._loop.call_later(seconds, self._wake)
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+            timer.cancel()
+
+    def open(self, status: int, headers: dict[str, str]) -> None:
+        self.status, self.headers = status, headers
+        self._wake()
+
+    def grow(self, size: int) -> bool:
+        """Count new bytes. False if the buffer is full."""
+        if self._unread:
+            self.chunks.clear()
+            return True
+        self.size += size
+        if self.chunks:
+            self._wake()
+        return self.size <= HIGH_WATER
+
+    def end(self) -> None:
+        if self._unread:
+            self.chunks.clear()
+        self.ended = True
+        self._source = None
+        self._wake()
+
+    def fail(self, fault: NetworkError) -> None:
+        """End with an error, which is raised once everything that arrived is read."""
+        source, self._source = self._source, None
+        self._error = fault
+        if source is not None:
+            source.abort()
+        self._wake()
+
+    async def _wait(self) -> None:
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
 
 DRAIN_SECONDS = 1.0
 _ONE_WRITE = 64 * 1024
 
 
-class Owner(Protocol):
-    """Who is told how a connection fares."""
+class ConnectionOwner(Protocol):
+    """The callbacks of a connection."""
 
     buffer: memoryview
-    """What the network brings is put here first. It is taken out at once, so one serves all connections."""
+    """The receive buffer. It is emptied at once, so one serves all connections."""
 
-    def made(self, connection: "Connection") -> None: ...
+    def on_open(self, connection: "HttpConnection") -> None: ...
 
-    def idle(self, connection: "Connection") -> None:
-        """An answer has come whole and all is well."""
+    def on_idle(self, connection: "HttpConnection") -> None:
+        """A reply is complete and the connection can be reused."""
         ...
 
-    def settling(self, connection: "Connection", reply: Reply) -> None:
-        """An answer was released and its end is still under way."""
+    def on_draining(self, connection: "HttpConnection", reply: HttpReply) -> None:
+        """A reply was released and its end has not arrived yet."""
         ...
 
-    def lost(self, connection: "Connection") -> None: ...
+    def on_lost(self, connection: "HttpConnection") -> None: ...
 
 
-class Connection(asyncio.BufferedProtocol):
-    """Requests and their answers, one after another."""
+class HttpConnection(asyncio.BufferedProtocol):
+    """One connection: requests and their replies, one after another."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, origin: Origin, owner: Owner) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, origin: Origin, owner: ConnectionOwner) -> None:
         self.origin = origin
         self.idle_since = 0.0
-        self.heard = False
-        """Some of the current answer has come."""
+        self.received = False
+        """Some of the current reply has arrived."""
         self._loop = loop
         self._owner = owner
         self._buffer = owner.buffer
         self._transport: asyncio.Transport | None = None
-        self._reply: Reply | None = None
-        self._framing: Framing | None = None
+        self._reply: HttpReply | None = None
+        self._framing: BodyFraming | None = None
         self._head: bytes = b""
         self._head_size = 0
-        self._bare = False  # whatever its head says, the answer has no body
+        self._bare = False  # the reply to HEAD has no body, whatever its head says
         self._keep = False
         self._paused = False
         self._timer: asyncio.TimerHandle | None = None
@@ -61,13 +190,13 @@ class Connection(asyncio.BufferedProtocol):
     def usable(self) -> bool:
         return self._transport is not None and not self._transport.is_closing() and self._reply is None
 
-    def send(self, head: bytes, body: bytes) -> Reply:
+    def send(self, head: bytes, body: bytes) -> HttpReply:
         transport = self._transport
-        self.heard = False
+        self.received = False
         self._bare = head.startswith(b"HEAD ")
-        reply = self._reply = Reply(self, self._loop)
+        reply = self._reply = HttpReply(self, self._loop)
         if transport is None:
-            reply.fail(Broken("it was closed before a request was sent"))
+            reply.fail(ConnectionBroken("it was closed before a request was sent"))
         elif len(body) <= _ONE_WRITE:
             transport.write(head + body)
         else:
@@ -81,28 +210,28 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def drain(self, reply: Reply) -> None:
-        """Read the rest of an answer for nobody, for a second at most."""
+    def drain(self, reply: HttpReply) -> None:
+        """Read and drop the rest of a reply, for a second at most."""
         if not self._keep:
             reply.close()
             return
         self.resume()
         self._timer = self._loop.call_later(DRAIN_SECONDS, reply.close)
-        self._owner.settling(self, reply)
+        self._owner.on_draining(self, reply)
 
     def resume(self) -> None:
         if self._paused and self._transport is not None:
             self._paused = False
             self._transport.resume_reading()
 
-    # --- what the network says ----------------------------------------------------------------------------------
+    # --- called by the event loop -------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         raw: socket.socket | None = transport.get_extra_info("socket")
         if raw is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._owner.made(self)
+        self._owner.on_open(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer
@@ -110,7 +239,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         data = self._buffer[:nbytes].tobytes()
         reply = self._reply
-        if reply is None:  # nobody asked
+        if reply is None:  # bytes without a request
             self.abort()
             return
         try:
@@ -119,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
                 if self._framing is None:
                     return
             rest = self._framing.feed(data, reply.chunks)
-        except Fault as fault:
+        except NetworkError as fault:
             reply.fail(fault)
             return
         if rest is not None:
@@ -134,13 +263,13 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._over(exc)
         self._transport = None
-        self._owner.lost(self)
+        self._owner.on_lost(self)
 
-    # --- reading an answer --------------------------------------------------------------------------------------
+    # --- reading a reply ----------------------------------------------------------------------------------------
 
-    def _open(self, reply: Reply, data: bytes) -> bytes:
-        """Read heads until one is no mere notice (1xx). Gives out the bytes that follow it."""
-        self.heard = True
+    def _open(self, reply: HttpReply, data: bytes) -> bytes:
+        """Read heads until one is final (not 1xx) and return the bytes that follow it."""
+        self.received = True
         start = max(len(self._head) - 2, 0)
         data = self._head + data
         while (end := end_of_head(data, start)) >= 0:
@@ -159,8 +288,8 @@ class Connection(asyncio.BufferedProtocol):
         self._head = data
         return b""
 
-    def _finish(self, reply: Reply, clean: bool) -> None:
-        """The answer is whole. A connection with anything odd about it is not used again."""
+    def _finish(self, reply: HttpReply, clean: bool) -> None:
+        """The reply is complete. The connection is reused only if nothing unexpected happened."""
         self._stop_timer()
         self._reply = self._framing = None
         transport = self._transport
@@ -169,20 +298,20 @@ class Connection(asyncio.BufferedProtocol):
             return
         self.resume()
         if clean and self._keep and not transport.is_closing() and not transport.get_write_buffer_size():
-            self._owner.idle(self)
+            self._owner.on_idle(self)
         else:
             transport.abort()
 
     def _over(self, error: Exception | None) -> None:
-        """The server sends no more."""
+        """The server sends no more bytes."""
         reply, framing = self._reply, self._framing
         if reply is None:
             self.abort()
         elif framing is not None and framing.ends_with_connection and error is None:
             self._finish(reply, clean=True)
         else:
-            when = "in the middle of an answer" if self.heard else "before an answer came"
-            reply.fail(Broken(f"it was closed {when}", error))
+            when = "in the middle of an answer" if self.received else "before an answer came"
+            reply.fail(ConnectionBroken(f"it was closed {when}", error))
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

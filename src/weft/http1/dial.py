@@ -1,4 +1,4 @@
-"""How a connection comes to stand: to a name, to given addresses and no others, or through a proxy."""
+"""Opens connections: to a host name, to given addresses only, or through a proxy (CONNECT, RFC 9110, section 9.3.6)."""
 
 import asyncio
 import errno
@@ -8,12 +8,71 @@ import socket
 import ssl
 from collections.abc import Callable
 from ipaddress import ip_address
+from typing import cast
 
-from weft.http1.connection import Connection
-from weft.http1.faults import ConnectTimeout, NoTls, ProxyFault, Unreachable, Untrusted
-from weft.http1.proxy import Proxy
-from weft.http1.trust import trust
-from weft.http1.tunnel import Tunnelling
+from weft.http1.connection import HttpConnection
+from weft.http1.errors import ConnectTimeout, NotHttp, NoTls, ProxyError, Unreachable, UntrustedCertificate
+from weft.http1.request import HttpProxy, Origin, tls_context
+from weft.http1.response import check_start, end_of_head, parse_head
+
+
+class TunnelHandshake(asyncio.Protocol):
+    """Sends CONNECT to a proxy and waits for its reply. Afterwards the transport is a bare tunnel."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._answered: asyncio.Future[None] = loop.create_future()
+        self._data = b""
+
+    async def ask(self, origin: Origin) -> None:
+        """Open the tunnel; ProxyError if the proxy refuses."""
+        if self._transport is not None:
+            self._transport.write(_request(origin))
+        await self._answered
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._data += data
+        try:
+            while (end := end_of_head(self._data)) >= 0:
+                status = parse_head(self._data[:end]).status
+                self._data = self._data[end:]
+                if status >= 200:
+                    self._finish(status)
+                    return
+            check_start(self._data)
+        except NotHttp as fault:
+            self._fail(ProxyError(str(fault)))
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._fail(ProxyError("it was closed before an answer came", exc))
+
+    def _finish(self, status: int) -> None:
+        if self._transport is not None:
+            self._transport.pause_reading()  # further bytes belong to the TLS connection inside
+        if status >= 300:
+            self._fail(ProxyError(status=status))
+        elif self._data:
+            self._fail(ProxyError("it goes on where the tunnel should begin"))
+        elif not self._answered.done():
+            self._answered.set_result(None)
+
+    def _fail(self, fault: ProxyError) -> None:
+        if not self._answered.done():
+            self._answered.set_exception(fault)
+
+
+def _request(origin: Origin) -> bytes:
+    """A CONNECT request. The port is always given: no scheme implies it."""
+    place = f"[{origin.host}]:{origin.port}" if ":" in origin.host else f"{origin.host}:{origin.port}"
+    lines = [f"CONNECT {place} HTTP/1.1", f"host: {place}"]
+    if origin.proxy is not None and origin.proxy.authorization is not None:
+        lines.append(f"proxy-authorization: {origin.proxy.authorization}")
+    return "\r\n".join([*lines, "", ""]).encode()
+
 
 HAPPY_EYEBALLS = 0.25
 _LEAST = 0.001
@@ -21,29 +80,31 @@ _RESET = (errno.ECONNRESET, os.strerror(errno.ECONNRESET))
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
 
 
-async def dial(make: Callable[[], Connection], tls: ssl.SSLContext | None, seconds: float) -> Connection:
-    """A connection that stands, or the fault that kept it from standing."""
+async def open_connection(
+    make: Callable[[], HttpConnection], tls: ssl.SSLContext | None, seconds: float
+) -> HttpConnection:
+    """Open a connection to one of its origin's addresses; raises the NetworkError of the last one."""
     connection = make()
     addresses = connection.origin.addresses
     if not addresses:
-        return await _stand(connection, connection.origin.host, tls, seconds)
+        return await _open_to(connection, connection.origin.host, tls, seconds)
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
     for left in range(len(addresses), 1, -1):
         try:
-            return await _stand(connection, addresses[-left], tls, max((end - clock()) / left, _LEAST))
+            return await _open_to(connection, addresses[-left], tls, max((end - clock()) / left, _LEAST))
         except Unreachable:
             connection = make()
-    return await _stand(connection, addresses[-1], tls, max(end - clock(), _LEAST))
+    return await _open_to(connection, addresses[-1], tls, max(end - clock(), _LEAST))
 
 
-async def _stand(connection: Connection, host: str, tls: ssl.SSLContext | None, seconds: float) -> Connection:
+async def _open_to(connection: HttpConnection, host: str, tls: ssl.SSLContext | None, seconds: float) -> HttpConnection:
     origin = connection.origin
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
             if origin.proxy is not None:
-                await _through(origin.proxy, connection, tls, seconds)
+                await _open_through_proxy(origin.proxy, connection, tls, seconds)
                 return connection
             await loop.create_connection(
                 lambda: connection,
@@ -57,18 +118,20 @@ async def _stand(connection: Connection, host: str, tls: ssl.SSLContext | None, 
             )
     except BaseException as error:
         connection.abort()
-        raise _told(error) from None
+        raise _connect_error(error) from None
     return connection
 
 
-async def _through(proxy: Proxy, connection: Connection, tls: ssl.SSLContext | None, seconds: float) -> None:
-    """To the proxy if it reads the request itself, through it if the request is for other eyes."""
+async def _open_through_proxy(
+    proxy: HttpProxy, connection: HttpConnection, tls: ssl.SSLContext | None, seconds: float
+) -> None:
+    """Connect to the proxy (plain http), or through it with a tunnel (https)."""
     if tls is None:
-        await _reach(proxy, lambda: connection, seconds)
+        await _connect_to_proxy(proxy, lambda: connection, seconds)
         return
     loop = asyncio.get_running_loop()
-    tunnelling = Tunnelling(loop)
-    transport = await _reach(proxy, lambda: tunnelling, seconds)
+    tunnelling = TunnelHandshake(loop)
+    transport = await _connect_to_proxy(proxy, lambda: tunnelling, seconds)
     try:
         await tunnelling.ask(connection.origin)
         name = connection.origin.host.rstrip(".")
@@ -76,19 +139,21 @@ async def _through(proxy: Proxy, connection: Connection, tls: ssl.SSLContext | N
     except BaseException:
         transport.abort()
         raise
-    if inside is None or inside.is_closing():  # it was closed before anybody could be told
+    if inside is None or inside.is_closing():  # it was closed during the handshake
         raise ConnectionResetError(*_RESET)
     connection.connection_made(inside)
 
 
-async def _reach(proxy: Proxy, make: Callable[[], asyncio.BaseProtocol], seconds: float) -> asyncio.Transport:
+async def _connect_to_proxy(
+    proxy: HttpProxy, make: Callable[[], asyncio.BaseProtocol], seconds: float
+) -> asyncio.Transport:
     secure = proxy.scheme == "https"
     try:
         transport, _ = await asyncio.get_running_loop().create_connection(
             make,
             proxy.host,
             proxy.port,
-            ssl=trust() if secure else None,
+            ssl=tls_context() if secure else None,
             server_hostname=proxy.host.rstrip(".") if secure else None,
             ssl_handshake_timeout=seconds if secure else None,
             happy_eyeballs_delay=None if _is_address(proxy.host) else HAPPY_EYEBALLS,
@@ -96,27 +161,27 @@ async def _reach(proxy: Proxy, make: Callable[[], asyncio.BaseProtocol], seconds
     except TimeoutError:
         raise
     except (OSError, UnicodeError) as error:
-        raise ProxyFault("", _first(error)) from None
+        raise ProxyError("", _first_error(error)) from None
     return transport
 
 
-def _told(error: BaseException) -> BaseException:
-    """What kept a connection from being made. Cancelling and faults of our own pass as they are."""
+def _connect_error(error: BaseException) -> BaseException:
+    """The NetworkError for a failed connection attempt. Cancellation and our own errors are unchanged."""
     match error:
         case TimeoutError():
             return ConnectTimeout("", error)
         case ssl.SSLCertVerificationError():
-            return Untrusted("", error)
+            return UntrustedCertificate("", error)
         case ssl.SSLError():
             return NoTls("", error)
         case OSError() | UnicodeError():
-            return Unreachable("", _first(error))
+            return Unreachable("", _first_error(error))
         case _:
             return error
 
 
-def _first(error: OSError | UnicodeError) -> Exception:
-    """Where several addresses were tried asyncio tells of them in one text. The first speaks for all."""
+def _first_error(error: OSError | UnicodeError) -> Exception:
+    """The first error, where asyncio joined those of several addresses in one text."""
     number = _ERRNO.search(str(error)) if isinstance(error, OSError) and error.errno is None else None
     return error if number is None else OSError(int(number[1]), str(error))
 

@@ -1,44 +1,45 @@
-"""The connections of one event loop: kept while idle, at most a minute, and taken up again by the next request."""
+"""The connections of one event loop. Idle ones are kept for at most a minute and reused by the next request."""
 
 import asyncio
 import ssl
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 
-from weft.http1.connection import Connection
-from weft.http1.dial import dial
-from weft.http1.faults import Broken
-from weft.http1.reply import Reply
-from weft.http1.request import Origin
+from weft.http1.connection import HttpConnection, HttpReply
+from weft.http1.dial import open_connection
+from weft.http1.errors import ConnectionBroken
+from weft.http1.request import Origin, RequestTarget
 
 IDLE_SECONDS = 60.0
 MAX_IDLE = 256
-SETTLE_SECONDS = 0.02
+DRAIN_WAIT_SECONDS = 0.02
 _BUFFER = 256 * 1024
 _CLOSING_ROUNDS = 10
 
 
-class Pool:
-    """Connections by origin. Nothing limits how many are in use at once."""
+class ConnectionPool:
+    """Connections by origin. The number of connections in use is not limited."""
 
     def __init__(self) -> None:
         self.buffer = memoryview(bytearray(_BUFFER))
         self._loop = asyncio.get_running_loop()
-        self._all: set[Connection] = set()
-        self._idle: dict[Origin, list[Connection]] = {}
-        self._settling: dict[Origin, Reply] = {}  # the last one whose end nobody waited for
+        self._all: set[HttpConnection] = set()
+        self._idle: dict[Origin, list[HttpConnection]] = {}
+        self._draining: dict[Origin, HttpReply] = {}  # the last released reply whose end has not arrived
         self._timer: asyncio.TimerHandle | None = None
 
     async def send(
         self, origin: Origin, head: bytes, body: bytes, *, tls: ssl.SSLContext | None, connect_timeout: float
-    ) -> Reply:
-        """Send a request and hand out its answer as it begins."""
-        connection = self._take(origin) or await self._settled(origin)
+    ) -> HttpReply:
+        """Send a request and return its reply once the head has arrived."""
+        connection = self._pop_idle(origin) or await self._pop_drained(origin)
         if connection is not None:
             reply = connection.send(head, body)
             try:
                 await reply.begin()
-            except Broken:
-                # It was closed while nobody looked, and nobody read the request: another connection may be better.
-                if connection.heard:
+            except ConnectionBroken:
+                # The server closed an idle connection and did not read the request: a new connection may work.
+                if connection.received:
                     raise
             else:
                 return reply
@@ -57,10 +58,10 @@ class Pool:
                 return
             await asyncio.sleep(0)
 
-    async def _connect(self, origin: Origin, tls: ssl.SSLContext | None, seconds: float) -> Connection:
-        return await dial(lambda: Connection(self._loop, origin, self), tls, seconds)
+    async def _connect(self, origin: Origin, tls: ssl.SSLContext | None, seconds: float) -> HttpConnection:
+        return await open_connection(lambda: HttpConnection(self._loop, origin, self), tls, seconds)
 
-    def _take(self, origin: Origin) -> Connection | None:
+    def _pop_idle(self, origin: Origin) -> HttpConnection | None:
         idle = self._idle.get(origin)
         while idle:
             connection = idle.pop()
@@ -68,31 +69,31 @@ class Pool:
                 return connection
         return None
 
-    async def _settled(self, origin: Origin) -> Connection | None:
-        """One whose last bytes are still under way: mostly sooner here than a new one."""
-        reply = self._settling.pop(origin, None)
-        if reply is None or not reply.settling:
+    async def _pop_drained(self, origin: Origin) -> HttpConnection | None:
+        """Wait briefly for a connection that is draining: mostly faster than a new one."""
+        reply = self._draining.pop(origin, None)
+        if reply is None or not reply.is_draining:
             return None
-        await reply.settled(SETTLE_SECONDS)
-        return self._take(origin)
+        await reply.wait_drained(DRAIN_WAIT_SECONDS)
+        return self._pop_idle(origin)
 
     def _sweep(self) -> None:
-        """Let go of those that nobody has wanted for long."""
+        """Close connections that were idle for too long."""
         old = self._loop.time() - IDLE_SECONDS
         for idle in self._idle.values():
             while idle and idle[0].idle_since <= old:
                 idle.pop(0).abort()
         self._idle = {origin: idle for origin, idle in self._idle.items() if idle}
-        self._settling = {origin: reply for origin, reply in self._settling.items() if reply.settling}
+        self._draining = {origin: reply for origin, reply in self._draining.items() if reply.is_draining}
         oldest = min((idle[0].idle_since for idle in self._idle.values()), default=None)
         self._timer = None if oldest is None else self._loop.call_at(oldest + IDLE_SECONDS, self._sweep)
 
-    # --- what connections say -----------------------------------------------------------------------------------
+    # --- called by connections -----------------------------------------------------------------------------------
 
-    def made(self, connection: Connection) -> None:
+    def on_open(self, connection: HttpConnection) -> None:
         self._all.add(connection)
 
-    def idle(self, connection: Connection) -> None:
+    def on_idle(self, connection: HttpConnection) -> None:
         idle = self._idle.setdefault(connection.origin, [])
         connection.idle_since = self._loop.time()
         idle.append(connection)
@@ -101,10 +102,23 @@ class Pool:
         if self._timer is None:
             self._timer = self._loop.call_later(IDLE_SECONDS, self._sweep)
 
-    def settling(self, connection: Connection, reply: Reply) -> None:
-        self._settling[connection.origin] = reply
+    def on_draining(self, connection: HttpConnection, reply: HttpReply) -> None:
+        self._draining[connection.origin] = reply
 
-    def lost(self, connection: Connection) -> None:
+    def on_lost(self, connection: HttpConnection) -> None:
         self._all.discard(connection)
         if connection in (idle := self._idle.get(connection.origin, [])):
             idle.remove(connection)
+
+
+@asynccontextmanager
+async def get_once(
+    target: RequestTarget, headers: Mapping[str, str], *, tls: ssl.SSLContext | None, connect_timeout: float
+) -> AsyncGenerator[HttpReply]:
+    """Send a GET on a connection of its own, which is closed when the block ends."""
+    pool = ConnectionPool()
+    head = target.encode_head("GET", headers, last=True)
+    try:
+        yield await pool.send(target.origin, head, b"", tls=tls, connect_timeout=connect_timeout)
+    finally:
+        await pool.close()

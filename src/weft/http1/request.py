@@ -1,11 +1,78 @@
-"""The head of a request: where it goes, and the headers that go with it, written once for all turns that share them."""
+"""The destination of a request (origin, proxy, TLS trust) and its head, encoded once for all turns that share it."""
 
+import os
+import ssl
+import sys
+from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from weft.core.errors import InvalidRequest
-from weft.http1.proxy import PORTS, Proxy
+from weft.http1.errors import ProxyError
+
+PORTS = {"http": 80, "https": 443}
+"""The default port of each scheme."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class HttpProxy:
+    scheme: str
+    """The scheme of the connection to the proxy itself."""
+    host: str
+    port: int
+    authorization: str | None = field(default=None, repr=False)
+    """The value of its `proxy-authorization` header."""
+
+    @classmethod
+    def parse(cls, url: str) -> Self:
+        """Parse an address such as `http://user:password@host:3128`; ProxyError if it is invalid."""
+        try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
+            host, port = parts.hostname, parts.port
+        except ValueError:  # its message quotes the address
+            host = port = parts = None
+        if parts is None or not host:
+            raise ProxyError("its address cannot be read")
+        if parts.scheme not in PORTS:
+            raise ProxyError("it is neither an http:// nor an https:// proxy")
+        return cls(parts.scheme, host, port or PORTS[parts.scheme], _basic(parts.username, parts.password))
+
+
+def proxy_for(url: str) -> HttpProxy | None:
+    """The proxy that the environment sets for a URL. Loopback addresses have none."""
+    parts = urlsplit(url)
+    if parts.hostname in _LOOPBACK or not any(name.lower().endswith("_proxy") for name in os.environ):
+        return None
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    named = proxies.get(parts.scheme) or proxies.get("all")
+    return None if named is None or proxy_bypass(parts.netloc) else HttpProxy.parse(named)
+
+
+def _basic(user: str | None, password: str | None) -> str | None:
+    """Basic credentials (RFC 7617), which are percent-encoded in a URL."""
+    if user is None and password is None:
+        return None
+    return "Basic " + b64encode(f"{unquote(user or '')}:{unquote(password or '')}".encode()).decode()
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """The shared TLS context; it honours SSL_CERT_FILE, SSL_CERT_DIR and REQUESTS_CA_BUNDLE."""
+    context = ssl.create_default_context()
+    bundle = os.environ.get("REQUESTS_CA_BUNDLE") or os.environ.get("CURL_CA_BUNDLE")
+    if bundle and os.path.exists(bundle):
+        context.load_verify_locations(bundle)
+    if sys.platform != "win32":
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
 
 _PATH = "/:@!$&'()*+,;=-._~%"
 _OURS = ("content-length", "transfer-encoding", "connection")
@@ -13,14 +80,14 @@ _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHI
 
 
 class Origin(NamedTuple):
-    """What a connection belongs to: who is at its other end, and the way there."""
+    """The other end of a connection, and the route to it. Connections are reused by origin."""
 
     scheme: str
     host: str
     port: int
-    proxy: Proxy | None = None
+    proxy: HttpProxy | None = None
     addresses: tuple[str, ...] = ()
-    """Those to dial, in this order. Without any the name is looked up."""
+    """Addresses to connect to, in this order. If empty, the name is resolved."""
 
     @property
     def authority(self) -> str:
@@ -29,8 +96,8 @@ class Origin(NamedTuple):
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-class Target:
-    """Where a URL points to, and what is sent there."""
+class RequestTarget:
+    """The origin and path of a URL, and the encoded head of requests to it."""
 
     __slots__ = ("_head", "_headers", "origin", "path")
 
@@ -42,7 +109,7 @@ class Target:
         self._head = b""
 
     @classmethod
-    def of(cls, url: str, proxy: Proxy | None = None) -> Self:
+    def parse(cls, url: str, proxy: HttpProxy | None = None) -> Self:
         parts = urlsplit(url)
         origin = Origin(parts.scheme, _ascii(parts.hostname or ""), parts.port or PORTS[parts.scheme], proxy=proxy)
         path = quote(parts.path or "/", safe=_PATH)
@@ -50,17 +117,17 @@ class Target:
             path += "?" + quote(parts.query, safe=_PATH + "?")
         return cls(origin, path)
 
-    def head(self, headers: Mapping[str, str], length: int) -> bytes:
+    def encode_post_head(self, headers: Mapping[str, str], length: int) -> bytes:
         """The head of a POST with a body of this length."""
         if self._headers != headers:
             self._head = "\r\n".join([*self._lines("POST", headers), "content-length: "]).encode()
             self._headers = dict(headers)
         return b"%b%d\r\n\r\n" % (self._head, length)
 
-    def head_of(
+    def encode_head(
         self, method: str, headers: Mapping[str, str], length: int | None = None, *, last: bool = False
     ) -> bytes:
-        """The head of any request, one without a body if it has no length. The last one closes its connection."""
+        """The head of any request; without a length it has no body. `last` closes the connection afterwards."""
         lines = self._lines(method, headers)
         if last:
             lines.append("connection: close")
@@ -69,7 +136,7 @@ class Target:
         return "\r\n".join([*lines, "", ""]).encode()
 
     def _lines(self, method: str, headers: Mapping[str, str]) -> list[str]:
-        """A proxy that is to read the request gets the whole address; a tunnel has its own way to say where it goes."""
+        """The lines of a head. A proxy that reads the request (no tunnel) gets the whole URL."""
         given = {name.lower(): value for name, value in headers.items() if name.lower() not in _OURS}
         fields = {"host": self.origin.authority, "accept-encoding": "identity"} | given
         place, proxy = self.path, self.origin.proxy

@@ -1,20 +1,19 @@
-"""The contract between a model and whoever runs turns on it."""
+"""The contract between a model and the loop that runs turns on it."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, runtime_checkable
 
 import msgspec
 
-from weft.core.content import Text
-from weft.core.messages import Message
+from weft.core.errors import WeftError
+from weft.core.json import JsonObject
+from weft.core.messages import Message, ResultPart, Text, ToolCall, ToolDefinition, ToolResult, tool_results
 from weft.core.payload import Payload
-from weft.core.settings import Settings
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall, ToolDefinition, ToolResult
-from weft.core.usage import Cost, Usage
+from weft.core.turn import Cost, Settings, StopReason, Usage
 
 OnEvent = Callable[[Payload], object]
-"""Called with each payload as it arrives, in the task that runs the turn. It must not block."""
+"""Called with each payload as it arrives, in the task that runs the turn. It must not block. False, returned for a
+`RetryScheduled`, stops the retry: the turn fails with the error of the attempt."""
 
 
 class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,16 +24,16 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     usage: Usage
     attempts: int = 1
     discarded: Usage = Usage()
-    """What failed attempts of this turn used, as far as the provider said."""
+    """The usage of failed attempts, as far as the provider reported it."""
     provider_stop_reason: str | None = None
     response_id: str | None = None
     response_model: str | None = None
     billed_usd: float | None = None
-    """The cost, where the provider itself says it."""
+    """The cost, if the provider reports it."""
 
     @property
     def text(self) -> str:
-        """What the model said, a refusal left out."""
+        """The text of the answer, without a refusal."""
         return "".join(b.text for b in self.message.content if isinstance(b, Text) and not b.refusal)
 
     @property
@@ -43,8 +42,7 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def refusal(self) -> str | None:
-        said = "".join(b.text for b in self.message.content if isinstance(b, Text) and b.refusal)
-        return said or None
+        return "".join(b.text for b in self.message.content if isinstance(b, Text) and b.refusal) or None
 
     @property
     def tool_calls(self) -> list[ToolCall]:
@@ -53,7 +51,7 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def assistant_turn(self) -> Any:
-        """The answer in the provider's own words, as it must be echoed."""
+        """The answer in the provider's own form, as it must be sent back."""
         return self.message.native.content if self.message.native is not None else None
 
 
@@ -65,26 +63,114 @@ class ProviderSession(Protocol):
     settings: Settings
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
-        """Ask for one turn and stream it. Raises a `ProviderError` when every attempt failed."""
+        """Request one turn and stream it. Raises a `ProviderError` when every attempt failed."""
         ...
 
     def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
-        """Continue after a turn: its message and the results of its calls join the history."""
+        """Append the message of a turn and the results of its calls."""
         ...
 
     def append(self, message: Message) -> None:
-        """Add a message to the history."""
+        """Append a message to the history."""
         ...
 
     def cost(self, usage: Usage) -> Cost:
-        """What a usage of this model costs."""
+        """Return the cost of a usage of this model."""
         ...
 
     @property
     def prices_ready(self) -> bool:
-        """`cost` answers at once. If not, `load_prices` first: it reads the list without holding the loop up."""
+        """`cost` does not block. If not, await `load_prices` first: it reads the list in a thread."""
         ...
 
     async def load_prices(self) -> None: ...
 
     async def close(self) -> None: ...
+
+
+Judge = Callable[[str, JsonObject], str | None]
+"""Returns why a subagent's call, which is in no message of the log, may not run; None if it may."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """The result of a call that the host ran."""
+
+    content: str | list[ResultPart]
+    is_error: bool = False
+
+
+class OutcomeLost(WeftError):
+    """The host's loop ended before it reported the outcome of a call."""
+
+
+class LimitReached(WeftError):
+    """The host's loop reached a limit of its own: `turns` or `usd`."""
+
+    def __init__(self, message: str, limit: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+@runtime_checkable
+class ToolHost(Protocol):
+    """A `ProviderSession` whose model runs in a loop of its own, with tools of its own.
+
+    The session still runs turn by turn. Its loop waits at each call until Weft has decided on it. A call of a tool
+    of Weft runs in Weft, and its result is delivered at once: the loop may need it before the next call. A call of the
+    host's own tool is run by `perform`; a refused call gets a result without having been performed.
+    """
+
+    judge: Judge | None
+
+    async def perform(self, call: str, arguments: JsonObject, say: Callable[[str], object]) -> Outcome:
+        """Let the host run a call and wait for its outcome. `say` receives its output. Raises `OutcomeLost`."""
+        ...
+
+    def deliver_result(self, result: ToolResult) -> None:
+        """Pass the result of a call to the host."""
+        ...
+
+    async def end_exchange(self, *, cut: bool) -> None:
+        """End the exchange. If it was `cut` off, the host's loop has ended on return. Never raises."""
+        ...
+
+
+class ConversationBase:
+    """A `ProviderSession` except for the turn: it keeps the history and costs nothing."""
+
+    def __init__(self, messages: list[Message], tools: list[ToolDefinition], settings: Settings) -> None:
+        self.messages = list(messages)
+        self.tools = tools
+        self.settings = settings
+
+    @property
+    def used_ids(self) -> set[str]:
+        """The ids of all calls in the history."""
+        return {call.id for message in self.messages for call in message.tool_calls}
+
+    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
+        self.messages.append(turn.message)
+        if results:
+            self.messages.append(tool_results(results))
+
+    def append(self, message: Message) -> None:
+        self.messages.append(message)
+
+    def cost(self, usage: Usage) -> Cost:
+        return Cost(usd=0.0, source="catalogue")
+
+    @property
+    def prices_ready(self) -> bool:
+        return True
+
+    async def load_prices(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -1,4 +1,4 @@
-"""What is known of models: context size, abilities, prices. Prices come from the list in the package, offline."""
+"""The model catalogue: context sizes, abilities and prices, from names and from the price list in the package."""
 
 import re
 from datetime import UTC, datetime
@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from weft.core.usage import Cost, Usage
+from weft.core.turn import Cost, Usage
 from weft.providers.model import Model
-from weft.providers.prices import stored
-from weft.providers.prices.listing import PricedModel
-from weft.providers.prices.rates import Tokens, base_of
+from weft.providers.prices import price_list
+from weft.providers.prices.price_list import PricedModel, TokenCounts, base_of
 
 _VISION = re.compile(
     r"gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision|llava"
@@ -24,12 +23,12 @@ _REASONING = re.compile(
     re.I,
 )
 _OWN = {"gemini": ("gemini", "gemma")}
-"""How names begin where the price list has models of others beside a provider's own."""
+"""Prefixes of a provider's own models, where the price list has models of others as well."""
 _NO_TOOLS = re.compile(r"embed|whisper|tts|image|dall|moderation|davinci|babbage|rerank|sora|veo|imagen", re.I)
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model can do and costs. None where nobody has said."""
+    """The abilities and prices of a model. None means unknown."""
 
     name: str
     provider: str
@@ -41,8 +40,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     output_usd_per_million: float | None = None
 
 
-def describe(model: Model) -> ModelInfo:
-    """What is known of a model, from its name and the price list."""
+def describe_model(model: Model) -> ModelInfo:
+    """Describe a model from its name and the price list."""
     bare = model.name.rpartition("/")[2]
     priced = _find(model.name, _price_provider(model))
     dollars = _per_million(priced) if priced is not None else (None, None)
@@ -59,13 +58,13 @@ def describe(model: Model) -> ModelInfo:
 
 
 def price(model: Model, usage: Usage) -> Cost:
-    """The list price of a usage. Unknown where the model has no price, or nothing was counted."""
+    """Return the list price of a usage; unknown if the model has none or nothing was counted."""
     if usage.total is None or not has_list_price(model):
         return Cost()
     priced = _find(model.name, _price_provider(model))
     if priced is None:
         return Cost()
-    tokens = Tokens(
+    tokens = TokenCounts(
         input=usage.input or 0,
         cache_read=usage.cache_read or 0,
         cache_write=usage.cache_write or 0,
@@ -75,7 +74,7 @@ def price(model: Model, usage: Usage) -> Cost:
 
 
 class PictureTokens(NamedTuple):
-    """What a request for a picture used. The buckets are disjoint."""
+    """The usage of an image request. The buckets are disjoint."""
 
     text_in: int
     image_in: int
@@ -84,43 +83,40 @@ class PictureTokens(NamedTuple):
 
 
 def picture_price(provider: str, model: str, tokens: PictureTokens) -> float | None:
-    """The list price of a picture, in dollars; None where the list does not have its model."""
+    """Return the list price of an image in dollars; None if the list does not have its model."""
     priced = _find(model, provider)
     if priced is None:
         return None
-    counted = Tokens(
+    counted = TokenCounts(
         input=tokens.text_in, image_input=tokens.image_in, output=tokens.text_out, image_output=tokens.image_out
     )
     return priced.rates_at(datetime.now(UTC)).dollars(counted)
 
 
 def has_list_price(model: Model) -> bool:
-    """Whether it is worth a look: an endpoint that is known by its host alone is in no list."""
+    """Whether the list may have the model: endpoints that are named by their host are in no list."""
     provider = _price_provider(model)
     return "." not in provider and ":" not in provider and provider != "localhost"
 
 
 def is_loaded() -> bool:
-    return stored.is_read()
+    return price_list.is_read()
 
 
 def load() -> None:
-    """Read the price list. It takes a moment, the first time."""
-    stored.price_list()
+    """Read the price list, which takes some milliseconds the first time."""
+    price_list.price_list()
 
 
 def known_models(provider: str, priced_as: str | None = None) -> list[str]:
-    """The names of a provider's models in the price list, as far as they can be asked for turns.
-
-    `priced_as` is what the price list calls it, where that is something else.
-    """
-    listed = stored.price_list().providers
+    """List the chat models of a provider in the price list. `priced_as` is its name there, if it differs."""
+    listed = price_list.price_list().providers
     names = [model.id for each in listed if each.id == (priced_as or provider) for model in each.models]
-    return [name for name in names if can_take_turns(name) and name.startswith(_OWN.get(provider, ""))]
+    return [name for name in names if is_chat_model(name) and name.startswith(_OWN.get(provider, ""))]
 
 
-def can_take_turns(name: str) -> bool:
-    """Whether a model talks, going by its name: it may as well make vectors, pictures or sound."""
+def is_chat_model(name: str) -> bool:
+    """Whether a model can chat, judged by its name: others make embeddings, images or sound."""
     return _NO_TOOLS.search(name) is None
 
 
@@ -130,7 +126,7 @@ def _price_provider(model: Model) -> str:
 
 @lru_cache(maxsize=256)
 def _find(name: str, provider: str) -> PricedModel | None:
-    return stored.price_list().find(provider, name)
+    return price_list.price_list().find(provider, name)
 
 
 def _per_million(priced: PricedModel) -> tuple[float | None, float | None]:

@@ -1,4 +1,4 @@
-"""Providers that people name themselves, and instructions for every agent, from `weft.toml`.
+"""Reads providers and agent instructions from `weft.toml`.
 
     [agent]
     instructions = "Answer in English."
@@ -9,8 +9,8 @@
     base_url = "https://models.example.com/v1"
     api_key_env = "MINE_API_KEY"
 
-The project's file counts if the user trusts it, then the user's own. Keys never stand in either, only the name of the
-environment variable that holds one.
+The project's file counts if the user trusts it, then the user's own. Neither holds keys, only the names of environment
+variables that do.
 """
 
 import os
@@ -19,49 +19,50 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from weft.config.places import project_file, shown, user_file
+from weft.config.paths import display_path, project_file, user_file
 from weft.core.errors import ConfigurationError
 from weft.providers.model import Endpoint
 from weft.providers.presets import PRESETS
-from weft.wires.quirks import Quirks
+from weft.wires.request import Quirks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from weft.config.reading import Document
+    from weft.config.document import ConfigDocument
+
 
 _OTHERS = ("AWS_", "AZURE_", "GCP_", "GOOGLE_", "GITHUB_", "GH_", "GITLAB_", "NPM_", "PYPI_", "SSH_", "KUBE", "WEFT_")
-"""How variables begin that hold keys of other services."""
+"""Prefixes of variables that hold keys of other services."""
 
 
 def configured_providers() -> dict[str, Endpoint]:
-    """The providers of all files that are obeyed; a stronger file wins."""
+    """Read the providers of all files in effect; a stronger file wins."""
     return {name: _endpoint(document, name) for document in _documents() for name in document.table("providers")}
 
 
 def configured_instructions() -> list[str]:
-    """The instructions of all files that are obeyed, in their order."""
+    """Read the instructions of all files in effect, in their order."""
     found: list[str] = []
     for document in _documents():
-        said = document.table("agent")
-        found += [said["instructions"]] if said.get("instructions") else []
-        if said.get("instructions_file"):
-            found.append(_text_of(document, said["instructions_file"]))
+        table = document.table("agent")
+        found += [table["instructions"]] if table.get("instructions") else []
+        if table.get("instructions_file"):
+            found.append(_text_of(document, table["instructions_file"]))
     return found
 
 
-def check_variable(document: "Document", path: tuple[str, ...], name: str, whose: str) -> None:
-    """A project may use a key of its own. It may not turn one of the user's to an address of its choice."""
+def check_variable(document: "ConfigDocument", path: tuple[str, ...], name: str, whose: str) -> None:
+    """Refuse a project's file that would send one of the user's keys to an address of its choice."""
     known = {variable for preset in PRESETS.values() for variable in preset.key_envs}
     if name in known or name.startswith(_OTHERS):
         raise ConfigurationError(
             f"{document.where(*path)}: a project's file may not use {name} for {whose}; "
-            f"write this into {shown(user_file())}, or name a variable of its own."
+            f"write this into {display_path(user_file())}, or name a variable of its own."
         )
 
 
 def ignored_file() -> str:
-    """A sentence about a project's file that is not obeyed, or nothing."""
+    """Return a sentence about a project's file that is not trusted; empty if there is none."""
     if project_file() is None:
         return ""
     from weft.config.sources import sources
@@ -70,15 +71,15 @@ def ignored_file() -> str:
     return " The weft.toml of this project is not trusted and does nothing; `weft trust` asks." if untrusted else ""
 
 
-def _documents() -> "Sequence[Document]":
+def _documents() -> "Sequence[ConfigDocument]":
     if not os.path.exists(user_file()) and project_file() is None:
         return ()
-    from weft.config.sources import obeyed
+    from weft.config.sources import active_documents
 
-    return obeyed()
+    return active_documents()
 
 
-def _endpoint(document: "Document", name: str) -> Endpoint:
+def _endpoint(document: "ConfigDocument", name: str) -> Endpoint:
     entry = document.table("providers", name)
     variable = entry.get("api_key_env")
     if document.place == "project":
@@ -86,7 +87,7 @@ def _endpoint(document: "Document", name: str) -> Endpoint:
         if name in PRESETS:
             raise ConfigurationError(
                 f"{document.where(*path)}: a project's file may not change the provider {name!r}, which has your key; "
-                f"give it another name, or write this into {shown(user_file())}."
+                f"give it another name, or write this into {display_path(user_file())}."
             )
         if variable:
             check_variable(document, (*path, "api_key_env"), variable, repr(name))
@@ -102,7 +103,7 @@ def _endpoint(document: "Document", name: str) -> Endpoint:
     )
 
 
-def _text_of(document: "Document", name: str) -> str:
+def _text_of(document: "ConfigDocument", name: str) -> str:
     file: Path = document.path.parent / name
     try:
         return file.read_text("utf-8")

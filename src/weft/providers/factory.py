@@ -1,15 +1,15 @@
-"""From a name such as `anthropic/claude-sonnet-4-6` to a session that can be asked for turns."""
+"""Resolves a name such as `anthropic/claude-sonnet-4-6` to a model and opens sessions with it."""
 
 import os
 from dataclasses import replace
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from weft.core.errors import ConfigurationError, UnknownProvider
-from weft.core.messages import Message
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition
+from weft.core.messages import Message, ToolDefinition
+from weft.core.turn import Settings
 from weft.providers.base import ProviderSession
 from weft.providers.config import configured_providers, ignored_file
 from weft.providers.model import Endpoint, Model
@@ -26,11 +26,15 @@ _FAMILIES = {
     "deepseek": "deepseek",
     "mistral": "mistral",
 }
-_WITHOUT_WIRE = ("local", "claude-agent")
+_WITHOUT_WIRE = {
+    "local": "weft.vision.local_model:LocalVision",
+    "claude-agent": "weft.providers.claude_agent:ClaudeAgent",
+}
+"""Models that speak no wire. Their modules are imported when one is named."""
 
 
 class Scripted(Protocol):
-    """Anything that opens sessions of its own, such as a `ScriptedModel`."""
+    """A model that opens its own sessions, such as a `ScriptedModel`."""
 
     def open_session(
         self, *, messages: list[Message], tools: list[ToolDefinition], settings: Settings
@@ -38,27 +42,26 @@ class Scripted(Protocol):
 
 
 def resolve(name: str) -> Model:
-    """The model of that name; the provider stands before the first slash."""
+    """Resolve the name of a model; the provider is the part before the first slash."""
     provider, slash, model = name.partition("/")
     if not slash:
         raise UnknownProvider(_no_provider_message(name))
     if not model:
         raise UnknownProvider(f"{name!r} names no model; write it behind the slash, such as {provider}/NAME.")
-    return Model.at(endpoint_of(provider), model)
+    return Model.at(resolve_endpoint(provider), model)
 
 
 def find(name: str) -> Model | Scripted:
-    """The model of that name, those included that speak no wire: the local converter, and Claude in the SDK's loop."""
+    """Find the model of a name, including those without a wire: the local model and Claude in the SDK's loop."""
     provider, _, model = name.partition("/")
     if provider not in _WITHOUT_WIRE or not model:
         return resolve(name)
-    if provider == "local":
-        return local(model)
-    return claude_agent(model)
+    module, _, name = _WITHOUT_WIRE[provider].partition(":")
+    return getattr(import_module(module), name).named(model)
 
 
-def endpoint_of(provider: str) -> Endpoint:
-    """The endpoint of a provider, from `weft.toml` or from those Weft knows."""
+def resolve_endpoint(provider: str) -> Endpoint:
+    """Find the endpoint of a provider, in `weft.toml` or in the presets."""
     configured = configured_providers()
     endpoint = configured.get(provider) or PRESETS.get(provider)
     if endpoint is None:
@@ -75,7 +78,7 @@ def endpoint_of(provider: str) -> Endpoint:
     return replace(endpoint, base_url=_base_url(endpoint))
 
 
-def open_session(
+def open_provider_session(
     model: str | Model | Scripted,
     *,
     messages: list[Message] | None = None,
@@ -83,7 +86,7 @@ def open_session(
     settings: Settings | None = None,
     **options: Any,
 ) -> ProviderSession:
-    """A session with a model: a name, a `Model`, or a `ScriptedModel`.
+    """Open a session with a model: a name, a `Model`, or a `ScriptedModel`.
 
     Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
     """
@@ -91,26 +94,12 @@ def open_session(
         model = find(model)
     if not isinstance(model, Model):
         return model.open_session(messages=messages or [], tools=tools or [], settings=settings or Settings())
-    from weft.providers.recording import Player, current_tape
+    from weft.providers.recording import TrafficPlayer, active_tape
     from weft.providers.session import WireSession
 
-    if not isinstance(current_tape(), Player):
+    if not isinstance(active_tape(), TrafficPlayer):
         model.require_key()
     return WireSession(model, messages=messages, tools=tools, settings=settings, **options)
-
-
-def local(name: str) -> Scripted:
-    """The converter that needs no key and no network."""
-    from weft.providers.local.model import LocalVision
-
-    return LocalVision.named(name)
-
-
-def claude_agent(name: str) -> Scripted:
-    """Claude in the loop of the Claude Agent SDK."""
-    from weft.providers.claude_agent import ClaudeAgent
-
-    return ClaudeAgent.named(name)
 
 
 def _base_url(endpoint: Endpoint) -> str:
@@ -128,7 +117,7 @@ def _base_url(endpoint: Endpoint) -> str:
 
 
 def _ollama_url(host: str) -> str:
-    """`OLLAMA_HOST` as Ollama reads it: a host, perhaps a scheme, perhaps a port; 0.0.0.0 is where it listens."""
+    """Parse `OLLAMA_HOST`: a host with an optional scheme and port; 0.0.0.0 is a listening address."""
     url = host if "://" in host else f"http://{host}"
     try:
         parts = urlsplit(url)

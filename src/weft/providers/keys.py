@@ -1,7 +1,7 @@
-"""Keys: from the environment, then from the keyring of the system, where the `keyring` package is installed.
+"""Finds keys in the environment, then in the keyring of the system, if the `keyring` package is installed.
 
-In the keyring a key stands under the name of its variable. A list of those names, without the keys, is kept beside the
-user's settings, so that nobody who keeps nothing there is asked to unlock anything.
+The keyring stores a key under the name of its variable. A list of these names is stored beside the user's settings, so
+the keyring is not opened for a user who stores nothing there.
 """
 
 import os
@@ -15,111 +15,111 @@ from typing import Any, Literal
 
 import msgspec
 
-from weft.config.places import config_home
+from weft.config.paths import config_home
 from weft.core.errors import ConfigurationError
 
 SERVICE = "weft"
-"""Under which the keyring keeps them."""
+"""The service name in the keyring."""
 Origin = Literal["environment", "keyring"]
 _INSTALL = "pip install 'weft[keyring]'"
 
 
-def key_of(names: Sequence[str]) -> str | None:
-    """The first key that is found under one of the names."""
+def find_key(names: Sequence[str]) -> str | None:
+    """Find the first key under one of the names."""
     for name in names:
         key = os.environ.get(name, "").strip()
         if key:
             return key
-    kept = kept_names() if names else ()
-    return next((key for name in names if name in kept and (key := _fetched(name)[0])), None)
+    stored = stored_key_names() if names else ()
+    return next((key for name in names if name in stored and (key := _read_key(name)[0])), None)
 
 
 def has_key(names: Sequence[str]) -> bool:
-    """Whether there is one. The keyring is not opened for that."""
-    return origin_of(names) is not None
+    """Whether a key exists. The keyring is not opened."""
+    return find_key_origin(names) is not None
 
 
-def origin_of(names: Sequence[str]) -> tuple[str, Origin] | None:
-    """The name that a key is found under, and where."""
+def find_key_origin(names: Sequence[str]) -> tuple[str, Origin] | None:
+    """Find the name under which a key is found, and where."""
     held = next((name for name in names if os.environ.get(name, "").strip()), None)
     if held is not None:
         return held, "environment"
-    kept = kept_names() if names else ()
-    found = next((name for name in names if name in kept), None)
+    stored = stored_key_names() if names else ()
+    found = next((name for name in names if name in stored), None)
     return (found, "keyring") if found is not None else None
 
 
-def locked(names: Sequence[str]) -> str:
-    """A sentence on why a key that is kept in the keyring could not be had, or nothing."""
-    kept = kept_names() if names else ()
-    return next((f" {why}" for name in names if name in kept and (why := _fetched(name)[1])), "")
+def keyring_problem(names: Sequence[str]) -> str:
+    """Return a sentence on why a stored key cannot be read from the keyring; empty if it can."""
+    stored = stored_key_names() if names else ()
+    return next((f" {why}" for name in names if name in stored and (why := _read_key(name)[1])), "")
 
 
 class KeyEnvironment(Mapping[str, str]):
-    """The environment, and the keyring behind it, for whoever looks keys up by their variables."""
+    """A mapping of the environment with the keyring behind it."""
 
     def __getitem__(self, name: str) -> str:
         found = os.environ.get(name)
         if not found:
-            found = key_of((name,)) or found
+            found = find_key((name,)) or found
         if found is None:
             raise KeyError(name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter({*os.environ, *kept_names()})
+        return iter({*os.environ, *stored_key_names()})
 
     def __len__(self) -> int:
-        return len({*os.environ, *kept_names()})
+        return len({*os.environ, *stored_key_names()})
 
 
 # --- the keyring ----------------------------------------------------------------------------------------------------
 
 
-def kept_names() -> tuple[str, ...]:
-    """The names that were given to the keyring."""
+def stored_key_names() -> tuple[str, ...]:
+    """Return the names of the keys in the keyring."""
     try:
-        return msgspec.json.decode(_list().read_bytes(), type=tuple[str, ...])
+        return msgspec.json.decode(_names_file().read_bytes(), type=tuple[str, ...])
     except (OSError, msgspec.DecodeError):
         return ()
 
 
-def keep_key(name: str, key: str) -> None:
-    """Give a key to the keyring. Raises ConfigurationError where there is none."""
+def store_key(name: str, key: str) -> None:
+    """Store a key in the keyring; ConfigurationError if there is none."""
     try:
         _keyring().set_password(SERVICE, name, key)
-        kept = _keyring().get_password(SERVICE, name)
-    except _faults() as error:
-        raise _refused("be kept", error) from None
-    if kept != key:
+        stored = _keyring().get_password(SERVICE, name)
+    except _keyring_exceptions() as error:
+        raise _keyring_error("be kept", error) from None
+    if stored != key:
         raise ConfigurationError("The keyring of the system did not keep the key; set it in the environment.")
-    _fetched.cache_clear()
-    _write_names(sorted({*kept_names(), name}))
+    _read_key.cache_clear()
+    _write_names(sorted({*stored_key_names(), name}))
 
 
-def drop_key(name: str) -> bool:
-    """Take a key out of the keyring; whether there was one."""
-    known = name in kept_names()
+def delete_key(name: str) -> bool:
+    """Delete a key from the keyring; whether there was one."""
+    known = name in stored_key_names()
     try:
         if _keyring().get_password(SERVICE, name) is not None:
             _keyring().delete_password(SERVICE, name)
             known = True
-    except _faults() as error:
-        raise _refused("be taken out", error) from None
-    _fetched.cache_clear()
-    _write_names(sorted({*kept_names()} - {name}))
+    except _keyring_exceptions() as error:
+        raise _keyring_error("be taken out", error) from None
+    _read_key.cache_clear()
+    _write_names(sorted({*stored_key_names()} - {name}))
     return known
 
 
 @cache
-def _fetched(name: str) -> tuple[str | None, str]:
-    """A key out of the keyring, asked for once; or why it cannot be had."""
+def _read_key(name: str) -> tuple[str | None, str]:
+    """Read a key from the keyring, once; or the reason why it cannot be read."""
     try:
         key = _keyring().get_password(SERVICE, name)
     except ConfigurationError as error:
         return None, str(error)
-    except _faults() as error:
-        return None, str(_refused("be read", error))
+    except _keyring_exceptions() as error:
+        return None, str(_keyring_error("be read", error))
     if not key or not key.strip():
         return None, f"The keyring no longer holds {name}; `weft key set` gives it back."
     return key.strip(), ""
@@ -132,12 +132,12 @@ def _keyring() -> Any:
     return ring
 
 
-def _faults() -> tuple[type[Exception], ...]:
-    """What a keyring may raise: its own errors, and those of the bus or the library that it speaks to."""
+def _keyring_exceptions() -> tuple[type[Exception], ...]:
+    """Return the exceptions of a keyring: its own, and those of the bus or library behind it."""
     return (Exception,) if find_spec("keyring") is not None else (OSError,)
 
 
-def _refused(what: str, error: Exception) -> ConfigurationError:
+def _keyring_error(what: str, error: Exception) -> ConfigurationError:
     if isinstance(error, ConfigurationError):
         return error
     if type(error).__name__ == "NoKeyringError":
@@ -148,7 +148,7 @@ def _refused(what: str, error: Exception) -> ConfigurationError:
     )
 
 
-def _list() -> Path:
+def _names_file() -> Path:
     return config_home() / "keyring.json"
 
 
@@ -159,6 +159,6 @@ def _write_names(names: list[str]) -> None:
         handle, part = tempfile.mkstemp(dir=folder, prefix=".keyring-")
         with os.fdopen(handle, "wb") as file:
             file.write(msgspec.json.encode(names))
-        os.replace(part, _list())
+        os.replace(part, _names_file())
     except OSError as error:
         raise ConfigurationError(f"The names of keys cannot be kept in {folder}: {error.strerror}.") from None

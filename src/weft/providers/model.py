@@ -1,4 +1,4 @@
-"""A model: a name, the wire it speaks, where it lives, and how to be let in."""
+"""A model: its name, wire, address and key."""
 
 import re
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from weft import __version__
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey
-from weft.providers.keys import key_of, locked
-from weft.wires.quirks import NONE, Quirks
+from weft.providers.keys import find_key, keyring_problem
 from weft.wires.registry import WIRES, Wire
+from weft.wires.request import NO_QUIRKS, Quirks
 
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
 
@@ -28,23 +28,23 @@ _DEFAULT_HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """Everything that stays the same from model to model of one provider."""
+    """The properties that all models of a provider share."""
 
     provider: str
     wire: str
     base_url: str
     auth: Auth | None = None
     key_envs: tuple[str, ...] = ()
-    """Environment variables, or names in the keyring, that may hold the key; first found first used."""
+    """Environment variables, or names in the keyring, that may hold the key; the first one found is used."""
     key_required: bool = True
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    quirks: Quirks = NONE
+    quirks: Quirks = NO_QUIRKS
     price_provider: str | None = None
-    """The provider's name in the price list, where it is another."""
+    """The provider's name in the price list, if it differs."""
 
 
 class Model:
-    """A model at any endpoint. The name is sent as it stands; the key is never shown."""
+    """A model at any endpoint. The name is sent unchanged; the key is never shown."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Model:
         provider: str | None = None,
         auth: Auth | None = None,
         headers: Mapping[str, str] | None = None,
-        quirks: Quirks = NONE,
+        quirks: Quirks = NO_QUIRKS,
     ) -> None:
         endpoint = Endpoint(
             provider=provider or _host_of(base_url),
@@ -73,7 +73,7 @@ class Model:
 
     @classmethod
     def at(cls, endpoint: Endpoint, name: str, api_key: str | None = None) -> "Model":
-        """A model of a known provider. The key comes from the environment or the keyring unless it is given."""
+        """Make a model of a known provider. Without `api_key` the key is read from the environment or the keyring."""
         model = cls.__new__(cls)
         model._set(name, endpoint, api_key)
         return model
@@ -85,7 +85,7 @@ class Model:
         self.endpoint = endpoint
         self.wire: Wire = WIRES[endpoint.wire]
         self.base_url = check_base_url(endpoint.base_url, endpoint.provider)
-        self._api_key = api_key or key_of(endpoint.key_envs)
+        self._api_key = api_key or find_key(endpoint.key_envs)
         if self._api_key is not None and not _SENDABLE.fullmatch(self._api_key):
             where = f" in {' or '.join(endpoint.key_envs)}" if endpoint.key_envs else ""
             raise ConfigurationError(
@@ -94,12 +94,11 @@ class Model:
             )
 
     def require_key(self) -> None:
-        """MissingKey says which variable to set, if the endpoint wants a key and there is none."""
+        """Raise MissingKey if the endpoint requires a key and there is none."""
         if self._api_key is None and self.endpoint.key_required:
-            wanted = " or ".join(self.endpoint.key_envs)
-            raise MissingKey(
-                f"There is no key for {self.provider}: set {wanted} in the environment.{locked(self.endpoint.key_envs)}"
-            )
+            names = self.endpoint.key_envs
+            message = f"There is no key for {self.provider}: set {' or '.join(names)} in the environment."
+            raise MissingKey(message + keyring_problem(names))
 
     @property
     def provider(self) -> str:
@@ -111,24 +110,24 @@ class Model:
 
     @property
     def secret(self) -> str:
-        """The key, if it is long enough to be one. Local servers take any word for a key."""
+        """The key, if it is long enough to be a secret. Local servers accept any word."""
         return self._api_key if self._api_key and len(self._api_key) >= _MIN_SECRET else ""
 
     @cached_property
     def secrets(self) -> tuple[str, ...]:
-        """What nobody else may read: the key, and what stands in headers that are named like one."""
+        """The strings to redact: the key, and the values of headers that are named like one."""
         headers = self.endpoint.headers
         own = (value for name, value in headers.items() if any(word in name.lower() for word in _SECRET_HEADERS))
         return tuple(value for value in (self.secret, *own) if len(value) >= _MIN_SECRET)
 
     @cached_property
     def url(self) -> str:
-        """Where a turn is posted. It never holds the key."""
-        return self.base_url + self.wire.path(self.name)
+        """The URL of a turn. It never holds the key."""
+        return self.base_url + self.wire.request_path(self.name)
 
     @cached_property
     def request_headers(self) -> dict[str, str]:
-        """What goes with every request, the key included."""
+        """The headers of every request, the key included."""
         headers = {
             "content-type": "application/json",
             "accept": "text/event-stream",
@@ -148,7 +147,7 @@ class Model:
 
 
 def check_base_url(base_url: str, provider: str) -> str:
-    """The address without its last slash; BadBaseUrl says what is wrong with it."""
+    """Check the address and remove its last slash. Raises BadBaseUrl."""
     shown = base_url.rpartition("@")[2] if "@" in base_url else base_url
     wrong = BadBaseUrl(
         f"The base URL of {provider} is {shown!r}; it must look like https://host/v1 or http://127.0.0.1:8080/v1."
@@ -179,7 +178,7 @@ def _is_host(host: str) -> bool:
 
 
 def _host_of(base_url: str) -> str:
-    """What to call an endpoint that has no name: its host and port."""
+    """Name an endpoint by its host and port."""
     try:
         parts = urlsplit(base_url)
         port = f":{parts.port}" if parts.port is not None else ""

@@ -1,12 +1,12 @@
-"""Traffic kept in a file and played back byte for byte, in the same pieces, without a network.
+"""Records provider traffic in a file and plays it back byte for byte, in the same pieces, without a network.
 
     with weft.record("traffic.jsonl"):
         ...  # every turn of a real endpoint is written as it happens
     with weft.replay("traffic.jsonl"):
         ...  # the same turns, from the file; no key needed
 
-A file holds one JSON object a line, an exchange each: the request without its secrets, the answer's status, headers
-and pieces with their times, and how it ended.
+Each line of the file is a JSON object with one exchange: the request without its secrets, the response's status,
+headers and timed pieces, and how it ended.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ import msgspec
 from weft.core.errors import ConfigurationError, ConnectionFailed, ProviderError, ProviderTimeout
 from weft.core.json import JsonObject, encode
 from weft.providers.model import Model
-from weft.providers.transport import Response, reason_of
+from weft.providers.transport import Response, describe_os_error
 
 _SECRET_HEADERS = (
     "authorization",
@@ -38,7 +38,7 @@ _SECRET_HEADERS = (
 
 
 class Piece(msgspec.Struct, omit_defaults=True):
-    """Bytes as one read brought them, `ms` after the request."""
+    """The bytes of one read, `ms` after the request."""
 
     ms: float
     text: str | None = None
@@ -56,8 +56,8 @@ class Piece(msgspec.Struct, omit_defaults=True):
         return self.text.encode() if self.text is not None else base64.b64decode(self.base64 or "")
 
 
-class Failure(msgspec.Struct):
-    """A request that got no answer at all."""
+class RecordedFailure(msgspec.Struct):
+    """A request that got no response."""
 
     code: str
     message: str
@@ -72,12 +72,12 @@ class RecordedExchange(msgspec.Struct, omit_defaults=True):
     headers: dict[str, str] = {}
     pieces: list[Piece] = []
     ended: str = ""
-    """`eof` (all that was wanted was read), `closed` (we stopped reading), or how the connection broke."""
-    failure: Failure | None = None
+    """`eof` (read to the end), `closed` (reading was stopped), or how the connection broke."""
+    failure: RecordedFailure | None = None
 
 
-class Recorder:
-    """Writes what passes."""
+class TrafficRecorder:
+    """Records traffic."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -88,7 +88,7 @@ class Recorder:
             raise ConfigurationError(f"The recording {path} cannot be written: {error.strerror}.") from None
 
     async def post(self, request: Awaitable[Response], model: Model, body: bytes) -> Response:
-        """Wait for the answer, and keep all that is read of it."""
+        """Wait for the response and record everything that is read of it."""
         secrets = model.secrets
         asked = msgspec.json.decode(mask(body, secrets))
         exchange = RecordedExchange(model.url, _public(model.request_headers), asked)
@@ -96,7 +96,7 @@ class Recorder:
         start = loop.time()
         read_so_far: list[tuple[float, bytes]] = []
 
-        def end(how: str, failure: Failure | None = None) -> None:
+        def end(how: str, failure: RecordedFailure | None = None) -> None:
             if exchange.ended:
                 return
             exchange.ended, exchange.failure = how, failure
@@ -106,7 +106,7 @@ class Recorder:
         try:
             response = await request
         except ProviderError as error:
-            end("failed", Failure(error.code, str(error), getattr(error, "reached", True)))
+            end("failed", RecordedFailure(error.code, str(error), getattr(error, "reached", True)))
             raise
         exchange.status = response.status
         exchange.headers = {n: mask(v.encode(), secrets).decode() for n, v in _public(response.headers).items()}
@@ -115,7 +115,7 @@ class Recorder:
             try:
                 data = await response.read_chunk()
             except Exception as error:
-                end(reason_of(error))
+                end(describe_os_error(error))
                 raise
             if data:
                 read_so_far.append((round((loop.time() - start) * 1000, 3), data))
@@ -140,8 +140,8 @@ class Recorder:
             os.fsync(file.fileno())
 
 
-class Player:
-    """Answers from a file. A request gets the first answer to the same request that was not played yet."""
+class TrafficPlayer:
+    """Replays traffic. A request gets the first recorded response to the same request that was not played yet."""
 
     def __init__(self, path: Path, speed: float) -> None:
         self._path = path
@@ -150,7 +150,7 @@ class Player:
         self._left = list(enumerate(self._all, 1))
 
     def post(self, url: str, body: bytes) -> Response:
-        exchange = self._take(url, msgspec.json.decode(body))
+        exchange = self._next_exchange(url, msgspec.json.decode(body))
         if exchange.failure is not None:
             kind = ProviderTimeout if exchange.failure.code == "timeout" else ConnectionFailed
             raise kind(exchange.failure.message, reached=exchange.failure.reached)
@@ -168,7 +168,7 @@ class Player:
 
         return Response(exchange.status, exchange.headers, read_chunk, at_end=_no, release=_nothing, close=_nothing)
 
-    def _take(self, url: str, request: Any) -> RecordedExchange:
+    def _next_exchange(self, url: str, request: Any) -> RecordedExchange:
         if not self._left:
             raise ConfigurationError(f"{self._path} holds {len(self._all)} exchanges and all were played.")
         path = urlsplit(url).path
@@ -189,26 +189,26 @@ class Player:
             await asyncio.sleep(left)
 
 
-_tape: ContextVar[Recorder | Player | None] = ContextVar("weft_tape", default=None)
+_tape: ContextVar[TrafficRecorder | TrafficPlayer | None] = ContextVar("weft_tape", default=None)
 
 
-def current_tape() -> Recorder | Player | None:
+def active_tape() -> TrafficRecorder | TrafficPlayer | None:
     return _tape.get()
 
 
 @contextmanager
 def record(path: str | os.PathLike[str]) -> Generator[None]:
-    """Append the traffic of every turn inside to a file. Keys are left out."""
-    yield from _run(Recorder(Path(path)))
+    """Append the traffic of every turn inside the block to a file, without keys."""
+    yield from _run(TrafficRecorder(Path(path)))
 
 
 @contextmanager
 def replay(path: str | os.PathLike[str], *, speed: float = 0.0) -> Generator[None]:
-    """Answer every turn inside from a file. `speed` 1 keeps the recorded pace, 0 does not wait."""
-    yield from _run(Player(Path(path), speed))
+    """Answer every turn inside the block from a file. `speed` 1 keeps the recorded pace, 0 does not wait."""
+    yield from _run(TrafficPlayer(Path(path), speed))
 
 
-def _run(tape: Recorder | Player) -> Generator[None]:
+def _run(tape: TrafficRecorder | TrafficPlayer) -> Generator[None]:
     token = _tape.set(tape)
     try:
         yield
@@ -232,14 +232,14 @@ def _load(path: Path) -> list[RecordedExchange]:
 
 
 def mask(data: bytes, secrets: Iterable[str]) -> bytes:
-    """The data with the secrets made unreadable, at the same length."""
+    """Mask the secrets in the data, at the same length."""
     for secret in secrets:
         data = data.replace(secret.encode(), b"*" * len(secret.encode()))
     return data
 
 
 def _masked(pieces: list[tuple[float, bytes]], secrets: Iterable[str]) -> list[tuple[float, bytes]]:
-    """The pieces without the secret, also where it stood across two of them."""
+    """Mask the secrets in the pieces, also where one spans two pieces."""
     whole = mask(b"".join(data for _, data in pieces), secrets)
     masked: list[tuple[float, bytes]] = []
     at = 0
@@ -262,7 +262,7 @@ def _public(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _difference(recorded: Any, asked: Any) -> str:
-    """Where two requests first differ."""
+    """Describe where two requests first differ."""
     match recorded, asked:
         case dict(), dict():
             old, new = cast("JsonObject", recorded), cast("JsonObject", asked)

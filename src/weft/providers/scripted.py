@@ -1,11 +1,11 @@
-"""A model whose turns are written in code, for tests and demonstrations.
+"""A model whose turns are scripted, for tests and demonstrations.
 
     model = weft.ScriptedModel([
         [weft.ScriptedModel.think("Oslo is cold."), weft.ScriptedModel.call("weather", city="Oslo")],
         "Take a coat.",
     ])
 
-It streams as a real model does, through the same decoder, so blocks, ids, calls and stops obey the same rules.
+It streams through the same decoder as a real model, so blocks, ids, calls and stop reasons follow the same rules.
 """
 
 import asyncio
@@ -16,14 +16,10 @@ import msgspec
 
 from weft.core.errors import ConfigurationError, ProviderError
 from weft.core.json import JsonObject, encode_text
-from weft.core.messages import Message
+from weft.core.messages import Message, ToolDefinition
 from weft.core.payload import Payload
-from weft.core.settings import Settings
-from weft.core.stop import StopReason
-from weft.core.tools import ToolDefinition
-from weft.core.usage import Usage
-from weft.providers.base import OnEvent, ProviderSession, ProviderTurn
-from weft.providers.kept import KeptConversation
+from weft.core.turn import Settings, StopReason, Usage
+from weft.providers.base import ConversationBase, OnEvent, ProviderSession, ProviderTurn
 from weft.wires.decoder import Decoder
 
 
@@ -31,33 +27,33 @@ class Think(msgspec.Struct, frozen=True):
     text: str
 
 
-class Call(msgspec.Struct, frozen=True):
+class ScriptedCall(msgspec.Struct, frozen=True):
     name: str
     input: JsonObject
     id: str = ""
     raw: str | None = None
-    """Argument text to stream instead, for arguments that are no JSON."""
+    """Argument text to stream instead; it need not be JSON."""
 
 
 class Stop(msgspec.Struct, frozen=True):
-    """How the turn ends, where not as usual."""
+    """The stop reason and usage of the turn, if not the usual ones."""
 
     reason: StopReason
     usage: Usage | None = None
 
 
 class Fail(msgspec.Struct, frozen=True):
-    """The attempt breaks here."""
+    """The attempt fails here."""
 
     error: ProviderError
 
 
-Part = str | Think | Call | Stop | Fail
-Script = str | Call | Sequence[Part]
+Part = str | Think | ScriptedCall | Stop | Fail
+Script = str | ScriptedCall | Sequence[Part]
 
 
-class Request(msgspec.Struct, frozen=True):
-    """What the model was asked with, kept for assertions."""
+class ScriptedRequest(msgspec.Struct, frozen=True):
+    """A request to the model, recorded for assertions."""
 
     messages: list[Message]
     tools: list[ToolDefinition]
@@ -65,18 +61,18 @@ class Request(msgspec.Struct, frozen=True):
 
 
 class ScriptedModel:
-    """Plays one script a turn. A callable is given the request and returns the script."""
+    """Plays one script a turn. A callable gets the request and returns the script."""
 
     def __init__(
         self,
-        turns: Sequence[Script | Callable[[Request], Script]],
+        turns: Sequence[Script | Callable[[ScriptedRequest], Script]],
         *,
         name: str = "scripted/model",
         piece: int = 8,
         pause: float = 0.0,
     ) -> None:
         self.name = name
-        self.requests: list[Request] = []
+        self.requests: list[ScriptedRequest] = []
         self._turns = list(turns)
         self._piece = max(piece, 1)
         self._pause = pause
@@ -86,13 +82,13 @@ class ScriptedModel:
         return Think(text)
 
     @staticmethod
-    def call(name: str, /, **arguments: Any) -> Call:
-        return Call(name, arguments)
+    def call(name: str, /, **arguments: Any) -> ScriptedCall:
+        return ScriptedCall(name, arguments)
 
     @staticmethod
-    def raw_call(name: str, arguments: str) -> Call:
-        """A call with argument text that need not be JSON."""
-        return Call(name, {}, raw=arguments)
+    def raw_call(name: str, arguments: str) -> ScriptedCall:
+        """Make a call with argument text that need not be JSON."""
+        return ScriptedCall(name, {}, raw=arguments)
 
     @staticmethod
     def stop(reason: StopReason, usage: Usage | None = None) -> Stop:
@@ -107,7 +103,7 @@ class ScriptedModel:
     ) -> ProviderSession:
         return ScriptedSession(self, messages, tools, settings)
 
-    def next_script(self, request: Request) -> Script:
+    def next_script(self, request: ScriptedRequest) -> Script:
         if len(self.requests) >= len(self._turns):
             raise ConfigurationError(f"The script of {self.name} has {len(self._turns)} turns and all were played.")
         turn = self._turns[len(self.requests)]
@@ -116,7 +112,7 @@ class ScriptedModel:
 
     async def play(self, decoder: "ScriptDecoder", script: Script, on_event: OnEvent) -> None:
         """Stream a script piece by piece."""
-        for part in [script] if isinstance(script, str | Call) else script:
+        for part in [script] if isinstance(script, str | ScriptedCall) else script:
             if decoder.error is not None:
                 return
             for step in decoder.steps(part, self._piece):
@@ -125,7 +121,7 @@ class ScriptedModel:
                 await asyncio.sleep(self._pause)
 
 
-class ScriptedSession(KeptConversation):
+class ScriptedSession(ConversationBase):
     """A `ProviderSession` with a scripted model."""
 
     def __init__(
@@ -135,8 +131,8 @@ class ScriptedSession(KeptConversation):
         super().__init__(messages, tools, settings)
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
-        script = self.model.next_script(Request(list(self.messages), self.tools, self.settings))
-        decoder = ScriptDecoder(provider="scripted", model=self.model.name, taken=self.taken)
+        script = self.model.next_script(ScriptedRequest(list(self.messages), self.tools, self.settings))
+        decoder = ScriptDecoder(provider="scripted", model=self.model.name, used_ids=self.used_ids)
         for payload in decoder.open():
             on_event(payload)
         await self.model.play(decoder, script, on_event)
@@ -153,7 +149,7 @@ class ScriptDecoder(Decoder):
     """The blocks of a message, from parts instead of bytes."""
 
     wire = "scripted"
-    _surrogates = True  # whatever a test says is mended as a wire would
+    _has_surrogates = True  # surrogates in a script are joined as on a wire
     stop_reasons: ClassVar[dict[str, StopReason]] = {
         "end_turn": "end_turn",
         "tool_use": "tool_use",
@@ -165,32 +161,32 @@ class ScriptDecoder(Decoder):
     }
 
     def steps(self, part: Part, size: int) -> Iterator[list[Payload]]:
-        """The payloads of a part, a piece at a time."""
+        """Yield the payloads of a part, a piece at a time."""
         match part:
             case str():
-                yield from self._pieces(self._text, part, size)
+                yield from self._pieces(self._add_text, part, size)
             case Think(text=text):
-                yield from self._pieces(self._thinking, text, size)
-            case Call():
-                block = self._call(part.id, part.name)
+                yield from self._pieces(self._add_thinking, text, size)
+            case ScriptedCall():
+                block = self._start_call(part.id, part.name)
                 text = part.raw if part.raw is not None else encode_text(part.input)
-                yield from self._pieces(lambda piece: self._call_text(block, piece), text, size)
+                yield from self._pieces(lambda piece: self._add_arguments(block, piece), text, size)
             case Stop(reason=reason, usage=usage):
                 self.provider_stop_reason = reason
                 self.usage = usage or self.usage
             case Fail(error=error):
                 self._fail(error)
 
-    def _pieces(self, say: Callable[[str], object], text: str, size: int) -> Iterator[list[Payload]]:
+    def _pieces(self, add: Callable[[str], object], text: str, size: int) -> Iterator[list[Payload]]:
         for start in range(0, len(text), size):
             out = self._out = []
-            say(text[start : start + size])
+            add(text[start : start + size])
             yield out
 
-    def _end(self) -> None:
+    def _flush(self) -> None:
         if self.usage == Usage():
             self.usage = Usage(input=0, output=sum(len(block.text) for block in self._blocks) // 4)
         self.provider_stop_reason = self.provider_stop_reason or "end_turn"
 
-    def _native(self) -> None:
+    def _build_native(self) -> None:
         return None

@@ -1,34 +1,64 @@
-"""A conversation with a model behind a wire: builds the request, streams the answer, tries again where that helps."""
+"""A conversation with a model behind a wire: builds the request, streams the answer, retries failed attempts."""
 
 import asyncio
 from collections.abc import Awaitable, Container, Iterable
+from copy import copy
 from urllib.parse import urlsplit
 
-from weft.core.errors import IncompleteStream, InvalidRequest, ProviderError
+from weft.core.errors import ErrorCode, IncompleteStream, InvalidRequest, ProviderError
 from weft.core.events import RetryScheduled
 from weft.core.json import encode
-from weft.core.messages import Message, tool_results
+from weft.core.messages import Message, ToolDefinition
 from weft.core.payload import Payload
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition, ToolResult
-from weft.core.usage import Cost, Usage
-from weft.providers.base import OnEvent, ProviderTurn
+from weft.core.retry import Retry
+from weft.core.turn import Cost, Settings, Usage
+from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
-from weft.providers.explain import explain
 from weft.providers.model import Model
-from weft.providers.recording import Player, Recorder, current_tape
-from weft.providers.retry import Retry, Timeouts
-from weft.providers.transport import BrokenRead, Response, Transport, broken_read, error_of
-from weft.providers.watchdog import Watchdog
+from weft.providers.recording import TrafficPlayer, TrafficRecorder, active_tape
+from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
+from weft.providers.watchdog import Timeouts, Watchdog
 from weft.wires.decoder import Decoder
-from weft.wires.faults import error_from_response, unexpected_body
+from weft.wires.errors import error_from_response, error_from_unexpected_body
 from weft.wires.history import RenderCache
 from weft.wires.request import TurnRequest
+
+_ADVICE: dict[ErrorCode, str] = {
+    "authentication": "Check the key{key}.",
+    "permission": "Check what this key may use.",
+    "model_not_found": "Check the model's name and that this key may use it.",
+    "context_overflow": "Send less, or choose a model with a larger context.",
+    "quota_exhausted": "Add credit with the provider; waiting does not help.",
+    "rate_limited": "Wait, or send less at a time.",
+    "overloaded": "Try again later, or choose another model.",
+}
+
+
+def explain_error(error: ProviderError, model: Model) -> ProviderError:
+    """Return the same error with a message that names the model and what to do."""
+    message = _redact(str(error), model).strip().rstrip(".")
+    message = message if message.endswith(("?", "!")) else f"{message}."
+    status = f" (HTTP {error.status})" if error.status and error.status != 200 else ""
+    key = f" in {' or '.join(model.endpoint.key_envs)}" if model.endpoint.key_envs else ""
+    advice = _ADVICE.get(error.code, "").format(key=key)
+    explained = copy(error)
+    explained.args = (f"{model.provider}/{model.name}{status}: {message} {advice}".strip(),)
+    explained.provider_code = _redact(error.provider_code, model) if error.provider_code else None
+    explained.request_id = _redact(error.request_id, model) if error.request_id else None
+    return explained
+
+
+def _redact(text: str, model: Model) -> str:
+    """Remove the key and other secrets: servers repeat parts of the request."""
+    for secret in model.secrets:
+        text = text.replace(secret, "[key]")
+    return text
+
 
 _STREAMS = ("text/event-stream", "application/x-ndjson", "application/json", "application/stream+json", "")
 
 
-class WireSession:
+class WireSession(ConversationBase):
     """A `ProviderSession` with a real endpoint."""
 
     def __init__(
@@ -41,42 +71,33 @@ class WireSession:
         retry: Retry | None = None,
         timeouts: Timeouts | None = None,
     ) -> None:
+        super().__init__(messages or [], list(tools or []), settings or Settings())
         self.model = model
-        self.messages = list(messages or [])
-        self.tools = list(tools or [])
-        self.settings = settings or Settings()
         self.retry = retry or Retry()
         self.timeouts = timeouts or Timeouts()
-        self._rendered = RenderCache()
+        self._render_cache = RenderCache()
         self._watchdog = Watchdog(self.timeouts)
         self._transport: Transport | None = None
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
-        body = encode(self.model.wire.build(self._request()))
-        taken = self._taken()
+        body = encode(self.model.wire.build_request(self._request()))
+        used_ids = self._used_call_ids()
         discarded = Usage()
         attempt = 0
         while True:
             attempt += 1
-            decoder = self._decoder(attempt, taken)
+            decoder = self._decoder(attempt, used_ids)
             await self._attempt(decoder, body, on_event)
             error = decoder.error
             if error is None:
-                return _turn(decoder, attempt, discarded)
+                return _build_turn(decoder, attempt, discarded)
             discarded += decoder.usage
             if not error.retryable or attempt >= self.retry.limit(self.model.wire.name, error):
                 raise error
             delay = self.retry.delay(attempt, error)
-            on_event(RetryScheduled(decoder.id, attempt + 1, round(delay, 3), error.info()))
+            if on_event(RetryScheduled(decoder.id, attempt + 1, round(delay, 3), error.info())) is False:
+                raise error
             await asyncio.sleep(delay)
-
-    def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
-        self.messages.append(turn.message)
-        if results:
-            self.messages.append(tool_results(results))
-
-    def append(self, message: Message) -> None:
-        self.messages.append(message)
 
     def cost(self, usage: Usage) -> Cost:
         return price(self.model, usage)
@@ -88,19 +109,10 @@ class WireSession:
     async def load_prices(self) -> None:
         await asyncio.to_thread(load)
 
-    async def close(self) -> None:
-        """Nothing is held between turns: connections belong to the loop."""
-
-    async def __aenter__(self) -> "WireSession":
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    def _taken(self) -> Container[str]:
-        """The ids of all calls so far: those already written, and those of messages still unsettled."""
-        written = self._rendered.history.ids if self._rendered.history is not None else {}
-        open_ids = {call.id for m in self.messages[len(self._rendered.source) :] for call in m.tool_calls}
+    def _used_call_ids(self) -> Container[str]:
+        """Return the ids of all calls so far: in the render cache, and in messages that it does not hold yet."""
+        written = self._render_cache.history.ids if self._render_cache.history is not None else {}
+        open_ids = {call.id for m in self.messages[len(self._render_cache.source) :] for call in m.tool_calls}
         return written.keys() | open_ids if open_ids else written
 
     def _request(self) -> TurnRequest:
@@ -111,25 +123,22 @@ class WireSession:
             settings=self.settings,
             provider=self.model.provider,
             quirks=self.model.endpoint.quirks,
-            cache=self._rendered,
+            cache=self._render_cache,
         )
 
-    def _decoder(self, attempt: int, taken: Container[str]) -> Decoder:
+    def _decoder(self, attempt: int, used_ids: Container[str]) -> Decoder:
         return self.model.wire.decoder(
             provider=self.model.provider,
             model=self.model.name,
             attempt=attempt,
-            taken=taken,
+            used_ids=used_ids,
             max_output_tokens=self.settings.max_output_tokens,
             quirks=self.model.endpoint.quirks,
-            explain=self._explain,
+            explain=lambda error: explain_error(error, self.model),
         )
 
-    def _explain(self, error: ProviderError) -> ProviderError:
-        return explain(error, self.model)
-
     async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
-        """One try. Whatever happens on the way, the decoder knows how it ended."""
+        """Run one attempt. The decoder holds its outcome."""
         _deliver(decoder.open(), on_event)
         try:
             await self._stream(decoder, body, on_event)
@@ -144,34 +153,34 @@ class WireSession:
         watchdog.start(response.close)
         finished = False
         try:
-            await self._check(response)
-            await _pump(response, decoder, watchdog, on_event)
+            await self._check_response(response)
+            await _read_stream(response, decoder, watchdog, on_event)
             finished = True
         except BrokenRead as broken:
             if watchdog.error is not None:
                 raise watchdog.error from None
             if not (watchdog.ended or decoder.finishing):
-                raise _broken(decoder, error_of(broken.cause, self.model.url)) from None
+                raise _broken_stream(decoder, network_error(broken.cause, self.model.url)) from None
         finally:
             watchdog.stop()
             (response.release if finished else response.close)()
 
     async def _post(self, body: bytes) -> Response:
-        """Over the network, or over the tape that is running."""
-        model, tape = self.model, current_tape()
-        if isinstance(tape, Player):
+        """Send the request over the network, or to the recording that is being played."""
+        model, tape = self.model, active_tape()
+        if isinstance(tape, TrafficPlayer):
             return tape.post(model.url, body)
         if self._transport is None or not self._transport.is_here():
-            self._transport = await Transport.of_this_loop()
-        request = self._in_time(
+            self._transport = await Transport.for_running_loop()
+        request = self._with_timeout(
             self._transport.post(
                 model.url, headers=model.request_headers, body=body, connect_timeout=self.timeouts.connect
             )
         )
-        return await tape.post(request, model, body) if isinstance(tape, Recorder) else await request
+        return await tape.post(request, model, body) if isinstance(tape, TrafficRecorder) else await request
 
-    async def _in_time(self, request: Awaitable[Response]) -> Response:
-        """The answer as it begins, or the watchdog's error: a wait that takes too long is cancelled by it."""
+    async def _with_timeout(self, request: Awaitable[Response]) -> Response:
+        """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
         task = asyncio.current_task()
         assert task is not None
         self._watchdog.start(task.cancel, grace=self.timeouts.connect)
@@ -184,8 +193,8 @@ class WireSession:
         finally:
             self._watchdog.stop()
 
-    async def _check(self, response: Response) -> None:
-        """Only a stream goes on to the decoder."""
+    async def _check_response(self, response: Response) -> None:
+        """Raise unless the response is a stream."""
         if 300 <= response.status < 400:
             target = urlsplit(response.headers.get("location", ""))
             host = target.netloc.rpartition("@")[2]
@@ -196,18 +205,19 @@ class WireSession:
                 status=response.status,
             )
         if response.status != 200:
-            raise error_from_response(response.status, response.headers, self._without_key(await response.read_error()))
+            raise error_from_response(response.status, response.headers, await self._error_body(response))
         if response.content_type not in _STREAMS:
-            raise unexpected_body(response.content_type, self._without_key(await response.read_error()))
+            raise error_from_unexpected_body(response.content_type, await self._error_body(response))
 
-    def _without_key(self, body: bytes) -> bytes:
-        """Servers repeat what they were sent. The key goes no further than here."""
+    async def _error_body(self, response: Response) -> bytes:
+        """Read the body of an error response and redact it: servers repeat parts of the request."""
+        body = await response.read_error()
         for secret in self.model.secrets:
             body = body.replace(secret.encode(), b"[key]")
         return body
 
 
-async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
+async def _read_stream(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
     read, feed, saw = response.read_chunk, decoder.feed, watchdog.saw
     while not decoder.done:
         try:
@@ -226,8 +236,8 @@ async def _pump(response: Response, decoder: Decoder, watchdog: Watchdog, on_eve
             watchdog.finishing()
 
 
-def _broken(decoder: Decoder, error: ProviderError) -> ProviderError:
-    """A connection that breaks in the middle of an answer leaves half an answer."""
+def _broken_stream(decoder: Decoder, error: ProviderError) -> ProviderError:
+    """Return the error of a broken connection: `IncompleteStream` once some of the answer had arrived."""
     if not decoder.started:
         return error
     return IncompleteStream("The connection broke in the middle of the answer; nothing of it was run. Try again.")
@@ -238,7 +248,7 @@ def _deliver(payloads: Iterable[Payload], on_event: OnEvent) -> None:
         on_event(payload)
 
 
-def _turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTurn:
+def _build_turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTurn:
     message, stop_reason = decoder.message, decoder.stop_reason
     assert message is not None
     assert stop_reason is not None

@@ -1,6 +1,6 @@
-"""HTTP to providers: pooled, streaming, no redirects, proxies and certificates from the environment.
+"""HTTP to providers: pooled, streaming, without redirects; proxies and certificates come from the environment.
 
-One pool serves all sessions of an event loop, so that a conversation does not pay for a handshake with every turn.
+One pool serves all sessions of an event loop, so a conversation does not need a handshake for every turn.
 """
 
 import asyncio
@@ -12,13 +12,19 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from weft.core.errors import ConnectionFailed, MalformedResponse, ProviderError, ProviderTimeout
-from weft.http1.coding import InflatedReader, coding_of
-from weft.http1.faults import ConnectTimeout, Fault, NotHttp, NoTls, ProxyFault, Unreachable, Untrusted
-from weft.http1.pool import Pool
-from weft.http1.proxy import proxy_for
-from weft.http1.reply import Reply
-from weft.http1.request import Target
-from weft.http1.trust import trust
+from weft.http1.connection import HttpReply
+from weft.http1.errors import (
+    ConnectTimeout,
+    NetworkError,
+    NotHttp,
+    NoTls,
+    ProxyError,
+    Unreachable,
+    UntrustedCertificate,
+)
+from weft.http1.pool import ConnectionPool
+from weft.http1.request import RequestTarget, proxy_for, tls_context
+from weft.http1.response import InflatedReader, parse_content_coding
 
 MAX_ERROR_BODY = 256 * 1024
 _MAX_ROUTES = 1024
@@ -26,7 +32,7 @@ _PROXY_WANTS_A_PASSWORD = 407
 
 
 class Response:
-    """An answer while it is being read. Whoever opened it ends it, with `release` or `close`."""
+    """A response while it is read. The caller ends it with `release` or `close`."""
 
     def __init__(
         self,
@@ -43,18 +49,18 @@ class Response:
         self.read_chunk = read_chunk
         """The next bytes; empty at the end."""
         self.at_end = at_end
-        """All has been read, as far as is known without waiting."""
+        """Everything was read, as far as is known without waiting."""
         self.release = release
-        """The turn is over: the connection may serve another one."""
+        """End the response; the connection is reused."""
         self.close = close
-        """Drop the connection at once."""
+        """Close the connection at once."""
 
     @property
     def content_type(self) -> str:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     async def read_error(self) -> bytes:
-        """The body of an error, as far as anybody wants to read it."""
+        """Read the body of an error, up to a limit."""
         body = b""
         try:
             while len(body) < MAX_ERROR_BODY and (chunk := await self.read_chunk()):
@@ -71,12 +77,12 @@ class Transport:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._pool = Pool()
+        self._pool = ConnectionPool()
         self._keeper = self._keep()
-        self._routes: dict[str, Target] = {}
+        self._routes: dict[str, RequestTarget] = {}
 
     @classmethod
-    async def of_this_loop(cls) -> "Transport":
+    async def for_running_loop(cls) -> "Transport":
         loop = asyncio.get_running_loop()
         transport = cls._of_loop.get(loop)
         if transport is None:
@@ -85,11 +91,11 @@ class Transport:
         return transport
 
     def is_here(self) -> bool:
-        """The loop that runs now is the one this pool belongs to."""
+        """Whether this pool belongs to the running loop."""
         return asyncio.get_running_loop() is self._loop
 
     async def _keep(self) -> AsyncGenerator[None]:
-        """Closes the pool when the loop ends: `asyncio.run` finishes every generator that is still open."""
+        """Close the pool when the loop ends: `asyncio.run` closes every open async generator."""
         try:
             yield
         finally:
@@ -104,32 +110,32 @@ class Transport:
         body: bytes,
         connect_timeout: float,
     ) -> Response:
-        """Send a request and hand out the answer as it begins."""
-        tls = trust() if url.startswith("https:") else None
+        """Send a request and return the response once its head has arrived."""
+        tls = tls_context() if url.startswith("https:") else None
         try:
             target = self._routes.get(url) or self._route(url)
-            head = target.head(headers, len(body))
+            head = target.encode_post_head(headers, len(body))
             reply = await self._pool.send(target.origin, head, body, tls=tls, connect_timeout=connect_timeout)
             if reply.status == _PROXY_WANTS_A_PASSWORD and target.origin.proxy is not None:
                 reply.close()
-                raise ProxyFault(status=reply.status)
+                raise ProxyError(status=reply.status)
             return _response(reply)
-        except (Fault, OSError, UnicodeError) as error:
-            raise error_of(error, url) from None
+        except (NetworkError, OSError, UnicodeError) as error:
+            raise network_error(error, url) from None
 
-    def _route(self, url: str) -> Target:
+    def _route(self, url: str) -> RequestTarget:
         if len(self._routes) >= _MAX_ROUTES:
             self._routes.clear()
-        target = self._routes[url] = Target.of(url, proxy_for(url))
+        target = self._routes[url] = RequestTarget.parse(url, proxy_for(url))
         return target
 
 
-def _response(reply: Reply) -> Response:
+def _response(reply: HttpReply) -> Response:
     read, at_end = reply.read, reply.at_end
     if (named := reply.headers.get("content-encoding")) is not None:
         try:
-            coding = coding_of(named)
-        except Fault:
+            coding = parse_content_coding(named)
+        except NetworkError:
             reply.close()
             raise
         if coding is not None:
@@ -139,7 +145,7 @@ def _response(reply: Reply) -> Response:
 
 
 class BrokenRead(Exception):
-    """The network failed while an answer was being read."""
+    """The network failed while a response was read."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -147,17 +153,17 @@ class BrokenRead(Exception):
 
 
 def broken_read(error: Exception) -> Exception:
-    """What to raise for a failed read: the network's failures are told apart from all others."""
-    return BrokenRead(error) if isinstance(error, Fault | OSError) else error
+    """Convert an error of a failed read: network errors become `BrokenRead`."""
+    return BrokenRead(error) if isinstance(error, NetworkError | OSError) else error
 
 
-def error_of(error: BaseException, url: str) -> ProviderError:
-    """A network failure in our words: where, what, what to do."""
+def network_error(error: BaseException, url: str) -> ProviderError:
+    """Convert a network error to a `ProviderError`: where, what, what to do."""
     where = f"{urlsplit(url).scheme}://{urlsplit(url).netloc}"
     match error:
         case TimeoutError():
-            told = f"{where} did not answer in time; check the network, or raise the timeouts."
-            return ProviderTimeout(told, reached=not isinstance(error, ConnectTimeout))
+            message = f"{where} did not answer in time; check the network, or raise the timeouts."
+            return ProviderTimeout(message, reached=not isinstance(error, ConnectTimeout))
         case NotHttp():
             return MalformedResponse(
                 f"The answer of {where} cannot be read: {error}; check that the address is that of an API."
@@ -165,36 +171,36 @@ def error_of(error: BaseException, url: str) -> ProviderError:
         case Unreachable():
             return ConnectionFailed(_why_unreachable(error, where), reached=False)
         case _:
-            return ConnectionFailed(f"The connection to {where} broke ({reason_of(error)}); try again.")
+            return ConnectionFailed(f"The connection to {where} broke ({describe_os_error(error)}); try again.")
 
 
 def _why_unreachable(fault: Unreachable, where: str) -> str:
-    reason = reason_of(fault)
+    reason = describe_os_error(fault)
     match fault:
-        case Untrusted():
+        case UntrustedCertificate():
             return (
                 f"The TLS certificate of {where} is not trusted ({reason}); "
                 "set SSL_CERT_FILE to the certificate of your authority."
             )
         case NoTls():
             return f"{where} does not speak TLS as it should ({reason}); check that it is not a plain http address."
-        case ProxyFault(status=int() as status):
+        case ProxyError(status=int() as status):
             return f"The proxy to {where} failed (HTTP {status}); check HTTPS_PROXY and what it lets through."
-        case ProxyFault():
+        case ProxyError():
             return f"The proxy to {where} failed ({reason}); check HTTPS_PROXY."
         case _:
             return f"Cannot connect to {where} ({reason}); check the address and that the server runs."
 
 
-def reason_of(error: BaseException) -> str:
-    """What the system says of a failure, in few words."""
+def describe_os_error(error: BaseException) -> str:
+    """Return the operating system's description of a failure."""
     cause = getattr(error, "os_error", None) or error
     number = None if isinstance(cause, ssl.SSLError) else getattr(cause, "errno", None)
-    said = os.strerror(number) if isinstance(number, int) and number > 0 else None
+    text = os.strerror(number) if isinstance(number, int) and number > 0 else None
     if isinstance(cause, ssl.SSLCertVerificationError):
-        said = cause.verify_message
+        text = cause.verify_message
     elif isinstance(cause, ssl.SSLError):
-        said = (cause.reason or "").replace("_", " ").lower()
+        text = (cause.reason or "").replace("_", " ").lower()
     elif isinstance(cause, socket.gaierror):
-        said = cause.strerror
-    return (str(said or cause) or type(error).__name__).strip(" .")[:200]
+        text = cause.strerror
+    return (str(text or cause) or type(error).__name__).strip(" .")[:200]

@@ -1,22 +1,35 @@
-"""Two clocks over a stream: bytes keep the socket's alive, only content keeps the other's."""
+"""Timeouts of a stream: bytes reset the socket's clock, only content resets the content clock."""
 
 import asyncio
 from collections.abc import Callable
 
+import msgspec
+
 from weft.core.errors import ProviderError, ProviderTimeout, Stalled
-from weft.providers.retry import Timeouts
+
+
+class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits in seconds. Keep-alives reset the socket's clock, only content resets the content clock."""
+
+    connect: float = 15.0
+    socket: float = 120.0
+    """Without a byte."""
+    content: float = 300.0
+    """Without content, though bytes arrive."""
+    tail: float = 5.0
+    """After the stop reason, for late usage."""
 
 
 class Watchdog:
-    """Watches the turns of one session, one at a time. A quiet stream is aborted; `error` says which clock ran out.
+    """Aborts a silent stream; `error` names the clock that ran out. It watches one turn at a time.
 
-    One timer serves all turns: it looks at the clocks when it is due, so a delta costs no more than a look at the time.
+    One timer serves all turns and checks the clocks when it is due, so a delta only reads the time.
     """
 
     def __init__(self, timeouts: Timeouts) -> None:
         self.error: ProviderError | None = None
         self.ended = False
-        """The stream had finished and only its end was missing: no error."""
+        """The stream was finished and only its end was missing: no error."""
         self._timeouts = timeouts
         self._loop: asyncio.AbstractEventLoop | None = None
         self._abort: Callable[[], object] | None = None
@@ -25,7 +38,7 @@ class Watchdog:
         self._last_byte = self._last_content = 0.0
 
     def start(self, abort: Callable[[], object], grace: float = 0.0) -> None:
-        """Watch what begins now: the wait for an answer, or its stream. Both clocks start after the grace."""
+        """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds."""
         loop = asyncio.get_running_loop()
         self._last_byte = self._last_content = loop.time() + grace
         due = self._last_byte + min(self._timeouts.socket, self._timeouts.content)
@@ -39,14 +52,14 @@ class Watchdog:
         self._abort = abort
 
     def saw(self, content: bool) -> None:
-        """Bytes came, with or without content."""
+        """Record that bytes arrived, with or without content."""
         assert self._loop is not None
         self._last_byte = self._loop.time()
         if content:
             self._last_content = self._last_byte
 
     def finishing(self) -> None:
-        """The stop reason was seen. From now on silence is the end, not a fault."""
+        """Record the stop reason: from now on silence is the end, not an error."""
         if self._tail is None and self._loop is not None:
             self._tail = self._loop.call_later(self._timeouts.tail, self._end)
 

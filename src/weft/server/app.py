@@ -1,6 +1,6 @@
-"""The application: all routes behind the guard."""
+"""The server as an ASGI application: all routes behind the guard."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
@@ -13,38 +13,39 @@ from starlette.types import ASGIApp, Lifespan
 from starlette.websockets import WebSocket
 
 from weft.core.json import encode
-from weft.server import page
+from weft.server import conversation, file_routes, server_routes, session_routes
+from weft.server.compat_routes import CompatRoutes
 from weft.server.context import ServerContext
-from weft.server.guard import Caller, Guard, answer_refusal
-from weft.server.openapi import document
-from weft.server.operations import Operation, caller_of, route_of
-from weft.server.refusal import Refusal
-from weft.server.routes import about, changes, conversation, delegates, files, sessions
-from weft.server.routes.guests import GuestRoutes
-from weft.server.sse import listen
+from weft.server.errors import ApiError
+from weft.server.guard import Authenticate, Guard, error_response
+from weft.server.operations import Operation, build_route, caller_of, check_parameters, openapi_document
+from weft.server.sse import stream_events
 from weft.server.views import StreamQuery
-from weft.server.websocket import Socket
+from weft.server.websocket import SocketConnection
 
 Extension = Callable[[ServerContext], Sequence[Operation | BaseRoute]]
-"""More routes, from whoever puts the server together. They stand behind the same guard."""
+"""Returns more routes for a server. They are checked by the same guard."""
 
 
 class _Api(Starlette):
-    """The routes. What they raise comes out as it is: the guard says it, once and in our words."""
+    """The routes. Unexpected errors propagate to the guard, which answers and logs them."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        return ExceptionMiddleware(self.router, handlers={HTTPException: _http_error, Refusal: _refused})
+        return ExceptionMiddleware(self.router, handlers={HTTPException: _on_http_error, ApiError: _on_api_error})
 
 
-def create_app(context: ServerContext, extensions: Sequence[Extension] = ()) -> Guard:
-    """The server as an ASGI application. It opens with its lifespan and closes its store at the end."""
+def create_app(
+    context: ServerContext, extensions: Sequence[Extension] = (), *, authenticate: Authenticate | None = None
+) -> Guard:
+    """The server as an ASGI application. Its lifespan starts and stops the context, which closes the store.
+
+    `authenticate` replaces the tokens of the context: it returns the owner of a request's sessions, or None.
+    """
     operations = [
-        *sessions.OPERATIONS,
+        *session_routes.OPERATIONS,
         *conversation.OPERATIONS,
-        *files.OPERATIONS,
-        *changes.OPERATIONS,
-        *delegates.OPERATIONS,
-        *about.OPERATIONS,
+        *file_routes.OPERATIONS,
+        *server_routes.OPERATIONS,
     ]
     more: list[BaseRoute] = []
     for extension in extensions:
@@ -52,54 +53,54 @@ def create_app(context: ServerContext, extensions: Sequence[Extension] = ()) -> 
             (operations if isinstance(each, Operation) else more).append(each)  # pyright: ignore[reportArgumentType]
     api = _Api(
         routes=[
-            *(route_of(operation, context) for operation in operations),
-            *_own_routes(context, operations),
-            *GuestRoutes(context).routes(),
+            *(build_route(operation, context) for operation in operations),
+            *_stream_routes(context),
+            Route("/openapi.json", _openapi_endpoint(operations), methods=["GET"]),
+            Route("/health", server_routes.health_endpoint(context), methods=["GET"]),
+            Route("/login", server_routes.login_endpoint(context), methods=["POST", "DELETE"]),
+            *CompatRoutes(context).routes(),
             *more,
-            *page.routes(),
+            *server_routes.page_routes(),
         ],
         lifespan=_lifespan(context),
     )
     api.router.redirect_slashes = False
-    return Guard(api, context.settings, context.tokens)
+    return Guard(api, context.settings, context.tokens, authenticate)
 
 
-def _own_routes(context: ServerContext, operations: Sequence[Operation]) -> list[BaseRoute]:
+def _stream_routes(context: ServerContext) -> list[BaseRoute]:
     async def events(request: Request) -> Response:
         caller = caller_of(request)
-        strange = next((name for name in request.query_params if name not in StreamQuery.__struct_fields__), None)
-        if strange is not None:
-            raise Refusal("invalid", f"There is no parameter {strange[:40]!r} here; there are dialect and after.")
-        info = await context.open.info(caller.owner, request.path_params["session"])
-        return await listen(context, caller, info, request)
+        check_parameters(request, StreamQuery.__struct_fields__)
+        info = await context.open_sessions.find_info(caller.owner, request.path_params["session"])
+        return await stream_events(context, caller, info, request)
 
-    async def one(websocket: WebSocket) -> None:
-        caller = _caller(websocket)
-        info = await context.open.info(caller.owner, websocket.path_params["session"])
+    async def one_session(websocket: WebSocket) -> None:
+        caller = caller_of(websocket)
+        info = await context.open_sessions.find_info(caller.owner, websocket.path_params["session"])
         query = websocket.query_params
-        await Socket(context, caller, websocket, info, query.get("dialect", "native")).run(query.get("after"))
+        await SocketConnection(context, caller, websocket, info, query.get("dialect", "native")).run(query.get("after"))
 
-    async def many(websocket: WebSocket) -> None:
-        await Socket(context, _caller(websocket), websocket).run()
-
-    described = encode(document(operations))
-
-    async def openapi(request: Request) -> Response:
-        caller_of(request)
-        return Response(described, media_type="application/json")
+    async def many_sessions(websocket: WebSocket) -> None:
+        await SocketConnection(context, caller_of(websocket), websocket).run()
 
     return [
         Route("/sessions/{session}/events", events, methods=["GET"]),
-        WebSocketRoute("/sessions/{session}/ws", one),
-        WebSocketRoute("/ws", many),
-        Route("/openapi.json", openapi, methods=["GET"]),
-        Route("/health", about.health(context), methods=["GET"]),
-        Route("/login", about.login(context), methods=["POST", "DELETE"]),
+        WebSocketRoute("/sessions/{session}/ws", one_session),
+        WebSocketRoute("/ws", many_sessions),
     ]
 
 
-def _caller(websocket: WebSocket) -> Caller:
-    return websocket.scope["state"]["caller"]
+def _openapi_endpoint(operations: Sequence[Operation]) -> Callable[[Request], Awaitable[Response]]:
+    document = openapi_document(operations)
+    encoded = encode(document)
+
+    async def answer(request: Request) -> Response:
+        root_path = caller_of(request).root_path
+        content = encode(document | {"servers": [{"url": root_path}]}) if root_path else encoded
+        return Response(content, media_type="application/json")
+
+    return answer
 
 
 def _lifespan(context: ServerContext) -> Lifespan[Starlette]:
@@ -114,17 +115,16 @@ def _lifespan(context: ServerContext) -> Lifespan[Starlette]:
     return lifespan
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
-    return answer_refusal(error)
+async def _on_api_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return error_response(error)
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
-        refusal = Refusal("method_not_allowed", f"{request.method} does not go with this path.", headers=error.headers)
-    elif error.status_code == 404:
-        refusal = Refusal("not_found", "There is nothing at this path; /openapi.json lists what there is.")
-    else:
-        refusal = Refusal("invalid", str(error.detail)[:200])
-    return answer_refusal(refusal)
+        message = f"{request.method} does not exist on this path."
+        return error_response(ApiError("method_not_allowed", message, headers=error.headers))
+    if error.status_code == 404:
+        return error_response(ApiError("not_found", "There is nothing at this path; /openapi.json lists all paths."))
+    return error_response(ApiError("invalid", str(error.detail)[:200]))

@@ -1,4 +1,4 @@
-"""What all routes of one server share."""
+"""The state that all routes of one server share."""
 
 import asyncio
 import logging
@@ -8,152 +8,166 @@ from typing import Any
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
+from weft.server.access_tokens import AccessTokens
+from weft.server.event_stream import EventStream
 from weft.server.guard import Caller
-from weft.server.limits import Meters
-from weft.server.mending import Mending
-from weft.server.models import Models
-from weft.server.open_sessions import OpenSessions
+from weft.server.limits import UsageMeters
+from weft.server.models import ModelSource
+from weft.server.open_sessions import OpenSessions, StoreRecovery
 from weft.server.settings import ServerSettings
-from weft.server.telling import Telling
-from weft.server.tokens import Tokens
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
 from weft.tools.builtin import named_tools
+from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Permissions
-from weft.tools.registry import ToolLike
 from weft.tools.shell.sandbox import Sandbox
 
 WatchProject = Callable[[Caller, str], AsyncGenerator[JsonObject]]
-"""What a client is told of a project, again whenever it changes."""
+"""Yields a project now and after every change."""
 SessionTools = Callable[[SessionInfo], Mapping[str, ToolLike]]
+AgentOptions = Callable[[SessionInfo], Awaitable[dict[str, Any]]]
+"""Returns the options of `weft.Agent` that a session is opened with."""
 
 _log = logging.getLogger("weft.server.sessions")
-_SWEEP = 15.0
+_SWEEP_SECONDS = 15.0
 
 
 class ServerContext:
-    """One server: its sessions, models, tools, folders, limits, and who may come in."""
+    """One server: its sessions, models, tools, folders, limits and access tokens.
+
+    With `agent_options` the program defines the agent of every session, and clients cannot change its settings.
+    """
 
     def __init__(
         self,
         sessions: Sessions,
-        models: Models,
+        models: ModelSource,
         *,
         settings: ServerSettings,
-        tokens: Tokens,
+        tokens: AccessTokens,
         defaults: SessionSettings | None = None,
         workspaces: Mapping[str, str] | None = None,
         tools: Mapping[str, ToolLike] | None = None,
         session_tools: SessionTools | None = None,
         sandbox: Sandbox | None = None,
+        agent_options: AgentOptions | None = None,
     ) -> None:
         self.settings = settings
         self.tokens = tokens
         self.models = models
         self.defaults = defaults or SessionSettings(permissions="ask")
         self.workspaces = dict(workspaces or {})
-        """Folders that the operator offers, by name."""
+        """Folders that sessions may use, by name."""
         self.sandbox = sandbox or Sandbox()
         self.own_tools = dict(tools or {})
-        """Tools of the program that the server is part of, by name."""
+        """Tools of the program that runs the server, by name."""
         self.session_tools: SessionTools = session_tools or (lambda _: {})
         """Tools that are made for one session, by name."""
-        self.meters = Meters(settings.limits)
-        self.open = OpenSessions(sessions, self._options)
-        self.open.on_open(self._count)
-        self._mending = Mending(self.open, self._cannot_store)
+        self.agent_options = agent_options
+        self.meters = UsageMeters(settings.limits)
+        self.open_sessions = OpenSessions(sessions, self._session_options)
+        self.open_sessions.on_open(self._subscribe_meters)
+        self._store_recovery = StoreRecovery(self.open_sessions, self._end_streams_of)
         self.watch_project: WatchProject | None = None
-        """How a project of the studio is followed, where there is a studio."""
-        self._streams: set[Telling] = set()
+        """Set by the studio: subscribes to a project."""
+        self._streams: set[EventStream] = set()
         self._on_stop: list[Callable[[], Awaitable[None]]] = []
-        self._taking_up: asyncio.Task[None] | None = None
+        self._continuing: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
     def sessions(self) -> Sessions:
-        return self.open.sessions
+        return self.open_sessions.sessions
 
     async def start(self) -> None:
-        left: list[str] = []
-        recovered = await self.sessions.recover(left)
-        for session in recovered:
-            _log.info("closed what an earlier process left open", extra={"session": session})
-        self._taking_up = asyncio.create_task(self._take_up(left), name="weft-taking-up")
+        """Recover the sessions of a crashed process, and continue its requests in the background."""
+        unfinished: list[str] = []
+        for session in await self.sessions.recover(unfinished):
+            _log.info("recovered", extra={"session": session})
+        self._continuing = asyncio.create_task(self._continue_exchanges(unfinished), name="weft-continue-exchanges")
         self._sweeper = asyncio.create_task(self._sweep(), name="weft-sweeper")
 
     async def stop(self) -> None:
-        """Streams say goodbye, exchanges get a moment to end, then all is closed."""
-        self.leave()
-        for task in (self._taking_up, self._sweeper):
+        """End the streams, give exchanges time to finish, then close the sessions and the store."""
+        self.end_streams()
+        for task in (self._continuing, self._sweeper):
             if task is not None:
                 task.cancel()
                 await asyncio.wait([task])
-        await self._mending.close()
-        await self.open.close(self.settings.goodbye_seconds)
+        await self._store_recovery.close()
+        await self.open_sessions.close(self.settings.goodbye_seconds)
         for call in self._on_stop:
             await call()
         await self.sessions.store.close()
 
     def on_stop(self, call: Callable[[], Awaitable[None]]) -> None:
-        """Tell whoever has work of its own, after the last exchange and before the store closes."""
+        """Call back after the last exchange has ended and before the store closes."""
         self._on_stop.append(call)
 
-    def leave(self) -> None:
-        """Streams end, saying where to go on."""
-        self.open.closing = True
-        for telling in list(self._streams):
-            telling.stop("shutdown")
+    def end_streams(self) -> None:
+        """End all streams with a goodbye frame that holds their cursor."""
+        self.open_sessions.closing = True
+        for stream in list(self._streams):
+            stream.stop("shutdown")
 
-    def _cannot_store(self, session: str) -> None:
-        """Streams of a session end: what happens in it can be stored no more, so nobody would hear of it."""
-        for telling in list(self._streams):
-            if telling.session == session:
-                telling.stop("store")
+    def _end_streams_of(self, session: str) -> None:
+        """End the streams of a session whose events cannot be stored."""
+        for stream in list(self._streams):
+            if stream.session == session:
+                stream.stop("store")
 
     @contextmanager
-    def streaming(self, caller: Caller, *tellings: Telling) -> Generator[None]:
-        """Count a stream, and end it with its token or with the server."""
+    def streaming(self, caller: Caller, *streams: EventStream) -> Generator[None]:
+        """Count the streams of a connection, and end them with their token or with the server."""
         end = self.meters.open_stream(caller.owner)
-        self._streams.update(tellings)
-        if self.open.closing:
-            self.leave()
+        self._streams.update(streams)
+        if self.open_sessions.closing:
+            self.end_streams()
         try:
-            with self.admitted(caller, lambda: [each.stop("token") for each in tellings]):
+            with self.watch_token(caller, lambda: [each.stop("token") for each in streams]):
                 yield
         finally:
-            self._streams.difference_update(tellings)
+            self._streams.difference_update(streams)
             end()
 
     @contextmanager
-    def admitted(self, caller: Caller, end: Callable[[], object]) -> Generator[None]:
-        """Call back when the caller's token is revoked meanwhile, or was already."""
-        unwatch = self.tokens.watch(caller.holder, end) if caller.holder is not None else None
+    def watch_token(self, caller: Caller, end: Callable[[], object]) -> Generator[None]:
+        """Call back when the caller's token is revoked."""
+        unwatch = self.tokens.on_revoked(caller.token_id, end) if caller.token_id is not None else None
         try:
             yield
         finally:
             if unwatch is not None:
                 unwatch()
 
-    # --- how sessions are set up -------------------------------------------------------------------------------------
+    # --- settings of sessions -----------------------------------------------------------------------------------------
 
-    def settled(self, wishes: JsonObject) -> SessionSettings:
-        """A client's wishes over the defaults, if they can be granted."""
-        settings = SessionSettings.of(self.defaults.data() | wishes)
+    def merge_settings(self, wanted: JsonObject, stored: SessionSettings | None = None) -> SessionSettings:
+        """A client's settings over those of a stored session, or over the defaults.
+
+        Raises `ConfigurationError` for settings that the client may not have.
+        """
+        base = SessionSettings.of(self.defaults.data() | stored.data()) if stored is not None else self.defaults
+        settings = SessionSettings.of(base.data() | wanted)
+        if self.agent_options is not None and any(getattr(settings, name) != getattr(base, name) for name in wanted):
+            raise ConfigurationError("The program that runs this server defines the agent; its settings are fixed.")
         if settings.workspace is not None and settings.workspace not in self.workspaces:
             offered = ", ".join(self.workspaces) or "none"
             raise ConfigurationError(f"There is no folder {settings.workspace[:80]!r} here; offered: {offered}.")
         Permissions(settings.permissions, settings.rules)
-        self._tools(settings)
+        self._resolve_tools(settings)
         if settings.model:
             self.models.open(settings.model)
         return settings
 
-    def _options(self, info: SessionInfo, settings: SessionSettings) -> dict[str, Any]:
+    async def _session_options(self, info: SessionInfo, settings: SessionSettings) -> dict[str, Any]:
+        if self.agent_options is not None and not info.kind:
+            return await self.agent_options(info)
         options: dict[str, Any] = {
             "model": self.models.open(settings.model or self.models.default),
-            "tools": self._tools(settings, self.session_tools(info)),
+            "tools": self._resolve_tools(settings, self.session_tools(info)),
         }
         if settings.workspace is not None:
             folder = self.workspaces.get(settings.workspace)
@@ -162,27 +176,29 @@ class ServerContext:
             options["workspace"] = folder
         return options
 
-    def _tools(self, settings: SessionSettings, of_session: Mapping[str, ToolLike] | None = None) -> list[ToolLike]:
+    def _resolve_tools(
+        self, settings: SessionSettings, of_session: Mapping[str, ToolLike] | None = None
+    ) -> list[ToolLike]:
         known = self.own_tools | dict(of_session or {})
         own = [known[name] for name in settings.tools if name in known]
         return [*named_tools([name for name in settings.tools if name not in known], self.sandbox), *own]
 
-    def _count(self, info: SessionInfo, session: Session) -> None:
-        session.subscribe(self.meters.watch(info.owner, info.id), types=["exchange_response"])
+    def _subscribe_meters(self, info: SessionInfo, session: Session) -> None:
+        session.subscribe(self.meters.usage_reactor(info.owner, info.id), types=["exchange_response"])
 
-    async def _take_up(self, sessions: Sequence[str]) -> None:
-        """Requests that were accepted before a crash are answered now, whether anybody asks again or not."""
+    async def _continue_exchanges(self, sessions: Sequence[str]) -> None:
+        """Continue requests that were accepted before a crash."""
         for session in sessions:
             try:
-                async with self.open.use(await self.sessions.store.info(session)):
-                    _log.info("goes on from where an earlier process was", extra={"session": session})
+                async with self.open_sessions.use(await self.sessions.store.info(session)):
+                    _log.info("continues the requests of an earlier process", extra={"session": session})
             except Exception:
-                _log.exception("A session could not be taken up again.", extra={"session": session})
+                _log.exception("The requests of a session could not be continued.", extra={"session": session})
 
     async def _sweep(self) -> None:
         while True:
-            await asyncio.sleep(_SWEEP)
+            await asyncio.sleep(_SWEEP_SECONDS)
             try:
-                await self.open.close_idle(self.settings.idle_seconds)
+                await self.open_sessions.close_idle(self.settings.idle_seconds)
             except Exception:
-                _log.exception("Sessions could not be tidied up.")
+                _log.exception("Idle sessions could not be closed.")

@@ -1,31 +1,41 @@
-"""The guard: before any route it asks who comes, from where, and with what. Nothing behind it is public by accident.
+"""Checks every request before it reaches a route: host, origin, fetch metadata, body type and token.
 
-Host and Origin are compared exactly; Fetch metadata of a foreign site is refused; bodies have a type that no foreign
-form can send; and without a token nobody gets past it, but for what is listed in `PUBLIC`.
+Host and Origin are compared exactly; Fetch metadata of a foreign site is rejected; a body needs a content type that no
+foreign form can send; and every path needs a token, except those in `PUBLIC`.
 """
 
+import inspect
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 
 import msgspec
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from weft.core.ids import new_id
 from weft.core.json import encode
-from weft.server.headers import only, values, with_security
-from weft.server.refusal import Refusal, refusal_of
-from weft.server.settings import ServerSettings, hosts_of, is_address
-from weft.server.tokens import Tokens
+from weft.server.access_tokens import AccessTokens
+from weft.server.errors import ApiError, api_error_of
+from weft.server.settings import ServerSettings, hosts_of, is_address, is_loopback, split_host
 
+SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+"""Headers of every response that does not set them itself."""
 PUBLIC = frozenset({"/", "/health", "/login", "/favicon.ico"})
-"""Paths that need no token. The page is one: it holds nothing but itself."""
+"""Paths that need no token. The page itself holds no data."""
 PUBLIC_FOLDERS = ("/assets/",)
-"""The page's own files."""
+"""Files of the page."""
 PREVIEWS = "/preview/"
-"""Pages that models wrote: they have no origin and no token, and their addresses are secrets of their own."""
+"""Pages that models wrote. They have an opaque origin and no token; their addresses are unguessable."""
 
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _BODY_TYPES = (
@@ -36,28 +46,39 @@ _BODY_TYPES = (
     "image/",
     "video/",
 )
-_METHODS = "GET, POST, PUT, PATCH, DELETE"
-_HEADERS = "Authorization, Content-Type, Last-Event-ID"
+_ALLOWED_METHODS = "GET, POST, PUT, PATCH, DELETE"
+_ALLOWED_HEADERS = "Authorization, Content-Type, Last-Event-ID"
 
 _log = logging.getLogger("weft.server.http")
 
+Authenticate = Callable[[HTTPConnection], Awaitable[str | None] | str | None]
+"""Returns the owner of a request's sessions, or None to reject the request."""
+
 
 class Caller(msgspec.Struct, frozen=True):
-    """Who is asking."""
+    """The client of a request."""
 
     owner: str
-    holder: bytes | None = None
-    """Under what the token is known; None where none is needed."""
+    token_id: bytes | None = None
+    """None where the request carries no token of this server."""
+    root_path: str = ""
+    """The path that the server is mounted under, as the client sees it."""
 
 
 class Guard:
-    """Wraps the whole application."""
+    """ASGI middleware around the whole application."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings, tokens: Tokens) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: ServerSettings,
+        tokens: AccessTokens,
+        authenticate: Authenticate | None = None,
+    ) -> None:
         self.app = app
-        """What it guards."""
         self._settings = settings
         self._tokens = tokens
+        self._authenticate = authenticate
         self._hosts = settings.own_hosts | hosts_of(settings.origins)
         self._origins = settings.own_origins | frozenset(settings.origins)
         self._secure_hosts = hosts_of([origin for origin in settings.origins if origin.startswith("https://")])
@@ -66,124 +87,143 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        if only(scope, b"host") in self._secure_hosts:  # a proxy before us has done TLS
+        if single_header(scope, b"host") in self._secure_hosts:  # a proxy in front of the server terminates TLS
             scope["scheme"] = "https" if scope["type"] == "http" else "wss"
-        visit = _Visit(scope, receive, send, self._settings.limits.body_bytes)
-        origin = only(scope, b"origin")
+        visit = _RequestScope(scope, receive, send, self._settings.limits.body_bytes)
+        origin = single_header(scope, b"origin")
         if origin in self._settings.origins:
-            visit.allow(origin)
+            visit.allow_origin(origin)
         try:
-            self._admit(scope, origin)
+            scope["state"]["caller"] = await self._admit(scope, origin)
             if scope["type"] == "http" and scope["method"] == "OPTIONS":
                 await _preflight(origin)(scope, receive, visit.send)
                 return
             await self.app(scope, visit.receive, visit.send)
         except ClientDisconnect:
-            return  # before it had said all: there is nobody to answer
+            return
         except Exception as error:
-            await visit.refuse(error)
+            await visit.send_error(error)
         finally:
             visit.log()
 
-    # --- who comes in ------------------------------------------------------------------------------------------------
+    # --- admission ---------------------------------------------------------------------------------------------------
 
-    def _admit(self, scope: Scope, origin: str | None) -> None:
-        host = only(scope, b"host") or ""
-        if host not in self._hosts and not (not self._settings.is_local and is_address(host)):
-            raise Refusal("forbidden", "This server is not known under that name; use the address it printed.")
+    async def _admit(self, scope: Scope, origin: str | None) -> Caller | None:
+        """Check a request and return its caller; None for a public path without a token. Raises `ApiError`."""
+        host = single_header(scope, b"host") or ""
+        if not self._is_known_host(host):
+            raise ApiError("forbidden", "This server is not known under that name; use the address it printed.")
         if _is_preview(scope):
-            scope.setdefault("state", {})["caller"] = None
-            return
-        if origin is not None and origin not in self._origins and not self._is_own_address(origin, host):
-            raise Refusal("forbidden", "Pages of that origin may not ask here; allow it with --allow-origin.")
+            return None
+        if origin is not None and origin not in self._origins and not self._is_own_origin(origin, host):
+            raise ApiError(
+                "forbidden", "Pages of that origin have no access; allow it with --allow-origin, or with `origins`."
+            )
         is_public = _is_public(scope)
-        if not (is_public and scope["method"] in _SAFE):  # a link to the page may stand anywhere
+        if not (is_public and scope["method"] in _SAFE):  # other sites may link to the page
             self._check_site(scope, origin)
         if scope["type"] == "http" and scope["method"] == "OPTIONS":
-            return
+            return None
         _check_body(scope)
-        caller = self._caller(scope, origin)
+        caller = await self._identify(scope, origin)
         if caller is None and not is_public:
-            raise Refusal(
+            raise ApiError(
                 "unauthorized",
                 "A token is needed; send it as 'Authorization: Bearer …'.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
-        scope.setdefault("state", {})["caller"] = caller
+        return caller
 
-    def _is_own_address(self, origin: str, host: str) -> bool:
-        """A server that listens everywhere is reached under any of its addresses."""
-        return not self._settings.is_local and origin in (f"http://{host}", f"https://{host}")
+    def _is_known_host(self, host: str) -> bool:
+        """A DNS name that an attacker rebinds to this machine is not known.
+
+        A mounted server does not know its names. Nobody holds a cookie or a token for a rebound name, so with
+        authentication any name is safe there; without, only names of this machine are.
+        """
+        if host in self._hosts:
+            return True
+        if self._settings.mounted:
+            return self._settings.needs_token or is_loopback(split_host(host)[0])
+        return not self._settings.is_local and is_address(host)
+
+    def _is_own_origin(self, origin: str, host: str) -> bool:
+        """A server on all interfaces, or a mounted one, has the origin that its Host header names."""
+        is_open = self._settings.mounted or not self._settings.is_local
+        return is_open and origin in (f"http://{host}", f"https://{host}")
 
     def _check_site(self, scope: Scope, origin: str | None) -> None:
-        site = only(scope, b"sec-fetch-site")
-        if site in (None, "same-origin", "none") or (origin is not None and origin in self._settings.origins):
-            return
-        raise Refusal("forbidden", "Requests from other sites are not answered.")
+        site = single_header(scope, b"sec-fetch-site")
+        if site not in (None, "same-origin", "none") and (origin is None or origin not in self._settings.origins):
+            raise ApiError("forbidden", "Requests from other sites are not answered.")
 
-    def _caller(self, scope: Scope, origin: str | None) -> Caller | None:
+    async def _identify(self, scope: Scope, origin: str | None) -> Caller | None:
+        root_path: str = scope.get("root_path", "")
+        if self._authenticate is not None:
+            owner = self._authenticate(HTTPConnection(scope))
+            owner = await owner if inspect.isawaitable(owner) else owner
+            return Caller(owner, None, root_path) if owner is not None else None
         if not self._settings.needs_token:
-            return Caller("")
-        holder = self._bearer(scope)
-        if holder is None and self._is_same_page(scope, origin):
-            holder = self._cookie(scope)
-        owner = self._tokens.owner(holder) if holder is not None else None
-        return Caller(owner, holder) if owner is not None else None
+            return Caller("", None, root_path)
+        token_id = self._bearer(scope)
+        if token_id is None and self._is_same_page(scope, origin):
+            token_id = self._cookie(scope)
+        owner = self._tokens.owner_of(token_id) if token_id is not None else None
+        return Caller(owner, token_id, root_path) if owner is not None else None
 
     def _bearer(self, scope: Scope) -> bytes | None:
-        given = only(scope, b"authorization")
-        if given is not None:
-            kind, _, token = given.partition(" ")
-            return self._tokens.holder(token.strip()) if kind.lower() == "bearer" else None
+        value = single_header(scope, b"authorization")
+        if value is not None:
+            kind, _, token = value.partition(" ")
+            return self._tokens.identify(token.strip()) if kind.lower() == "bearer" else None
         if scope["type"] == "websocket":  # a page cannot set headers on a socket, but it can name protocols
             offers: list[str] = scope.get("subprotocols") or []
             for offered in offers:
                 if offered.startswith("weft.bearer."):
-                    return self._tokens.holder(offered.removeprefix("weft.bearer."))
+                    return self._tokens.identify(offered.removeprefix("weft.bearer."))
         return None
 
     def _is_same_page(self, scope: Scope, origin: str | None) -> bool:
-        """A cookie counts only where the browser vouches that it is our own page that asks.
+        """Whether the browser vouches that our own page sent the request; only then a cookie counts.
 
-        Behind a proxy that is the page of the name under which we are asked.
+        Behind a proxy that is the page of the name in the Host header.
         """
         if origin is not None:
-            return origin not in self._settings.origins or only(scope, b"host") in hosts_of([origin])
+            return origin not in self._settings.origins or single_header(scope, b"host") in hosts_of([origin])
         return scope["type"] == "http" and scope["method"] in _SAFE
 
     def _cookie(self, scope: Scope) -> bytes | None:
-        wanted = cookie_name(self._settings)
-        for pair in ";".join(values(scope, b"cookie")).split(";"):
+        wanted = cookie_name(self._settings, scope)
+        for pair in ";".join(_header_values(scope, b"cookie")).split(";"):
             name, _, value = pair.strip().partition("=")
             if name == wanted:
-                return self._tokens.holder_of_cookie(value)
+                return self._tokens.identify_cookie(value)
         return None
 
 
-class _Visit:
-    """One request or socket on its way through."""
+class _RequestScope:
+    """One request or socket: counts its body, adds headers to its response and logs it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
         self.id = new_id("req")
         self._scope = scope
         self._receive = receive
         self._send = send
-        self._left = limit
+        self._remaining = limit
         self._status = 0
         self._origin: str | None = None
         self._began = monotonic()
         self._started = self._accepted = False
-        scope.setdefault("state", {})["request"] = self.id
+        scope["state"] = {**scope.get("state", {}), "request": self.id}
 
-    def allow(self, origin: str) -> None:
+    def allow_origin(self, origin: str) -> None:
         self._origin = origin
 
     async def receive(self) -> Message:
         message = await self._receive()
         if message["type"] == "http.request":
-            self._left -= len(message.get("body", b""))
-            if self._left < 0:
-                raise Refusal("too_large", "The body is too large; send large things as blobs, one at a time.")
+            self._remaining -= len(message.get("body", b""))
+            if self._remaining < 0:
+                raise ApiError("too_large", "The body is too large; send large data as blobs, one at a time.")
         return message
 
     async def send(self, message: Message) -> None:
@@ -191,36 +231,39 @@ class _Visit:
             self._started = True
             self._status = message["status"]
             headers = [*message.get("headers", []), (b"x-request-id", self.id.encode())]
-            if self._origin is not None and not any(name == b"access-control-allow-origin" for name, _ in headers):
+            names = {name.lower() for name, _ in headers}
+            if self._origin is not None and b"access-control-allow-origin" not in names:
                 headers += [(b"access-control-allow-origin", self._origin.encode()), (b"vary", b"Origin")]
-            message = {**message, "headers": with_security(headers)}
+            headers += [(name, value) for name, value in SECURITY_HEADERS if name not in names]
+            message = {**message, "headers": headers}
         elif message["type"] == "websocket.accept":
             self._accepted, self._status = True, 101
         await self._send(message)
 
-    async def refuse(self, error: Exception) -> None:
-        """Say why not, if there is still somebody to say it to."""
-        refusal = refusal_of(error)
-        if refusal is None:
-            _log.exception("A request failed.", extra={"request": self.id, "path": _shown(self._scope["path"])})
-            refusal = Refusal("internal", f"Something went wrong here; the log says more under {self.id}.")
+    async def send_error(self, error: Exception) -> None:
+        """Answer with the error, unless a response has begun."""
+        api_error = api_error_of(error)
+        if api_error is None:
+            _log.exception("A request failed.", extra={"request": self.id, "path": _loggable_path(self._scope)})
+            api_error = ApiError("internal", f"The request failed; the log has the cause under {self.id}.")
+        reason = api_error.message[:120]
         if self._scope["type"] == "websocket":
             if self._accepted:
-                await self._send({"type": "websocket.close", "code": 1011, "reason": refusal.message[:120]})
+                await self._send({"type": "websocket.close", "code": 1011, "reason": reason})
             elif "websocket.http.response" in self._scope.get("extensions", {}):
-                await answer_refusal(refusal)(self._scope, self._receive, self.send)
+                await error_response(api_error)(self._scope, self._receive, self.send)
             else:
-                await self._send({"type": "websocket.close", "code": 4403, "reason": refusal.message[:120]})
+                await self._send({"type": "websocket.close", "code": 4403, "reason": reason})
         elif not self._started:
-            await answer_refusal(refusal)(self._scope, self._receive, self.send)
+            await error_response(api_error)(self._scope, self._receive, self.send)
         else:
-            raise error  # half an answer is out: the connection breaks, and the client notices
+            raise error  # half a response is sent: the connection breaks, and the client notices
 
     def log(self) -> None:
         _log.info(
             "%s %s %d",
             self._scope.get("method", "WS"),
-            _shown(self._scope["path"]),
+            _loggable_path(self._scope),
             self._status,
             extra={
                 "request": self.id,
@@ -230,47 +273,68 @@ class _Visit:
         )
 
 
-def cookie_name(settings: ServerSettings) -> str:
-    """Cookies are shared by all ports of a host, so each server has its own."""
-    return f"weft_{settings.port}"
+def cookie_name(settings: ServerSettings, scope: Scope) -> str:
+    """All ports of a host share cookies, so the name holds the port of the server."""
+    server = scope.get("server") if settings.mounted else None
+    return f"weft_{server[1] if server else settings.port}"
 
 
-def answer_refusal(refusal: Refusal) -> Response:
-    headers = dict(refusal.headers)
-    if refusal.status in (401, 413):
-        headers["Connection"] = "close"  # whatever else was sent is not read
-    return Response(encode(refusal.data()), refusal.status, headers, "application/json")
+def error_response(error: ApiError) -> Response:
+    headers = dict(error.headers)
+    if error.status in (401, 413):
+        headers["Connection"] = "close"  # the rest of the request is not read
+    return Response(encode(error.data()), error.status, headers, "application/json")
+
+
+def route_path(scope: Scope) -> str:
+    """The path below the prefix that the server is mounted under."""
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    rest = path.removeprefix(root)
+    return rest if not root or rest.startswith("/") or path == root else path
+
+
+def single_header(scope: Scope, name: bytes) -> str | None:
+    """The value of a header that may occur once; empty if it occurs more often, so that it matches nothing."""
+    found = _header_values(scope, name)
+    if len(found) > 1:
+        return ""
+    return found[0] if found else None
+
+
+def _header_values(scope: Scope, name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _is_public(scope: Scope) -> bool:
-    path: str = scope["path"]
+    path = route_path(scope)
     return scope["type"] == "http" and (path in PUBLIC or path.startswith(PUBLIC_FOLDERS))
 
 
 def _is_preview(scope: Scope) -> bool:
-    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"].startswith(PREVIEWS)
+    return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and route_path(scope).startswith(PREVIEWS)
 
 
-def _shown(path: str) -> str:
-    """A path as logs may hold it: the address of a preview is a secret."""
-    return f"{PREVIEWS}…" if path.startswith(PREVIEWS) else path
+def _loggable_path(scope: Scope) -> str:
+    """The path without the secret of a preview's address."""
+    return f"{scope.get('root_path', '')}{PREVIEWS}…" if route_path(scope).startswith(PREVIEWS) else scope["path"]
 
 
 def _check_body(scope: Scope) -> None:
     if scope["type"] != "http" or scope["method"] in _SAFE:
         return
-    length = only(scope, b"content-length")
-    has_body = length not in (None, "0") or only(scope, b"transfer-encoding") is not None
-    kind = (only(scope, b"content-type") or "").partition(";")[0].strip().lower()
-    if (has_body or kind) and not _is_type(kind, _BODY_TYPES):
-        raise Refusal("unsupported_media_type", "Send the body as application/json.")
+    length = single_header(scope, b"content-length")
+    has_body = length not in (None, "0") or single_header(scope, b"transfer-encoding") is not None
+    kind = (single_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    if (has_body or kind) and not _matches_type(kind, _BODY_TYPES):
+        raise ApiError("unsupported_media_type", "Send the body as application/json.")
 
 
-def _is_type(kind: str, known: Iterable[str]) -> bool:
+def _matches_type(kind: str, known: Iterable[str]) -> bool:
     return any(kind.startswith(each) if each.endswith("/") else kind == each for each in known)
 
 
 def _preflight(origin: str | None) -> Response:
-    """The browser asks whether a page may ask. Foreign ones did not get here."""
-    allowed = {"Access-Control-Allow-Methods": _METHODS, "Access-Control-Allow-Headers": _HEADERS}
-    return Response(None, 204, allowed if origin is not None else {"Allow": _METHODS})
+    """The response to a CORS preflight request. Foreign origins were rejected before."""
+    allowed = {"Access-Control-Allow-Methods": _ALLOWED_METHODS, "Access-Control-Allow-Headers": _ALLOWED_HEADERS}
+    return Response(None, 204, allowed if origin is not None else {"Allow": _ALLOWED_METHODS})

@@ -1,20 +1,20 @@
-"""The models that a server offers: by the keys that it has, on this machine, and by the word of its operator."""
+"""The models that sessions of a server may use: by key, on this machine, and those that the operator names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
-from weft.agent.models import ModelLike
+from weft.agent.engine import ModelLike
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.catalogue import known_models
 from weft.providers.config import configured_providers
 from weft.providers.factory import find, resolve
 from weft.providers.keys import has_key
-from weft.providers.local.model import NAMES, available, label_of
-from weft.providers.local.servers import LocalServers
+from weft.providers.local_servers import LocalServers
 from weft.providers.model import Endpoint
 from weft.providers.presets import PRESETS
+from weft.vision.local_model import NAMES, available, label_of
 
 PREFERRED = (
     "anthropic/claude-sonnet-4-6",
@@ -22,51 +22,51 @@ PREFERRED = (
     "gemini/gemini-3-pro-preview",
     "openrouter/anthropic/claude-sonnet-4.6",
 )
-"""The default is the first of these whose key is there."""
+"""The default is the first of these with a key."""
 
 
 _HOSTED = "claude-agent/"
-"""Models that bring a loop and tools of their own, which no sandbox of ours holds."""
+"""Prefix of models with a loop and tools of their own, which run outside of our sandbox."""
 
 
 class ModelView(msgspec.Struct, frozen=True):
-    """A model that sessions may name."""
+    """A model that sessions may use."""
 
     name: str
     provider: str
     label: str = ""
-    """What people read instead of the name, where it has one."""
+    """A display name, if it has one."""
 
 
 class ProviderView(msgspec.Struct, frozen=True):
-    """A provider, and whether its key is set. The key itself is never told."""
+    """A provider, and whether its key is set. The key itself is never sent."""
 
     name: str
     key_set: bool
     variables: list[str]
 
 
-class Models(Protocol):
-    """Where a server's models come from."""
+class ModelSource(Protocol):
+    """The source of a server's models."""
 
     @property
     def default(self) -> str:
-        """What a session without a model of its own uses; empty if there is none."""
+        """The model of a session that names none; empty if there is none."""
         ...
 
     def open(self, name: str) -> ModelLike:
-        """The model of a name. Raises ConfigurationError for one that is not offered."""
+        """Return the model of a name. Raises `ConfigurationError` for one that sessions may not use."""
         ...
 
-    def listed(self) -> Sequence[ModelView]: ...
+    def list_models(self) -> Sequence[ModelView]: ...
 
-    def providers(self) -> Sequence[ProviderView]: ...
+    def list_providers(self) -> Sequence[ProviderView]: ...
 
 
 class KnownModels:
-    """All that the keys in the environment allow, and what runs on this machine without one.
+    """Models of all providers whose key is in the environment, and models that run on this machine without one.
 
-    Addresses come from the operator, never from a client.
+    Endpoints are configured by the operator, never by a client.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class KnownModels:
         self._default = default
         self._named = dict(named or {})
         self.servers = servers or LocalServers()
-        """Ollama and the like. They are asked from now on, but nothing here waits for them; `servers.find()` does."""
+        """Ollama and similar servers. They are queried in the background; `servers.find()` waits for them."""
         self.servers.known()
 
     @property
@@ -99,7 +99,7 @@ class KnownModels:
             )
         return self._named.get(name) or find(name)
 
-    def listed(self) -> list[ModelView]:
+    def list_models(self) -> list[ModelView]:
         names: dict[str, None] = dict.fromkeys([*([self._default] if self._default else []), *self._named])
         for provider, endpoint in (PRESETS | _configured()).items():
             if _has_key(endpoint) and endpoint.key_envs:
@@ -112,7 +112,7 @@ class KnownModels:
             names |= dict.fromkeys(NAMES)
         return [ModelView(name, name.partition("/")[0], label_of(name)) for name in names]
 
-    def providers(self) -> list[ProviderView]:
+    def list_providers(self) -> list[ProviderView]:
         known = PRESETS | _configured()
         return [ProviderView(name, _has_key(each), list(each.key_envs)) for name, each in known.items()]
 

@@ -1,87 +1,90 @@
-"""The sessions that are open in this server: each once, whoever asks for it, closed again when nobody needs it.
-
-One function, `info`, finds a session and checks whose it is, for every way in.
-"""
+"""Opens the sessions of a server on demand, closes idle ones, and reopens those whose store failed."""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from time import monotonic
 from typing import Any
 
 from weft.agent.exchange import Exchange
 from weft.core.errors import WeftError
-from weft.server.hub import Hub
-from weft.server.refusal import Refusal
-from weft.sessions.errors import NoSuchSession
+from weft.server.errors import ApiError
+from weft.server.event_stream import EventHub
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
-from weft.sessions.store import SessionInfo
+from weft.sessions.store import Fenced, NoSuchSession, SessionBusy, SessionInfo, StoreError
 
-Options = Callable[[SessionInfo, SessionSettings], dict[str, Any]]
-"""What a session is opened with beside its settings."""
+SessionOptions = Callable[[SessionInfo, SessionSettings], Awaitable[dict[str, Any]]]
+"""Returns the options that a session is opened with, beside its settings."""
+
+_FIRST_DELAYS = (0.5, 1.0, 2.0, 5.0)
+_LATER_DELAY = 15.0
+"""Seconds between attempts to reopen a session."""
 
 _log = logging.getLogger("weft.server.sessions")
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenSession:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     session: Session | None = None
     error: Exception | None = None
-    """What broke the session that was open here before."""
+    """The error that broke the session that was open before."""
     used: float = field(default_factory=monotonic)
     users: int = 0
 
 
 class OpenSessions:
-    """Opens sessions of a store when they are needed."""
+    """The open sessions of a server: each is open once, for all of its users."""
 
-    def __init__(self, sessions: Sessions, options: Options) -> None:
+    def __init__(self, sessions: Sessions, options: SessionOptions) -> None:
         self.sessions = sessions
         self._options = options
-        self._open: dict[str, _Open] = {}
-        self._hubs: dict[str, Hub] = {}
+        self._open: dict[str, _OpenSession] = {}
+        self._hubs: dict[str, EventHub] = {}
         self._on_open: list[Callable[[SessionInfo, Session], object]] = []
         self.closing = False
 
     def on_open(self, call: Callable[[SessionInfo, Session], object]) -> None:
-        """Tell whoever must hear every session from its first event on."""
+        """Call back for every session that is opened, before its first event."""
         self._on_open.append(call)
 
-    async def info(self, owner: str, session: str) -> SessionInfo:
-        """The session, if it is this owner's. Another's is not there at all."""
+    async def find_info(self, owner: str, session: str) -> SessionInfo:
+        """Look up a session of an owner. Raises `ApiError` if it does not exist or has another owner."""
         if not is_text(session):
-            raise Refusal("not_found", "There is no session of that name; list the sessions to see which there are.")
+            raise ApiError("not_found", "There is no session of that name; list the sessions to see which there are.")
         try:
             info = await self.sessions.store.info(session)
         except NoSuchSession as error:
-            raise Refusal("not_found", str(error)) from None
+            raise ApiError("not_found", str(error)) from None
         if info.owner != owner:
-            raise Refusal("not_found", str(NoSuchSession(session)))
+            raise ApiError("not_found", str(NoSuchSession(session)))
         return info
 
-    def hub(self, session: str) -> Hub:
-        """Where its readers meet. It is there whether the session is open or not."""
+    def hub(self, session: str) -> EventHub:
+        """The event hub of a session. It exists whether the session is open or not."""
         hub = self._hubs.get(session)
         if hub is None:
-            hub = self._hubs[session] = Hub(session)
+            hub = self._hubs[session] = EventHub(session)
         return hub
 
-    def opened(self, session: str) -> Session | None:
-        """The session if it is open now."""
+    def find_open(self, session: str) -> Session | None:
+        """Return the session if it is open now."""
         found = self._open.get(session)
         return found.session if found is not None else None
 
     @asynccontextmanager
     async def use(self, info: SessionInfo) -> AsyncGenerator[Session]:
-        """The session, open for as long as this lasts and a while longer."""
+        """Open the session if it is closed, and keep it open for the duration of the block."""
         if self.closing:
-            raise Refusal("unavailable", "The server is stopping; ask again in a moment.", headers={"Retry-After": "2"})
-        entry = self._open.setdefault(info.id, _Open())
+            raise ApiError(
+                "unavailable", "The server is stopping; ask again in a moment.", headers={"Retry-After": "2"}
+            )
+        entry = self._open.setdefault(info.id, _OpenSession())
         entry.users += 1
         try:
             async with entry.lock:
@@ -96,8 +99,8 @@ class OpenSessions:
             if entry.session is None and entry.error is None and not entry.users:
                 self._open.pop(info.id, None)
 
-    async def close_one(self, session: str) -> None:
-        """Close it now, ending what runs: it is about to be deleted, or set up anew."""
+    async def close_session(self, session: str) -> None:
+        """Close a session now, cancelling what runs, before it is deleted or changed."""
         entry = self._open.get(session)
         if entry is not None:
             async with entry.lock:
@@ -106,7 +109,7 @@ class OpenSessions:
                 self._open.pop(session, None)
 
     async def close_idle(self, seconds: float) -> None:
-        """Close those that nobody has used for a while."""
+        """Close the sessions that were not used for `seconds`."""
         for name, entry in list(self._open.items()):
             session = entry.session
             is_idle = monotonic() - entry.used > seconds and not entry.users
@@ -119,35 +122,37 @@ class OpenSessions:
             if not entry.users:
                 self._open.pop(name, None)
         for name, hub in list(self._hubs.items()):
-            if not hub.readers and self.opened(name) is None:
+            if not hub.readers and self.find_open(name) is None:
                 del self._hubs[name]
 
     async def close(self, patience: float) -> None:
-        """Let exchanges end for a while, then close all."""
+        """Wait for running exchanges, for at most `patience` seconds, then close all sessions."""
         self.closing = True
         running = [exchange for entry in self._open.values() if (exchange := _running(entry)) is not None]
         if running:
-            await asyncio.wait([asyncio.ensure_future(_over(exchange)) for exchange in running], timeout=patience)
+            await asyncio.wait(
+                [asyncio.ensure_future(_wait_for_end(exchange)) for exchange in running], timeout=patience
+            )
         await asyncio.gather(*(self._close(name, entry, suspend=True) for name, entry in list(self._open.items())))
 
     @property
     def busy(self) -> int:
-        """How many exchanges run."""
+        """The number of running exchanges."""
         return sum(_running(entry) is not None for entry in self._open.values())
 
     async def _open_now(self, info: SessionInfo, broken_by: Exception | None) -> Session:
         info = await self.sessions.store.info(info.id)
         settings = SessionSettings.of(info.settings)
-        session = await self.sessions.open(info.id, broken_by=broken_by, **self._options(info, settings))
+        session = await self.sessions.open(info.id, broken_by=broken_by, **await self._options(info, settings))
         hub = self.hub(info.id)
-        session.subscribe(hub.take)
+        session.on_stored(hub.add)
         for call in self._on_open:
             call(info, session)
-        hub.skip()  # what recovery wrote
+        hub.invalidate()  # recovery may have written events
         _log.info("opened", extra={"session": info.id, "epoch": session.epoch})
         return session
 
-    async def _close(self, name: str, entry: _Open, *, suspend: bool = False) -> None:
+    async def _close(self, name: str, entry: _OpenSession, *, suspend: bool = False) -> None:
         session, entry.session = entry.session, None
         if session is None:
             return
@@ -160,18 +165,69 @@ class OpenSessions:
 
 
 def is_text(name: str) -> bool:
-    """Whether a store can look for it: half a surrogate pair is no text."""
+    """Whether a store can look up the name: it has no unpaired surrogate and is not too long."""
     try:
         return len(name.encode()) <= 1000
     except UnicodeEncodeError:
         return False
 
 
-def _running(entry: _Open) -> Exchange | None:
+def _running(entry: _OpenSession) -> Exchange | None:
     return entry.session.engine.current if entry.session is not None else None
 
 
-async def _over(exchange: Exchange) -> None:
+async def _wait_for_end(exchange: Exchange) -> None:
     ended = asyncio.Event()
     exchange.on_end(ended.set)
     await ended.wait()
+
+
+class StoreRecovery:
+    """Reopens sessions whose store failed, until it works again.
+
+    Reopening closes what the failure left open and records the reason, so an exchange that a full disk interrupted gets
+    its end in the log and on every stream as soon as there is room. Meanwhile `end_streams` ends the session's streams.
+    """
+
+    def __init__(self, sessions: OpenSessions, end_streams: Callable[[str], object]) -> None:
+        self._sessions = sessions
+        self._end_streams = end_streams
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        sessions.on_open(lambda info, session: session.on_failure(lambda error: self._on_failure(info, error)))
+
+    async def close(self) -> None:
+        for task in list(self._tasks.values()):
+            task.cancel()
+            await asyncio.wait([task])
+
+    def _on_failure(self, info: SessionInfo, error: Exception) -> None:
+        _log.error("the session cannot be stored: %s", error, extra={"session": info.id})
+        if isinstance(error, Fenced | NoSuchSession):  # another writer has it, or it was deleted
+            self._end_streams(info.id)
+        elif info.id not in self._tasks:
+            self._tasks[info.id] = task = asyncio.create_task(self._reopen(info), name=f"weft-reopen-{info.id}")
+            task.add_done_callback(lambda _: self._on_reopened(info))
+
+    def _on_reopened(self, info: SessionInfo) -> None:
+        self._tasks.pop(info.id, None)
+        session = self._sessions.find_open(info.id)
+        if session is not None and session.error is not None and not self._sessions.closing:
+            self._on_failure(info, session.error)  # it failed again before the task ended
+
+    async def _reopen(self, info: SessionInfo) -> None:
+        delays: Iterable[float] = chain(_FIRST_DELAYS, repeat(_LATER_DELAY))
+        for delay in delays:
+            self._end_streams(info.id)  # every time, for clients that connected meanwhile
+            await asyncio.sleep(delay)
+            try:
+                async with self._sessions.use(info) as session:
+                    if session.error is None:
+                        _log.info("can be stored again", extra={"session": info.id})
+                        return
+            except (NoSuchSession, SessionBusy, ApiError):
+                return
+            except StoreError:
+                continue
+            except Exception:
+                _log.exception("The session cannot be reopened.", extra={"session": info.id})
+                return

@@ -1,20 +1,23 @@
-"""Operations: what the API can do, declared once. Routes, checks of what comes in, and the OpenAPI document follow.
+"""Operations: each API call is declared once; its route, its input checks and the OpenAPI document are made from that.
 
-A handler gets a `Call` with everything decoded, and gives a value of the declared type, or a response of its own.
+A handler receives an `ApiCall` with its decoded parameters and body, and returns a value of the declared type or a
+response.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from weft import __version__
 from weft.core.json import JsonObject, decode, encode
+from weft.server.errors import STATUS, ApiError, ErrorBody, ErrorCode
 from weft.server.guard import Caller
-from weft.server.refusal import Code, Refusal
 from weft.sessions.store import SessionInfo
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ApiCall:
     """One request for an operation."""
 
     context: "ServerContext"
@@ -35,11 +38,11 @@ class Call:
     query: Any = None
 
     async def session(self) -> SessionInfo:
-        """The session that the path names, if it is the caller's."""
-        return await self.context.open.info(self.owner, self.path["session"])
+        """The session that the path names. Raises if it is not the caller's."""
+        return await self.context.open_sessions.find_info(self.owner, self.path["session"])
 
 
-Handler = Callable[[Call], Awaitable[object]]
+Handler = Callable[[ApiCall], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +51,19 @@ class Operation:
 
     method: str
     path: str
-    """As OpenAPI writes it. `{path}` may hold slashes."""
+    """In OpenAPI's notation. `{path}` may contain slashes."""
     handler: Handler
     summary: str
+    response: Any = None
+    """The type of a JSON response; None for one without a body or of another media type."""
     body: Any = None
-    """The type of a JSON body; `bytes` for one that is taken as it is."""
+    """The type of a JSON body; `bytes` for a body that is not decoded."""
     query: type[msgspec.Struct] | None = None
-    answer: Any = None
     status: int = 200
-    media: str = "application/json"
-    """Of the answer."""
-    refusals: Sequence[Code] = ()
-    """Beside those that any operation has."""
+    media_type: str = "application/json"
+    """Of the response."""
+    errors: Sequence[ErrorCode] = ()
+    """Errors beside those that every operation has."""
     tag: str = "sessions"
     body_optional: bool = False
     decoder: "msgspec.json.Decoder[Any] | None" = field(init=False, default=None)
@@ -69,36 +73,35 @@ class Operation:
             object.__setattr__(self, "decoder", msgspec.json.Decoder(self.body))
 
 
-def caller_of(request: Request) -> Caller:
-    caller = request.scope["state"]["caller"]
+def caller_of(connection: HTTPConnection) -> Caller:
+    """The client that a request or a WebSocket comes from. Raises `ApiError` where the request has no token."""
+    caller = connection.scope["state"]["caller"]
     if caller is None:
-        raise Refusal("unauthorized", "A token is needed; send it as 'Authorization: Bearer …'.")
+        raise ApiError("unauthorized", "A token is needed; send it as 'Authorization: Bearer …'.")
     return caller
 
 
-def route_of(operation: Operation, context: "ServerContext") -> Route:
-    """The route that answers with an operation."""
-
+def build_route(operation: Operation, context: "ServerContext") -> Route:
     async def answer(request: Request) -> Response:
-        call = Call(
+        call = ApiCall(
             context,
             request,
             caller_of(request).owner,
-            {name: _plain(name, str(value)) for name, value in request.path_params.items()},
-            await _body(operation, request),
-            _query(operation, request),
+            {name: _check_text(name, str(value)) for name, value in request.path_params.items()},
+            await _read_body(operation, request),
+            _read_query(operation, request),
         )
-        given = await operation.handler(call)
-        if isinstance(given, Response):
-            return given
-        content = b"" if operation.status == 204 else encode(given)
+        result = await operation.handler(call)
+        if isinstance(result, Response):
+            return result
+        content = b"" if operation.status == 204 else encode(result)
         return Response(content, operation.status, media_type="application/json" if content else None)
 
     path = operation.path.replace("{path}", "{path:path}")
     return Route(path, answer, methods=[operation.method], name=f"{operation.method} {operation.path}")
 
 
-async def _body(operation: Operation, request: Request) -> Any:
+async def _read_body(operation: Operation, request: Request) -> Any:
     if operation.body is None:
         return None
     data = await request.body()
@@ -107,42 +110,127 @@ async def _body(operation: Operation, request: Request) -> Any:
     assert operation.decoder is not None
     if not data and operation.body_optional:
         return operation.decoder.decode(b"{}")
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refusal("unsupported_media_type", "Send the body as application/json.")
-    return read_json(operation.decoder, data)
+    require_json(request)
+    return parse_json(operation.decoder, data)
 
 
-def read_json(decoder: "msgspec.json.Decoder[T]", data: bytes | str) -> T:
-    """A typed body. What is wrong with it is said with its place."""
+def require_json(request: Request) -> None:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise ApiError("unsupported_media_type", "Send the body as application/json.")
+
+
+def parse_json(decoder: "msgspec.json.Decoder[T]", data: bytes | str, what: str = "body") -> T:
+    """Decode JSON of a client. The error for invalid data says where it is invalid."""
     try:
         return decode(decoder, data)
     except (ValueError, RecursionError) as error:
-        raise Refusal("invalid", f"The body cannot be read: {str(error)[:300] or 'it is nested too deeply'}.") from None
+        detail = str(error)[:300] or "it is nested too deeply"
+        raise ApiError("invalid", f"The {what} cannot be read: {detail}.") from None
 
 
-def _query(operation: Operation, request: Request) -> Any:
-    given: JsonObject = {}
-    for name, value in request.query_params.multi_items():
-        if name in given:
-            raise Refusal("invalid", f"The parameter {name[:40]!r} is given twice.")
-        given[name] = _plain(name[:40], value)
-    kind = operation.query
-    known = kind.__struct_fields__ if kind is not None else ()
-    strange = next((name for name in given if name not in known), None)
-    if strange is not None:
+def check_parameters(request: Request, known: Sequence[str]) -> None:
+    """Raise for a query parameter that does not exist."""
+    unknown = next((name for name in request.query_params if name not in known), None)
+    if unknown is not None:
         names = f"there are {', '.join(known)}" if known else "there are none"
-        raise Refusal("invalid", f"There is no parameter {strange[:40]!r} here; {names}.")
+        raise ApiError("invalid", f"There is no parameter {unknown[:40]!r} here; {names}.")
+
+
+def _read_query(operation: Operation, request: Request) -> Any:
+    values: JsonObject = {}
+    for name, value in request.query_params.multi_items():
+        if name in values:
+            raise ApiError("invalid", f"The parameter {name[:40]!r} is given twice.")
+        values[name] = _check_text(name[:40], value)
+    kind = operation.query
+    check_parameters(request, kind.__struct_fields__ if kind is not None else ())
     if kind is None:
         return None
     try:
-        return msgspec.convert(given, kind, strict=False)
+        return msgspec.convert(values, kind, strict=False)
     except (msgspec.ValidationError, ValueError) as error:
-        raise Refusal("invalid", f"A parameter cannot be read: {str(error)[:200]}.") from None
+        raise ApiError("invalid", f"A parameter cannot be read: {str(error)[:200]}.") from None
 
 
-def _plain(name: str, value: str) -> str:
-    """Text that can be stored and compared: no NUL and no half of a surrogate pair."""
+def _check_text(name: str, value: str) -> str:
+    """Text that can be stored and compared has no NUL and no unpaired surrogate."""
     if "\0" in value or (not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value)):
-        raise Refusal("invalid", f"The parameter {name[:40]!r} holds what no text has.")
+        raise ApiError("invalid", f"The parameter {name[:40]!r} holds characters that no text has.")
     return value
+
+
+# --- OpenAPI ---------------------------------------------------------------------------------------------------------
+
+_REF = "#/components/schemas/{name}"
+_COMMON_CODES: tuple[ErrorCode, ...] = ("invalid", "unauthorized", "forbidden", "unavailable", "internal")
+_BODY_CODES: tuple[ErrorCode, ...] = ("unsupported_media_type", "too_large")
+_BINARY: JsonObject = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+
+
+def openapi_document(operations: Sequence[Operation]) -> JsonObject:
+    types = [kind for each in operations for kind in (each.body, each.response, each.query) if _is_schema_type(kind)]
+    unique = list(dict.fromkeys([*types, ErrorBody]))
+    schemas, components = msgspec.json.schema_components(unique, ref_template=_REF)
+    by_type = dict(zip(unique, schemas, strict=True))
+    paths: JsonObject = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, by_type, components)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Weft", "version": __version__, "description": "Sessions with models that call tools."},
+        "paths": paths,
+        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+        "security": [{"token": []}],
+    }
+
+
+def _describe(operation: Operation, schemas: dict[Any, JsonObject], components: JsonObject) -> JsonObject:
+    described: JsonObject = {
+        "summary": operation.summary,
+        "tags": [operation.tag],
+        "operationId": re.sub(r"\W+", "_", f"{operation.method.lower()}{operation.path}").strip("_"),
+        "parameters": [*_path_parameters(operation), *_query_parameters(operation, components)],
+        "responses": _responses(operation, schemas),
+    }
+    if operation.body is bytes:
+        described["requestBody"] = {"required": True, "content": _BINARY}
+    elif operation.body is not None:
+        content = {"application/json": {"schema": schemas[operation.body]}}
+        described["requestBody"] = {"required": not operation.body_optional, "content": content}
+    return described
+
+
+def _path_parameters(operation: Operation) -> list[JsonObject]:
+    names = re.findall(r"\{(\w+)\}", operation.path)
+    return [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}} for name in names
+    ]
+
+
+def _query_parameters(operation: Operation, components: JsonObject) -> list[JsonObject]:
+    if operation.query is None:
+        return []
+    properties = components[operation.query.__name__]["properties"]
+    return [{"name": name, "in": "query", "schema": schema} for name, schema in properties.items()]
+
+
+def _responses(operation: Operation, schemas: dict[Any, JsonObject]) -> JsonObject:
+    success: JsonObject = {"description": "Done."}
+    if operation.response is not None:
+        success["content"] = {operation.media_type: {"schema": schemas[operation.response]}}
+    elif operation.media_type == "application/octet-stream":
+        success["content"] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
+    elif operation.status != 204:
+        success["content"] = {operation.media_type: {"schema": {"type": "string"}}}
+    responses: JsonObject = {str(operation.status): success}
+    refused = {"content": {"application/json": {"schema": schemas[ErrorBody]}}}
+    codes: list[ErrorCode] = [*_COMMON_CODES, *operation.errors, *(_BODY_CODES if operation.body else ())]
+    for code in dict.fromkeys(codes):
+        status = str(STATUS[code])
+        named = responses.get(status, {"description": "Error:"})
+        responses[status] = {**refused, "description": f"{named['description']} {code}"}
+    return responses
+
+
+def _is_schema_type(kind: Any) -> bool:
+    return kind is not None and kind is not bytes

@@ -1,4 +1,4 @@
-"""How a server is set up: where it listens, whom it lets in, and how much anyone may take."""
+"""Settings of a server: its address, its access rules and its limits per client."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -11,23 +11,23 @@ from weft.core.errors import ConfigurationError
 DEFAULT_PORT = 7878
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one client may take. All are per owner of a token."""
+class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """Limits for each owner of a token."""
 
     exchanges: int = 16
-    """Exchanges that run at once."""
+    """Exchanges that run at the same time."""
     queue: int = 20
     """Requests that wait in one session."""
     sessions_per_minute: int = 240
     streams: int = 4096
     body_bytes: int = 32 * 1024 * 1024
     message_bytes: int = 1024 * 1024
-    """Of one WebSocket message."""
+    """Size of one WebSocket message."""
     messages_per_second: int = 100
-    """On one WebSocket, after a first burst of as many."""
+    """On one WebSocket, after an initial burst of the same number."""
     sessions_per_socket: int = 64
     stall_seconds: float = 30.0
-    """How long a reader may take nothing before it is dropped."""
+    """A reader that accepts no data for this long is disconnected."""
     tokens_per_day: int | None = None
     usd_per_day: float | None = None
 
@@ -36,14 +36,16 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     origins: tuple[str, ...] = ()
-    """Pages elsewhere that may ask, exactly as a browser names them."""
+    """Origins of other pages that have access, as a browser sends them."""
     needs_token: bool = True
-    limits: Limits = Limits()
+    mounted: bool = False
+    """The server is part of another ASGI program, which owns the socket: `host` and `port` mean nothing."""
+    limits: ServerLimits = ServerLimits()
     heartbeat_seconds: float = 15.0
     idle_seconds: float = 300.0
-    """After which a session that nobody uses is closed; it opens again by itself."""
+    """A session that is not used for this long is closed; the next request opens it again."""
     goodbye_seconds: float = 5.0
-    """What exchanges have to end by themselves when the server stops."""
+    """Time for exchanges to finish when the server stops."""
 
     @property
     def is_local(self) -> bool:
@@ -51,7 +53,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def own_hosts(self) -> frozenset[str]:
-        """The names under which a browser may know us, as the Host header has them."""
+        """Host headers that name this server."""
         local = ("127.0.0.1", "localhost", "[::1]") if self.is_local else ()
         names = {_bracketed(self.host), *local}
         named = {f"{name}:{self.port}" for name in names}
@@ -67,8 +69,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
         return f"http://{_bracketed(host)}:{self.port}"
 
 
-def checked(settings: ServerSettings) -> ServerSettings:
-    """The settings, if they are safe to start with."""
+def validate_settings(settings: ServerSettings) -> ServerSettings:
+    """Return the settings, or raise `ConfigurationError` if they are unsafe or invalid."""
     if not settings.is_local and not settings.needs_token:
         raise ConfigurationError(
             f"Without a token the server listens on this machine only, not on {settings.host}; drop --no-token."
@@ -76,9 +78,7 @@ def checked(settings: ServerSettings) -> ServerSettings:
     if not settings.host.strip():
         raise ConfigurationError("The host is empty; 0.0.0.0 listens everywhere, 127.0.0.1 on this machine only.")
     if not 0 <= settings.port < 65536:
-        raise ConfigurationError(
-            f"There is no port {settings.port}; choose one below 65536, or 0 for any that is free."
-        )
+        raise ConfigurationError(f"There is no port {settings.port}; choose one below 65536, or 0 for a free one.")
     for origin in settings.origins:
         _check_origin(origin)
     return settings
@@ -94,16 +94,22 @@ def is_loopback(host: str) -> bool:
 
 
 def is_address(host: str) -> bool:
-    """Whether a Host header names an IP address. No rebound DNS name does."""
-    if "%" in host:  # a zone, which may hold anything
+    """Whether a Host header names an IP address, which DNS rebinding cannot forge."""
+    if "%" in host:  # a zone, which may hold any text
         return False
-    has_port = ":" in host and not host.endswith("]")
-    name, port = host.rsplit(":", 1) if has_port else (host, "0")
+    name, port = split_host(host)
     try:
-        ipaddress.ip_address(name[1:-1] if name.startswith("[") and name.endswith("]") else name)
+        ipaddress.ip_address(name)
     except ValueError:
         return False
     return port.isdecimal()
+
+
+def split_host(host: str) -> tuple[str, str]:
+    """The name, without brackets, and the port of a Host header; the port is "0" if there is none."""
+    has_port = ":" in host and not host.endswith("]")
+    name, port = host.rsplit(":", 1) if has_port else (host, "0")
+    return (name[1:-1] if name.startswith("[") and name.endswith("]") else name), port
 
 
 def hosts_of(origins: Sequence[str]) -> frozenset[str]:

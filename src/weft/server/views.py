@@ -1,21 +1,21 @@
-"""What the API takes and gives, as types. The OpenAPI document is made from them."""
+"""Request and response types of the API. The OpenAPI document is made from them."""
 
 from typing import Annotated, Literal
 
 import msgspec
 
-from weft.agent.budget import Budget
+from weft.agent.tracker import Budget
 from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.core.json import JsonObject
 from weft.core.messages import Message
-from weft.core.settings import Reason
+from weft.core.turn import Reason
 from weft.server.models import ModelView, ProviderView
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
+from weft.tools.definitions import Effect
 from weft.tools.permissions import Mode
-from weft.tools.tool import Effect
-from weft.tools.workspace.hunks import Hunk
+from weft.tools.workspace.diff import Hunk
 
 Title = Annotated[str, msgspec.Meta(max_length=500)]
 Name = Annotated[str, msgspec.Meta(max_length=200)]
@@ -28,8 +28,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     pass
 
 
-class _Wishes(Body, frozen=True, kw_only=True):
-    """What a client may set of a session. What it leaves out is as the server's defaults say."""
+class _SettingsBody(Body, frozen=True, kw_only=True):
+    """Settings of a session that a client may set; others keep the server's defaults."""
 
     model: Name | msgspec.UnsetType = msgspec.UNSET
     tools: Annotated[list[Name], msgspec.Meta(max_length=100)] | msgspec.UnsetType = msgspec.UNSET
@@ -37,23 +37,23 @@ class _Wishes(Body, frozen=True, kw_only=True):
     permissions: Mode | msgspec.UnsetType = msgspec.UNSET
     rules: Annotated[list[Name], msgspec.Meta(max_length=200)] | msgspec.UnsetType = msgspec.UNSET
     workspace: Name | msgspec.UnsetType | None = msgspec.UNSET
-    """The name of a folder that the server offers; null is a project kept by the session."""
+    """The name of one of the server's folders; null is a project that the session stores."""
     budget: Budget | msgspec.UnsetType | None = msgspec.UNSET
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | msgspec.UnsetType | None = msgspec.UNSET
     max_output_tokens: Annotated[int, msgspec.Meta(ge=1, le=10**7)] | msgspec.UnsetType | None = msgspec.UNSET
     reasoning: Reason | msgspec.UnsetType | None = msgspec.UNSET
 
     def settings(self) -> JsonObject:
-        """What was said of the settings."""
+        """The settings that the client set."""
         given = msgspec.to_builtins(self)
         return {name: value for name, value in given.items() if name in SessionSettings.__struct_fields__}
 
 
-class NewSession(_Wishes, frozen=True, kw_only=True):
+class NewSession(_SettingsBody, frozen=True, kw_only=True):
     title: Title = ""
 
 
-class SessionChange(_Wishes, frozen=True, kw_only=True):
+class SessionChange(_SettingsBody, frozen=True, kw_only=True):
     title: Title | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -117,7 +117,7 @@ class CancelBody(Body, frozen=True, kw_only=True):
 class DecisionBody(Body, frozen=True, kw_only=True):
     decision: Literal["approve", "deny"]
     digest: Name | None = None
-    """Of the call as it was shown; another call is then not approved."""
+    """Digest of the call as it was shown; a call that changed since is not approved."""
     always: bool = False
     arguments: JsonObject | None = None
     reason: Title = ""
@@ -154,7 +154,7 @@ class FileView(msgspec.Struct, frozen=True):
     path: str
     size: int
     revision: int
-    """0 for a file that this session has not touched."""
+    """0 for a file that this session has not changed."""
 
 
 class FilesView(msgspec.Struct, frozen=True):
@@ -175,14 +175,14 @@ class RevisionsView(msgspec.Struct, frozen=True):
 
 
 class ChangeView(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that is not what it was before the session touched it."""
+    """A file that the session changed."""
 
     path: str
     kind: Literal["created", "changed", "deleted"]
     base: str | None
-    """The SHA-256 of what it is compared with; null if there was no file."""
+    """The SHA-256 of the content before; null if there was no file."""
     hash: str | None
-    """Of what it holds now; null if it is deleted."""
+    """The SHA-256 of the content now; null if it is deleted."""
     problem: str
     """Why it cannot be compared; empty if it can."""
 
@@ -193,17 +193,17 @@ class ChangesView(msgspec.Struct, frozen=True):
 
 class HunksView(ChangeView, frozen=True, kw_only=True):
     hunks: list[Hunk] | None
-    """The pieces that differ, in order; null where the file can only be decided on as a whole."""
+    """The hunks, in order; null for a file that can only be accepted or reverted as a whole."""
 
 
 class JudgementBody(Body, frozen=True, kw_only=True):
-    """What a person makes of a change. `base` and `hash` say what they looked at."""
+    """A decision on a change. `base` and `hash` identify the contents that were shown."""
 
     decision: Literal["accept", "revert"]
     base: Digest | None
     hash: Digest | None
     hunks: Annotated[list[Number], msgspec.Meta(min_length=1, max_length=10_000)] | None = None
-    """Those that are meant, counted from 0; all that is changed in the file if left out."""
+    """Indexes of hunks, from 0; all hunks if omitted."""
 
 
 class BlobView(msgspec.Struct, frozen=True):
@@ -218,7 +218,7 @@ class LogView(msgspec.Struct, frozen=True):
 class DelegateView(msgspec.Struct, frozen=True):
     session: str
     call: str
-    """What it worked for."""
+    """The tool call that it worked for."""
     last_seq: int
 
 
@@ -241,6 +241,8 @@ class ToolsView(msgspec.Struct, frozen=True):
 class ModelsView(msgspec.Struct, frozen=True):
     models: list[ModelView]
     default: str
+    fixed: bool = False
+    """The program that runs the server defines the agent: sessions have no settings to choose."""
 
 
 class ProvidersView(msgspec.Struct, frozen=True):
@@ -262,13 +264,13 @@ class TokenView(msgspec.Struct, frozen=True):
     token: str
 
 
-class Forgotten(msgspec.Struct, frozen=True):
+class ForgottenView(msgspec.Struct, frozen=True):
     forgotten: int
-    """How many calls had been allowed."""
+    """The number of calls that had been allowed."""
 
 
-class Done(msgspec.Struct, frozen=True):
-    """Nothing more to say."""
+class Empty(msgspec.Struct, frozen=True):
+    """An empty object."""
 
 
 def session_view(info: SessionInfo, session: Session | None) -> SessionView:

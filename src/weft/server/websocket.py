@@ -1,67 +1,120 @@
-"""WebSocket: sessions heard and talked to over one connection.
+"""WebSocket endpoints: `/ws` for many sessions in the native dialect, `/sessions/{id}/ws` for one in any dialect.
 
-`/ws` takes many sessions, in the native dialect; `/sessions/{id}/ws` takes one, in any. What is sent is an event, or
-the answer to a command. Events may come twice after a reconnect, never out of order: drop what you have by `seq`.
+The server sends events and replies to commands. After a reconnect an event may arrive twice, but in order: clients drop
+duplicates by `seq`.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from weft.core.json import JsonObject, decode, encode_text
 from weft.dialects.dialect import Dialect
-from weft.server.commands import (
-    Answer,
-    AnyCommand,
-    Approve,
-    CancelExchange,
-    Deny,
-    Ping,
-    Resume,
-    SendMessage,
-    Subscribe,
-    Unsubscribe,
-)
+from weft.server import conversation
 from weft.server.context import ServerContext
-from weft.server.conversing import answer, cancel, decide, submit
-from weft.server.cursor import read_cursor
-from weft.server.cut import cut
+from weft.server.cursor import read_cursor, reset_frame
+from weft.server.errors import ApiError, api_error_of
+from weft.server.event_stream import DialectEncoder, EventStream, catch_up, encode_batch, read_tail
 from weft.server.guard import Caller
-from weft.server.limits import Pace
+from weft.server.limits import RateLimiter
 from weft.server.open_sessions import is_text
-from weft.server.parts import Submission
-from weft.server.refusal import Refusal, refusal_of
-from weft.server.snapshot import reset_frame
-from weft.server.sse import dialect_of, goodbye, last_words
-from weft.server.telling import Telling, Voice, brought_up_to, end_of, together
+from weft.server.operations import parse_json
+from weft.server.sse import abort_connection, closing_frames, goodbye_frame, require_dialect
+from weft.server.views import DecisionBody
 from weft.sessions.store import SessionInfo
 
-CLOSE = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
+_Name = Annotated[str, msgspec.Meta(max_length=200)]
 
-_FIRST_WORD = 0.25
-"""Seconds that the socket of one session waits for a cursor before it begins at the beginning."""
-_LAST_WORD = 2.0
-"""Seconds that a client has to take the close."""
+
+class SocketCommand(msgspec.Struct, frozen=True, kw_only=True):
+    id: Annotated[str, msgspec.Meta(max_length=200)] | int | None = None
+    session: _Name | None = None
+    """Omitted on the socket of one session."""
+
+
+class Subscribe(SocketCommand, frozen=True, kw_only=True, tag="subscribe"):
+    resume: int | str | None = None
+    batch: bool = False
+    """Send events that are available together in one message, `{"type": "events", "events": […]}`."""
+    end: bool = False
+    """Send the tail of a long log first, as `{"type": "end", "events": […]}`; it comes again in its place."""
+    project: _Name | None = None
+    """A project of the studio instead of a session: the server sends it after every change."""
+
+
+class Unsubscribe(SocketCommand, frozen=True, kw_only=True, tag="unsubscribe"):
+    project: _Name | None = None
+
+
+class SendMessage(SocketCommand, frozen=True, kw_only=True, tag="send"):
+    text: str | None = None
+    content: Annotated[list[conversation.Part], msgspec.Meta(max_length=conversation.MAX_PARTS)] | None = None
+    client_request_id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    when_busy: conversation.WhenBusy = "queue"
+    output_schema: JsonObject | None = None
+
+
+class CancelExchange(SocketCommand, frozen=True, kw_only=True, tag="cancel"):
+    exchange: _Name | None = None
+    reason: Annotated[str, msgspec.Meta(max_length=500)] = ""
+
+
+class ApproveCall(SocketCommand, frozen=True, kw_only=True, tag="approve"):
+    approval: _Name
+    digest: _Name | None = None
+    always: bool = False
+    arguments: JsonObject | None = None
+
+
+class DenyCall(SocketCommand, frozen=True, kw_only=True, tag="deny"):
+    approval: _Name
+    reason: Annotated[str, msgspec.Meta(max_length=500)] = ""
+
+
+class AnswerQuestion(SocketCommand, frozen=True, kw_only=True, tag="answer"):
+    question: _Name
+    text: Annotated[str, msgspec.Meta(max_length=100_000)]
+
+
+class Ping(SocketCommand, frozen=True, kw_only=True, tag="ping"):
+    pass
+
+
+AnyCommand = Subscribe | Unsubscribe | SendMessage | CancelExchange | ApproveCall | DenyCall | AnswerQuestion | Ping
+
+
+class ResumeMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The short form of `subscribe`, as the first message on the socket of one session."""
+
+    resume: int | str | None
+
+
+CLOSE_CODES = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
+
+_FIRST_MESSAGE_SECONDS = 0.25
+"""Time that the socket of one session waits for a cursor before it starts at the beginning of the log."""
+_CLOSE_SECONDS = 2.0
+"""Time that a client has to accept the close frame."""
 _commands: "msgspec.json.Decoder[AnyCommand]" = msgspec.json.Decoder(AnyCommand)
-_resumes = msgspec.json.Decoder(Resume)
+_resumes = msgspec.json.Decoder(ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
 
 
-class _Ended(Exception):
-    """The socket is to be closed."""
+class _CloseSocket(Exception):
+    """Raised to close the socket."""
 
     def __init__(self, code: int, reason: str) -> None:
         self.code = code
         self.reason = reason
 
 
-class Socket:
-    """One connection. `only` is the session that it is for, with its dialect; without one it is for many."""
+class SocketConnection:
+    """One connection: to the session `only`, in any dialect, or to many sessions in the native one."""
 
     def __init__(
         self,
@@ -76,153 +129,156 @@ class Socket:
         self._socket = websocket
         self._only = only
         self._dialect = dialect
-        self._tellings: dict[str, tuple[Telling, asyncio.Task[None]]] = {}
+        self._streams: dict[str, tuple[EventStream, asyncio.Task[None]]] = {}
         self._projects: dict[str, asyncio.Task[None]] = {}
-        self._pace = Pace(context.settings.limits.messages_per_second)
-        self._ended: asyncio.Future[_Ended] = asyncio.get_running_loop().create_future()
+        self._rate = RateLimiter(context.settings.limits.messages_per_second)
+        self._ended: asyncio.Future[_CloseSocket] = asyncio.get_running_loop().create_future()
 
     async def run(self, after: str | int | None = None) -> None:
-        """Until one side ends it. `after` is the cursor of a socket for one session."""
+        """Serve the connection until one side closes it. `after` is the cursor of a socket for one session."""
         offered: list[str] = self._socket.scope.get("subprotocols") or []
         await self._socket.accept("weft" if "weft" in offered else None)
-        hearing = asyncio.create_task(self._hear(after))
+        receiving = asyncio.create_task(self._receive_commands(after))
         try:
-            with self._context.admitted(self._caller, self._revoked):
-                await asyncio.wait({hearing, self._ended}, return_when=asyncio.FIRST_COMPLETED)
-            hearing.cancel()
-            await asyncio.wait({hearing})
-            await self._close(hearing)
+            with self._context.watch_token(self._caller, self._on_token_revoked):
+                await asyncio.wait({receiving, self._ended}, return_when=asyncio.FIRST_COMPLETED)
+            receiving.cancel()
+            await asyncio.wait({receiving})
+            await self._close(receiving)
         finally:
-            hearing.cancel()
-            await self._forget_all()
+            receiving.cancel()
+            await self._unsubscribe_all()
 
-    async def _close(self, hearing: "asyncio.Task[None]") -> None:
+    async def _close(self, receiving: "asyncio.Task[None]") -> None:
         ended = self._ended.result() if self._ended.done() else None
-        if ended is None and not hearing.cancelled():
-            error = hearing.exception()
-            if isinstance(error, _Ended):
+        if ended is None and not receiving.cancelled():
+            error = receiving.exception()
+            if isinstance(error, _CloseSocket):
                 ended = error
             elif error is not None and not isinstance(error, WebSocketDisconnect):
                 _log.error("a socket failed", exc_info=error)
-                ended = _Ended(1011, "Something went wrong here.")
+                ended = _CloseSocket(1011, "The server failed.")
         if ended is not None:
             try:
-                async with asyncio.timeout(_LAST_WORD):
+                async with asyncio.timeout(_CLOSE_SECONDS):
                     await self._socket.close(ended.code, ended.reason[:120])
             except TimeoutError:
-                await cut(self._socket.scope)
+                await abort_connection(self._socket.scope)
             except Exception:
-                _log.debug("a socket was gone before it was closed", exc_info=True)
+                _log.debug("a socket was closed by its client first", exc_info=True)
 
-    # --- what the client says ----------------------------------------------------------------------------------------
+    # --- commands -----------------------------------------------------------------------------------------------------
 
-    async def _hear(self, after: str | int | None) -> None:
+    async def _receive_commands(self, after: str | int | None) -> None:
         if self._only is not None:
-            first = await self._first() if after is None else None
-            if first is None or not _is_subscribing(first):
+            first = await self._receive_first() if after is None else None
+            if first is None or not _is_subscribe(first):
                 await self._subscribe(self._only, Subscribe(resume=after))
             if first is not None:
-                await self._obey(first)
+                await self._execute(first)
         while True:
-            await self._obey(await self._next())
+            await self._execute(await self._receive())
 
-    async def _first(self) -> str | bytes | None:
-        """What a client says at once; it may be its cursor."""
+    async def _receive_first(self) -> str | bytes | None:
+        """The first message, if the client sends one at once; it may be its cursor."""
         try:
-            async with asyncio.timeout(_FIRST_WORD):
-                return await self._next()
+            async with asyncio.timeout(_FIRST_MESSAGE_SECONDS):
+                return await self._receive()
         except TimeoutError:
             return None
 
-    async def _next(self) -> str | bytes:
+    async def _receive(self) -> str | bytes:
         message = await self._socket.receive()
         if message["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(message.get("code", 1005))
-        if not self._pace.allows():
-            raise _Ended(1008, "Too many messages a second.")
-        said: str | bytes = message.get("text") or message.get("bytes") or ""
-        if len(said) > self._context.settings.limits.message_bytes:
-            raise _Ended(1009, "The message is too large; send large things as blobs over HTTP.")
-        return said
+        if not self._rate.allows():
+            raise _CloseSocket(1008, "Too many messages a second.")
+        text: str | bytes = message.get("text") or message.get("bytes") or ""
+        if len(text) > self._context.settings.limits.message_bytes:
+            raise _CloseSocket(1009, "The message is too large; send large data as blobs over HTTP.")
+        return text
 
-    async def _obey(self, said: str | bytes) -> None:
+    async def _execute(self, text: str | bytes) -> None:
         command: AnyCommand | None = None
         try:
-            command = _read(said)
-            result = await self._do(command)
+            command = _parse_command(text)
+            result = await self._dispatch(command)
         except Exception as error:
-            refusal = refusal_of(error)
-            if refusal is None:
+            api_error = api_error_of(error)
+            if api_error is None:
                 raise
-            told = refusal.data() | {"type": "error", "id": command.id if command is not None else None}
-            await self._say(told | {"session": command.session if command is not None else None})
+            command_id, session = (command.id, command.session) if command is not None else (None, None)
+            await self._send_json(api_error.data() | {"type": "error", "id": command_id, "session": session})
             return
         if isinstance(command, Ping):
-            await self._say({"type": "pong", "id": command.id})
+            await self._send_json({"type": "pong", "id": command.id})
         elif command.id is not None:
-            await self._say({"type": "reply", "id": command.id, "result": result})
+            await self._send_json({"type": "reply", "id": command.id, "result": result})
 
-    async def _do(self, command: AnyCommand) -> object:
+    async def _dispatch(self, command: AnyCommand) -> object:
         if isinstance(command, Ping):
             return None
         if isinstance(command, Subscribe | Unsubscribe) and command.project is not None:
-            return await self._watch(command.project, isinstance(command, Subscribe))
-        info = await self._session(command.session)
+            return await self._watch_project(command.project, isinstance(command, Subscribe))
+        info = await self._find_session(command.session)
         context = self._context
         match command:
             case Subscribe():
                 return await self._subscribe(info, command)
             case Unsubscribe():
-                await self._forget(info.id)
+                await self._unsubscribe(info.id)
                 return {}
-            case SendMessage(text=text, content=content, client_request_id=request, when_busy=when_busy):
-                wanted = Submission(text=text, content=content, client_request_id=request, when_busy=when_busy)
-                return await submit(context, info, wanted)
+            case SendMessage():
+                fields = {name: getattr(command, name) for name in conversation.Submission.__struct_fields__}
+                submission = conversation.Submission(**fields)
+                return await conversation.submit_message(context, info, submission)
             case CancelExchange(exchange=exchange, reason=reason):
-                return await cancel(context, info, exchange, reason)
-            case Approve(approval=approval, digest=digest, always=always, arguments=arguments):
-                decide(context, info, approval, True, digest=digest, always=always, arguments=arguments)
-            case Deny(approval=approval, reason=reason):
-                decide(context, info, approval, False, reason=reason)
-            case Answer(question=question, text=text):
-                answer(context, info, question, text)
+                return await conversation.cancel_exchange(context, info, exchange, reason)
+            case ApproveCall(approval=approval):
+                given = {name: getattr(command, name) for name in ("digest", "always", "arguments")}
+                conversation.resolve_approval(context, info, approval, DecisionBody(decision="approve", **given))
+            case DenyCall(approval=approval, reason=reason):
+                conversation.resolve_approval(context, info, approval, DecisionBody(decision="deny", reason=reason))
+            case AnswerQuestion(question=question, text=text):
+                conversation.answer_question(context, info, question, text)
         return {}
 
-    async def _session(self, named: str | None) -> SessionInfo:
+    async def _find_session(self, named: str | None) -> SessionInfo:
         if self._only is not None:
             if named is not None and named != self._only.id:
-                raise Refusal("invalid", "This socket is for one session; use /ws for several.")
-            return await self._context.open.info(self._caller.owner, self._only.id)
+                raise ApiError("invalid", "This socket is for one session; use /ws for several.")
+            return await self._context.open_sessions.find_info(self._caller.owner, self._only.id)
         if named is None:
-            raise Refusal("invalid", 'Say which session, as "session": "…".')
-        return await self._context.open.info(self._caller.owner, named)
+            raise ApiError("invalid", 'Name a session, as "session": "…".')
+        return await self._context.open_sessions.find_info(self._caller.owner, named)
 
-    # --- what it is told ---------------------------------------------------------------------------------------------
+    # --- streams ------------------------------------------------------------------------------------------------------
 
     async def _subscribe(self, info: SessionInfo, wanted: Subscribe) -> JsonObject:
-        if info.id not in self._tellings and len(self._tellings) >= self._context.settings.limits.sessions_per_socket:
-            raise _Ended(1008, "Too many sessions on one socket.")
-        await self._forget(info.id)
+        if info.id not in self._streams and len(self._streams) >= self._context.settings.limits.sessions_per_socket:
+            raise _CloseSocket(1008, "Too many sessions on one socket.")
+        await self._unsubscribe(info.id)
         store = self._context.sessions.store
-        dialect = dialect_of(self._dialect, info.id)
+        dialect = require_dialect(self._dialect, info.id)
         cursor = read_cursor(wanted.resume, info)
         seq = cursor.seq
         if cursor.bad is not None and dialect.name != "native":
-            raise _Ended(4409, "The cursor cannot be served; connect again without one.")
+            raise _CloseSocket(4409, "The cursor cannot be served; connect again without one.")
         if dialect.name == "native":
-            await self._say({"type": "subscribed", "session": info.id, "seq": info.last_seq})
+            await self._send_json({"type": "subscribed", "session": info.id, "seq": info.last_seq})
         if cursor.bad is not None:
             frame, seq = await reset_frame(store, info, cursor.bad)
-            await self._say(frame)
-        if wanted.end and dialect.name == "native" and (end := await end_of(store, info.id, seq, info.last_seq)):
-            await self._send(together(end, "end", info.id).decode())
-        await brought_up_to(dialect, store, info.id, seq)
-        telling = Telling(store, self._context.open.hub, info.id, seq)
-        self._tellings[info.id] = telling, asyncio.create_task(self._tell(telling, Voice(dialect, batch=wanted.batch)))
+            await self._send_json(frame)
+        if wanted.end and dialect.name == "native" and (end := await read_tail(store, info.id, seq, info.last_seq)):
+            await self._send(encode_batch(end, "end", info.id).decode())
+        await catch_up(dialect, store, info.id, seq)
+        stream = EventStream(store, self._context.open_sessions.hub, info.id, seq)
+        encoder = DialectEncoder(dialect, batch=wanted.batch)
+        self._streams[info.id] = stream, asyncio.create_task(self._send_events(stream, encoder))
         return {"session": info.id, "seq": info.last_seq}
 
-    async def _watch(self, project: str, wanted: bool) -> JsonObject:
-        """Follow a project of the studio, or no longer."""
+    async def _watch_project(self, project: str, wanted: bool) -> JsonObject:
+        """Subscribe to a project of the studio, or unsubscribe."""
         watched = self._projects.pop(project, None)
         if watched is not None:
             watched.cancel()
@@ -230,54 +286,54 @@ class Socket:
         if not wanted:
             return {}
         if not is_text(project):
-            raise Refusal("not_found", "There is no project of that name.")
+            raise ApiError("not_found", "There is no project of that name.")
         if self._context.watch_project is None or self._only is not None:
-            raise Refusal("not_found", "There are no projects on this socket.")
+            raise ApiError("not_found", "There are no projects on this socket.")
         if len(self._projects) >= self._context.settings.limits.sessions_per_socket:
-            raise _Ended(1008, "Too many projects on one socket.")
+            raise _CloseSocket(1008, "Too many projects on one socket.")
         states = self._context.watch_project(self._caller, project)
         first = await anext(states)
-        self._projects[project] = asyncio.create_task(self._tell_states(first, states))
+        self._projects[project] = asyncio.create_task(self._send_states(first, states))
         return {"project": project}
 
-    async def _tell_states(self, first: JsonObject, states: AsyncGenerator[JsonObject]) -> None:
+    async def _send_states(self, first: JsonObject, states: AsyncGenerator[JsonObject]) -> None:
         async with aclosing(states):
             with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
-                await self._say(first)
+                await self._send_json(first)
                 async for state in states:
-                    await self._say(state)
+                    await self._send_json(state)
 
-    async def _tell(self, telling: Telling, voice: Voice) -> None:
-        dialect = voice.dialect
-        told = telling.seq
+    async def _send_events(self, stream: EventStream, encoder: DialectEncoder) -> None:
+        dialect = encoder.dialect
+        delivered = stream.seq
         try:
-            with self._context.streaming(self._caller, telling):
-                async with aclosing(telling.batches(self._context.settings.heartbeat_seconds)) as batches:
+            with self._context.streaming(self._caller, stream):
+                async with aclosing(stream.batches(self._context.settings.heartbeat_seconds)) as batches:
                     async for entries in batches:
-                        await self._send(*voice.texts(entries))
+                        await self._send(*encoder.texts(entries))
                         if not entries and dialect.name == "native":
                             await self._send('{"type":"heartbeat"}')
-                        told = telling.seq
-                if telling.farewell is not None:
-                    await self._part(telling, dialect)
-        except Refusal as refusal:
-            self._end(1013, refusal.message)
+                        delivered = stream.seq
+                if stream.end_reason is not None:
+                    await self._send_end(stream, dialect)
+        except ApiError as error:
+            self._end(1013, error.message)
         except TimeoutError:
-            _log.warning("a slow reader was dropped", extra={"session": telling.session, "seq": told})
-            self._end(CLOSE["slow"], f"Too slow; resume after {told}.")
+            _log.warning("a slow reader was dropped", extra={"session": stream.session, "seq": delivered})
+            self._end(CLOSE_CODES["slow"], f"Too slow; resume after {delivered}.")
         except (WebSocketDisconnect, RuntimeError):
             self._end(1001, "")
 
-    async def _part(self, telling: Telling, dialect: Dialect) -> None:
-        assert telling.farewell is not None
+    async def _send_end(self, stream: EventStream, dialect: Dialect) -> None:
+        assert stream.end_reason is not None
         if dialect.name == "native":
-            await self._say(goodbye(telling.session, telling.farewell, telling.seq))
-        elif telling.farewell == "store":
-            await self._send(*(dialect.text(frame) for frame in last_words(dialect, "store")))
-        if telling.farewell in ("shutdown", "token", "store") or self._only is not None:
-            self._end(CLOSE[telling.farewell], f"Resume after {telling.seq}.")
+            await self._send_json(goodbye_frame(stream.session, stream.end_reason, stream.seq))
+        elif stream.end_reason == "store":
+            await self._send(*(dialect.text(frame) for frame in closing_frames(dialect, "store")))
+        if stream.end_reason in ("shutdown", "token", "store") or self._only is not None:
+            self._end(CLOSE_CODES[stream.end_reason], f"Resume after {stream.seq}.")
 
-    async def _say(self, data: Any) -> None:
+    async def _send_json(self, data: Any) -> None:
         await self._send(encode_text(data))
 
     async def _send(self, *texts: str) -> None:
@@ -290,52 +346,49 @@ class Socket:
             for text in texts:
                 await self._socket.send_text(text)
 
-    def _revoked(self) -> None:
-        """The token is good no more. Those who tell say goodbye first."""
-        if not self._tellings:
-            self._end(CLOSE["token"], "The token was revoked.")
+    def _on_token_revoked(self) -> None:
+        """Close the socket; streams, if there are any, send their goodbye first and then close it."""
+        if not self._streams:
+            self._end(CLOSE_CODES["token"], "The token was revoked.")
 
     def _end(self, code: int, reason: str) -> None:
         if not self._ended.done():
-            self._ended.set_result(_Ended(code, reason))
+            self._ended.set_result(_CloseSocket(code, reason))
 
-    async def _forget(self, session: str) -> None:
-        telling, task = self._tellings.pop(session, (None, None))
-        if telling is None or task is None:
+    async def _unsubscribe(self, session: str) -> None:
+        stream, task = self._streams.pop(session, (None, None))
+        if stream is None or task is None:
             return
-        telling.stop()
+        stream.stop()
         task.cancel()
         await asyncio.wait([task])
 
-    async def _forget_all(self) -> None:
-        for session in list(self._tellings):
-            await self._forget(session)
+    async def _unsubscribe_all(self) -> None:
+        for session in list(self._streams):
+            await self._unsubscribe(session)
         for project in list(self._projects):
-            await self._watch(project, False)
+            await self._watch_project(project, False)
 
 
-def _read(said: str | bytes) -> AnyCommand:
-    resume = _resumed(said)
+def _parse_command(text: str | bytes) -> AnyCommand:
+    resume = _parse_resume(text)
     if resume is not None:
         return Subscribe(resume=resume.resume)
-    try:
-        return decode(_commands, said)
-    except (ValueError, RecursionError) as error:
-        raise Refusal("invalid", f"The message cannot be read: {str(error)[:300]}.") from None
+    return parse_json(_commands, text, "message")
 
 
-def _is_subscribing(said: str | bytes) -> bool:
+def _is_subscribe(text: str | bytes) -> bool:
     try:
-        return isinstance(_read(said), Subscribe)
-    except Refusal:
+        return isinstance(_parse_command(text), Subscribe)
+    except ApiError:
         return False
 
 
-def _resumed(said: str | bytes) -> Resume | None:
-    """A message that is a cursor and nothing else."""
-    if len(said) > 300:
+def _parse_resume(text: str | bytes) -> ResumeMessage | None:
+    """Parse a message that is a cursor and nothing else."""
+    if len(text) > 300:
         return None
     try:
-        return decode(_resumes, said)
+        return decode(_resumes, text)
     except (ValueError, RecursionError):
         return None

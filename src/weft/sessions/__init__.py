@@ -1,1 +1,71 @@
 """Sessions: conversations that outlive the process, each one a log in a store."""
+
+from typing import TYPE_CHECKING
+
+from weft.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from weft.sessions.changes import ChangeRefused, Changes
+    from weft.sessions.memory import MemoryStore
+    from weft.sessions.open import open_store
+    from weft.sessions.session import Session
+    from weft.sessions.sessions import Sessions
+    from weft.sessions.settings import SessionSettings
+    from weft.sessions.sqlite import SqliteStore
+    from weft.sessions.store import (
+        BadArchive,
+        Fenced,
+        Lease,
+        NoSuchSession,
+        SessionBusy,
+        SessionExists,
+        SessionInfo,
+        SessionPage,
+        Store,
+        StoreError,
+    )
+
+__all__ = [
+    "BadArchive",
+    "ChangeRefused",
+    "Changes",
+    "Fenced",
+    "Lease",
+    "MemoryStore",
+    "NoSuchSession",
+    "Session",
+    "SessionBusy",
+    "SessionExists",
+    "SessionInfo",
+    "SessionPage",
+    "SessionSettings",
+    "Sessions",
+    "SqliteStore",
+    "Store",
+    "StoreError",
+    "open_store",
+]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "BadArchive": "weft.sessions.store",
+        "ChangeRefused": "weft.sessions.changes",
+        "Changes": "weft.sessions.changes",
+        "Fenced": "weft.sessions.store",
+        "Lease": "weft.sessions.store",
+        "MemoryStore": "weft.sessions.memory",
+        "NoSuchSession": "weft.sessions.store",
+        "Session": "weft.sessions.session",
+        "SessionBusy": "weft.sessions.store",
+        "SessionExists": "weft.sessions.store",
+        "SessionInfo": "weft.sessions.store",
+        "SessionPage": "weft.sessions.store",
+        "SessionSettings": "weft.sessions.settings",
+        "Sessions": "weft.sessions.sessions",
+        "SqliteStore": "weft.sessions.sqlite",
+        "Store": "weft.sessions.store",
+        "StoreError": "weft.sessions.store",
+        "open_store": "weft.sessions.open",
+    },
+)

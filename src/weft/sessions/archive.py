@@ -1,7 +1,7 @@
-"""A session as one file: JSON lines, the first one a head, then the events, then the files of its project.
+"""Exports and imports a session as one file of JSON lines: a head, the events, the files of its project.
 
-There are no names of files in it, so none can lead anywhere, and nothing is compressed, so nothing can burst. What an
-archive says about tools, permissions and folders is not believed: those are the importer's to give.
+The file holds no paths and is not compressed, so that it cannot write outside of the store or expand without limit.
+Tools, permissions and folders are not read from it: the importer gives them.
 """
 
 import asyncio
@@ -17,9 +17,8 @@ import msgspec
 from weft.core.envelope import Event, decode_event
 from weft.core.events import FileChanged
 from weft.core.json import encode
-from weft.sessions.errors import BadArchive, NoSuchBlob
 from weft.sessions.settings import SessionSettings
-from weft.sessions.store import Store, events_of
+from weft.sessions.store import BadArchive, NoSuchBlob, Store, iterate_events
 
 FORMAT = 1
 MAX_BYTES = 1024 * 1024 * 1024
@@ -29,7 +28,7 @@ _MAX_EPOCH = 2**31
 _LINES = 200
 
 
-class Head(msgspec.Struct, frozen=True, kw_only=True):
+class ArchiveHead(msgspec.Struct, frozen=True, kw_only=True):
     weft_session: int
     title: str = ""
     created: float = 0.0
@@ -39,25 +38,25 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     last_seq: int
 
 
-class Content(msgspec.Struct, frozen=True):
-    """A file of the project, by the hash that its events name."""
+class ArchivedFile(msgspec.Struct, frozen=True):
+    """The content of a project file. Events name it by its hash."""
 
     content: str
 
 
-Item = Head | Event | bytes
-"""What a line holds; bytes are the content of a file."""
+Item = ArchiveHead | Event | bytes
+"""The content of a line; bytes are the content of a file."""
 
-_heads = msgspec.json.Decoder(Head)
-_contents = msgspec.json.Decoder(Content)
+_heads = msgspec.json.Decoder(ArchiveHead)
+_contents = msgspec.json.Decoder(ArchivedFile)
 
 
-async def archive(store: Store, session: str) -> AsyncIterator[bytes]:
-    """The lines of a session's archive."""
+async def export_lines(store: Store, session: str) -> AsyncIterator[bytes]:
+    """Yield the lines of a session's archive."""
     info = await store.info(session)
     settings = SessionSettings.of(info.settings)
     yield _line(
-        Head(
+        ArchiveHead(
             weft_session=FORMAT,
             title=info.title,
             created=info.created,
@@ -68,7 +67,7 @@ async def archive(store: Store, session: str) -> AsyncIterator[bytes]:
         )
     )
     digests: dict[str, None] = {}
-    async for event in events_of(store, session, upto=info.last_seq):
+    async for event in iterate_events(store, session, upto=info.last_seq):
         if isinstance(event.data, FileChanged) and event.data.hash is not None:
             digests[event.data.hash] = None
         yield _line(event)
@@ -76,12 +75,12 @@ async def archive(store: Store, session: str) -> AsyncIterator[bytes]:
         try:
             data = await store.blob(session, digest)
         except NoSuchBlob:
-            continue  # a file of a folder: it is there and not here
-        yield _line(Content(b64encode(data).decode()))
+            continue  # a file of a folder is not in the store
+        yield _line(ArchivedFile(b64encode(data).decode()))
 
 
-async def unarchive(file: BinaryIO) -> AsyncIterator[Item]:
-    """What an archive holds, in its order; every event is checked for its place. Raises BadArchive."""
+async def read_archive(file: BinaryIO) -> AsyncIterator[Item]:
+    """Yield the items of an archive, in order. Each event must continue the log. Raises BadArchive."""
     items = _items(file)
     while batch := await asyncio.to_thread(_some, items):
         for item in batch:
@@ -124,7 +123,7 @@ def _lines_of(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _head(line: bytes) -> Head:
+def _head(line: bytes) -> ArchiveHead:
     try:
         head = _heads.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

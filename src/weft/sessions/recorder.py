@@ -1,32 +1,97 @@
-"""Between the bus and those who listen: events are stored first, then handed out.
+"""Stores each event before any reactor sees it.
 
-What has structure is stored at once, and deltas ride along; deltas alone wait for at most 50 ms. A message's end, the
-message itself and its calls go into one transaction, so a log never holds half a turn. What cannot be stored is never
-seen by anybody.
+An event with structure is stored at once, together with the deltas before it; deltas alone wait for at most 50 ms. The
+end of a message, the message itself and its calls go into one transaction, so a log never holds half a turn. An event
+that cannot be stored is never delivered.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 
-from weft.agent.bus import EventBus
+from weft.agent.bus import EventBus, OnDelivered
 from weft.core.envelope import Event
-from weft.core.events import ExchangeRequest
-from weft.sessions.delegates import Delegates
-from weft.sessions.errors import StoreError
-from weft.sessions.faults import reach
-from weft.sessions.lease import Lease
-from weft.sessions.store import Store
-from weft.sessions.title import title_of
+from weft.core.events import ExchangeRequest, ExchangeResponse
+from weft.core.messages import Message, ToolCall
+from weft.sessions.crash_points import reach
+from weft.sessions.history import read_history, recover
+from weft.sessions.settings import SessionSettings
+from weft.sessions.store import EncodedEvents, Lease, SessionInfo, Store, StoreError, new_holder
+
+TITLE_LENGTH = 80
+"""Characters of a title."""
+
+
+def make_title(message: Message) -> str:
+    """Return the beginning of the first request, on one line."""
+    words = " ".join(message.words.split())
+    return words if len(words) <= TITLE_LENGTH else f"{words[: TITLE_LENGTH - 1].rstrip()}…"
+
+
+class DelegateLogs:
+    """Stores the events of the agents that work for one session, each in a log of its own."""
+
+    def __init__(self, store: Store, info: SessionInfo) -> None:
+        self._store = store
+        self._info = info
+        self._leases: dict[str, Lease] = {}
+        self._callers: dict[str, str] = {}  # the session that made a call, by call
+
+    async def append(self, session: str, events: Sequence[Event], blobs: Mapping[str, bytes]) -> EncodedEvents:
+        lease = self._leases.get(session) or await self._begin(session, events[0])
+        encoded = await self._store.append(lease, events, blobs)
+        for event in events:
+            if isinstance(event.data, ToolCall):
+                self._callers[event.data.id] = session
+        if isinstance(events[-1].data, ExchangeResponse):
+            del self._leases[session]
+            await self._store.release(lease)
+        return encoded
+
+    async def _begin(self, session: str, first: Event) -> Lease:
+        request = first.data
+        cause = request.cause if isinstance(request, ExchangeRequest) else None
+        title = make_title(request.message) if isinstance(request, ExchangeRequest) else ""
+        info = SessionInfo(
+            id=session,
+            owner=self._info.owner,
+            title=title,
+            parent=self._callers.get(cause or "", self._info.id),
+            cause=cause or "",
+        )
+        await self._store.create(info)
+        self._leases[session] = lease = await self._store.acquire(session, new_holder())
+        return lease
+
+
+async def iterate_delegates(store: Store, session: str) -> AsyncIterator[SessionInfo]:
+    """Yield the sessions that worked for a session, directly or for one another."""
+    for info in await store.delegates(session):
+        yield info
+        async for inner in iterate_delegates(store, info.id):
+            yield inner
+
+
+async def close_delegates(store: Store, session: str) -> None:
+    """Close what a crashed writer left open in the logs of its delegates. The caller holds the lease of the session."""
+    async for info in iterate_delegates(store, session):
+        last = await store.read(info.id, after=info.last_seq - 1)
+        if last and isinstance(last[-1].data, ExchangeResponse):
+            continue
+        lease = await store.acquire(info.id, new_holder(), force=True)
+        await recover(store, lease, await read_history(store, info.id, SessionSettings()))
+        await store.release(lease)
+
 
 DELAY = 0.05
 """Seconds that a delta may wait."""
 _DELTAS = frozenset({"text_delta", "thinking_delta", "input_json_delta", "tool_output_delta", "file_preview"})
 
-Then = Callable[[Exception | None], None]
+OnStored = Callable[[Event, bytes | None], object]
+"""Called with each stored event and its JSON, if the store has encoded it."""
 
 
-class Recorder:
-    """The sink of one session's bus. `attach` gives the blobs that belong to an event."""
+class EventRecorder:
+    """The sink of a session's bus. `attach` returns the blobs that belong to an event."""
 
     def __init__(
         self,
@@ -37,27 +102,28 @@ class Recorder:
         titled: bool,
         attach: Callable[[Event], Mapping[str, bytes]],
         on_failure: Callable[[Exception], None],
-        delegates: Delegates,
+        delegates: DelegateLogs,
     ) -> None:
         self.error: Exception | None = None
-        """Why nothing can be stored any more."""
+        """The reason why nothing can be stored any more."""
+        self.on_stored: list[OnStored] = []
         self._store = store
         self._lease = lease
-        self._bus = bus
+        self._dispatch = bus.dispatch
         self._attach = attach
         self._on_failure = on_failure
         self._delegates = delegates
         self._loop = asyncio.get_running_loop()
-        self._pending: list[Event | Then] = []
+        self._pending: list[Event | OnDelivered] = []
         self._blobs: dict[str, dict[str, bytes]] = {}  # by session
-        self._holds: dict[str, int] = {}  # by session, where a turn begins that is not whole yet
+        self._holds: dict[str, int] = {}  # by session, where an incomplete turn begins in `_pending`
         self._titled, self._title = titled, ""
-        self._soon = self._due = False
+        self._wake_scheduled = self._due = False
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def take(self, event: Event) -> None:
-        """The next event of the bus, or of an agent that works for the session."""
+    def record(self, event: Event) -> None:
+        """Queue an event of the bus, or of an agent that works for the session."""
         if self.error is not None:
             return
         kind = event.type
@@ -68,26 +134,26 @@ class Recorder:
         elif kind == "file_changed":
             self._blobs.setdefault(event.session, {}).update(self._attach(event))
         elif not self._titled and isinstance(event.data, ExchangeRequest) and event.session == self._lease.session:
-            self._titled, self._title = True, title_of(event.data.message)
+            self._titled, self._title = True, make_title(event.data.message)
         self._pending.append(event)
         if kind not in _DELTAS:
-            self._wake_soon()
-        elif self._timer is None and not self._soon:
+            self._schedule_wake()
+        elif self._timer is None and not self._wake_scheduled:
             self._timer = self._loop.call_later(DELAY, self._wake)
 
-    def after(self, then: Then) -> None:
-        """Call back when all that was taken so far is stored and handed out, or with why it will not be."""
+    def call_when_delivered(self, callback: OnDelivered) -> None:
+        """Call back when every recorded event is stored and delivered, or with the reason why that will not happen."""
         if self.error is not None or (not self._pending and self._task is None):
-            then(self.error)
+            callback(self.error)
             return
-        self._pending.append(then)
-        self._wake_soon()
+        self._pending.append(callback)
+        self._schedule_wake()
 
     async def flush(self) -> None:
-        """Wait until all that was taken so far is stored and handed out. Raises why it cannot be."""
+        """Wait until every recorded event is stored and delivered. Raises the error of the store."""
         done: asyncio.Future[None] = self._loop.create_future()
 
-        def settle(error: Exception | None) -> None:
+        def resolve(error: Exception | None) -> None:
             if done.done():
                 return
             if error is None:
@@ -95,17 +161,17 @@ class Recorder:
             else:
                 done.set_exception(error)
 
-        self.after(settle)
+        self.call_when_delivered(resolve)
         await done
 
     async def close(self) -> None:
-        """Store what is left, if anything can be."""
+        """Store the remaining events, if that is possible."""
         self._holds.clear()
         if self.error is None:
             await self.flush()
 
     def fail(self, error: Exception) -> None:
-        """Nothing is stored from here on, and nothing handed out."""
+        """Stop storing and delivering."""
         if self.error is not None:
             return
         self.error = (
@@ -119,13 +185,13 @@ class Recorder:
                 item(self.error)
         self._on_failure(self.error)
 
-    def _wake_soon(self) -> None:
-        if not self._soon:
-            self._soon = True
-            self._loop.call_soon(self._wake)  # with what the same moment still brings
+    def _schedule_wake(self) -> None:
+        if not self._wake_scheduled:
+            self._wake_scheduled = True
+            self._loop.call_soon(self._wake)  # events of the same moment join the batch
 
     def _wake(self) -> None:
-        self._soon, self._due = False, True
+        self._wake_scheduled, self._due = False, True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -152,23 +218,38 @@ class Recorder:
         for item in batch:
             if isinstance(item, Event):
                 logs.setdefault(item.session, []).append(item)
-        own = self._lease.session
-        events = logs.pop(own, None)
         try:
-            if self._title:
-                await self._store.rename(self._lease.session, self._title, only_untitled=True)
-                self._title = ""
-            for session, log in logs.items():  # before what the session itself makes of their work
-                await self._delegates.append(session, log, blobs.pop(session, {}))
-            if events:
-                await self._store.append(self._lease, events, blobs.get(own))
+            encoded = await self._store_logs(logs, blobs)
         except Exception:
-            self._pending = batch + self._pending  # those who wait are told
+            self._pending = batch + self._pending  # `fail` calls the callbacks among them
             raise
-        for item in batch:
-            if isinstance(item, Event):
-                self._bus.hand_out(item)
-            else:
-                item(self.error)
-        if events:
+        self._deliver(batch, encoded)
+        if self._lease.session in logs:
             reach("release.after")
+
+    async def _store_logs(
+        self, logs: dict[str, list[Event]], blobs: dict[str, dict[str, bytes]]
+    ) -> dict[str, EncodedEvents]:
+        own = self._lease.session
+        encoded: dict[str, EncodedEvents] = {}
+        if self._title:
+            await self._store.rename(own, self._title, only_untitled=True)
+            self._title = ""
+        for session, log in logs.items():  # delegates first: the session's own events build on their work
+            if session != own:
+                encoded[session] = await self._delegates.append(session, log, blobs.get(session, {}))
+        if own in logs:
+            encoded[own] = await self._store.append(self._lease, logs[own], blobs.get(own))
+        return encoded
+
+    def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:
+        dispatch, listeners = self._dispatch, self.on_stored
+        bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
+        for item in batch:
+            if not isinstance(item, Event):
+                item(self.error)
+                continue
+            dispatch(item)
+            body = next(bodies[item.session]) if item.session in bodies else None
+            for listener in listeners:
+                listener(item, body)

@@ -1,12 +1,14 @@
-"""What a dead writer left open, and how it is closed. A pure fold: no clock, no I/O.
+"""Closes the exchange that a crashed writer left open, and repeats its idempotent calls.
 
-A message that was being written is discarded. A call that had started and has no result is `interrupted`: whether it
-took effect cannot be known, and the model is told so. A call that never started is cancelled, and what waited for a
-person is denied. Then the exchange ends: cancelled if that was asked for, else failed.
+An open message is discarded. A started call without a result becomes `interrupted`, since its
+effect is unknown. A call that was not started is cancelled, and a waiting approval is denied. Then the exchange ends:
+cancelled if that was requested, else failed.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from weft.agent.assembler import MessageAssembler
 from weft.agent.tracker import ExchangeTracker
@@ -32,31 +34,36 @@ from weft.core.events import (
     ToolFailed,
     ToolPlanned,
 )
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, encode_text
+from weft.core.messages import ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult, ToolStatus
-from weft.core.usage import Usage
+from weft.core.turn import Usage
+from weft.tools.approvals import digest_of
+from weft.tools.call_batch import PlannedCall
+from weft.tools.context import Emit
+from weft.tools.results import ToolFault
+from weft.tools.runtime import ToolRuntime
 
 ENDED = "The process ended"
 _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
 
 
 MAX_ATTEMPTS = 3
-"""How often a call is started at most: one that brings its process down does not do so for ever."""
+"""How often a call is started at most, so that a call that kills its process is not repeated for ever."""
 
 
 @dataclass(slots=True)
-class OpenCall:
+class UnfinishedCall:
     """A call without a result."""
 
     call: ToolCall
     attempt: int = 0
-    """The last that started."""
+    """The last attempt that was started."""
     idempotent: bool = False
     approved: bool = False
-    """A person allowed it."""
+    """A person has allowed it."""
     input: JsonObject | None = None
-    """The arguments that they gave it instead of the model's."""
+    """The arguments that the person gave it, instead of the model's."""
 
     @property
     def started(self) -> bool:
@@ -64,51 +71,49 @@ class OpenCall:
 
 
 @dataclass(slots=True)
-class Unfinished:
-    """Feed it a session's events in order; it knows what is open at their end."""
+class UnfinishedExchange:
+    """Folds the events of a session into what is open at their end."""
 
     exchange: str | None = None
-    whole_upto: int = 0
-    """The last seq at which no turn is half in the log."""
-    calls: dict[str, OpenCall] = field(default_factory=dict[str, OpenCall])
+    last_whole_seq: int = 0
+    """The last seq at which the log holds no incomplete turn."""
+    calls: dict[str, UnfinishedCall] = field(default_factory=dict[str, UnfinishedCall])
     _began: float = 0.0
     _last: float = 0.0
     _message_billed: bool = False
     _cancelled: str | None = None
     _errors: int = 0
     _error_messages: int = 0
-    _owed: set[str] = field(default_factory=set[str])  # what belongs to a finished message and is not there yet
+    _missing: set[str] = field(default_factory=set[str])  # parts of a finished message that are not in the log yet
     _approvals: dict[str, str] = field(default_factory=dict[str, str])
     _previews: dict[str, str] = field(default_factory=dict[str, str])  # paths, by call
     _assembler: MessageAssembler = field(default_factory=MessageAssembler)
     _tracker: ExchangeTracker = field(default_factory=ExchangeTracker)
 
     @property
-    def repeatable(self) -> list[OpenCall]:
-        """Calls that had started and may be run again. After a cancel there are none."""
+    def repeatable(self) -> list[UnfinishedCall]:
+        """Started calls that may be repeated. After a cancel there are none."""
         if self._cancelled is not None:
             return []
         return [
             call for call in self.calls.values() if call.started and call.idempotent and call.attempt < MAX_ATTEMPTS
         ]
 
-    def before_repeating(self) -> Iterator[Payload]:
-        """What was shown of files that those calls were to write is shown no more."""
+    def preview_resets(self) -> Iterator[Payload]:
+        """Yield the resets of the previews of files that those calls were to write."""
         for call in self.repeatable:
             if call.call.id in self._previews:
                 yield FilePreviewReset(call.call.id, self._previews[call.call.id])
 
     def feed(self, event: Event) -> None:
-        self._follow(event)
+        self._track(event)
         self._last = event.time
-        if not self._owed:
-            self.whole_upto = event.seq
+        if not self._missing:
+            self.last_whole_seq = event.seq
 
-    def closing(self, why: str = ENDED) -> Iterator[Payload]:
-        """The events of the exchange that is open, which close it. Without one there are none.
-
-        `why` is what happened to the writer, as the beginning of a sentence.
-        """
+    def closing_payloads(self, why: str = ENDED) -> Iterator[Payload]:
+        """Yield the payloads that close the open exchange, if there is one. `why` is the beginning of a sentence that
+        explains what happened to the writer."""
         if self.exchange is None:
             return
         yield from self._close_message(why)
@@ -118,9 +123,9 @@ class Unfinished:
             yield from self._close_call(call, why)
         yield from self._close_exchange(why)
 
-    # --- what is open ------------------------------------------------------------------------------------------------
+    # --- tracking ----------------------------------------------------------------------------------------------------
 
-    def _follow(self, event: Event) -> None:
+    def _track(self, event: Event) -> None:
         payload = event.data
         match payload:
             case ExchangeRequest():
@@ -132,13 +137,13 @@ class Unfinished:
             case MessageDelta():
                 self._message_billed = True
             case MessageStop(message=message):
-                self._owed = {message}
+                self._missing = {message}
             case AssistantMessage(message=message):
-                self._owed = {call.id for call in message.tool_calls}
+                self._missing = {call.id for call in message.tool_calls}
             case ToolCall(id=call):
-                self.calls[call] = OpenCall(payload)
+                self.calls[call] = UnfinishedCall(payload)
             case ToolPlanned(id=call):
-                self._owed.discard(call)
+                self._missing.discard(call)
             case ToolExecuting(id=call, attempt=attempt, idempotent=idempotent) if call in self.calls:
                 self.calls[call].attempt, self.calls[call].idempotent = attempt, idempotent
             case ToolResult(id=call):
@@ -168,11 +173,11 @@ class Unfinished:
 
     def _begin(self, event: Event) -> None:
         self.exchange, self._began = event.exchange, event.time
-        self.calls, self._approvals, self._previews, self._owed = {}, {}, {}, set()
+        self.calls, self._approvals, self._previews, self._missing = {}, {}, {}, set()
         self._cancelled, self._errors, self._error_messages = None, 0, 0
         self._assembler, self._tracker = MessageAssembler(), ExchangeTracker()
 
-    # --- how it is closed --------------------------------------------------------------------------------------------
+    # --- closing -----------------------------------------------------------------------------------------------------
 
     def _close_message(self, why: str) -> Iterator[Payload]:
         message = self._assembler.message
@@ -189,21 +194,21 @@ class Unfinished:
             if call not in self.calls:
                 yield FilePreviewReset(call, path)
 
-    def _close_call(self, open_call: OpenCall, why: str) -> Iterator[Payload]:
+    def _close_call(self, open_call: UnfinishedCall, why: str) -> Iterator[Payload]:
         call = open_call.call
         status: ToolStatus = "interrupted" if open_call.started else "cancelled"
-        said = f"{why} before this call was run."
+        text = f"{why} before this call was run."
         if open_call.started:
-            said = (
+            text = (
                 f"{why} while this call ran, so it is not known whether it took effect. "
                 "Look at the outcome before you call it again."
             )
         if call.invalid is not None:
-            status, said = "invalid_input", call.invalid.message
+            status, text = "invalid_input", call.invalid.message
         if call.id in self._previews:
             yield FilePreviewReset(call.id, self._previews[call.id])
-        yield ToolFailed(call.id, call.name, status, 0.0, said)
-        yield ToolResult(id=call.id, name=call.name, status=status, content=said)
+        yield ToolFailed(call.id, call.name, status, 0.0, text)
+        yield ToolResult(id=call.id, name=call.name, status=status, content=text)
 
     def _close_exchange(self, why: str) -> Iterator[Payload]:
         took = round(max(self._last - self._began, 0.0) * 1000, 3)
@@ -222,3 +227,44 @@ class Unfinished:
             yield ErrorMessage(lost)
         yield ConversationInterrupted(f"{why} while the exchange ran.")
         yield self._tracker.response("failed", took, error=lost)
+
+
+async def rerun_calls(runtime: ToolRuntime, calls: Sequence[UnfinishedCall], emit: Emit) -> None:
+    """Repeat the calls that may be repeated and publish their results. Other calls stay open."""
+    ready = [planned for call in calls if (planned := _ready(runtime, call)) is not None]
+    if not ready:
+        return
+    always = runtime.permissions.always
+    allowed = {_digest(runtime, planned) for planned, _ in ready} - always  # these calls only, and only once
+    always |= allowed
+    try:
+        await runtime.batch(
+            [planned.call for planned, _ in ready],
+            emit,
+            notes={planned.call.id: _note(planned) for planned, _ in ready if planned.changed},
+            attempts={planned.call.id: call.attempt + 1 for planned, call in ready},
+        ).run()
+    finally:
+        always -= allowed
+
+
+def _ready(runtime: ToolRuntime, call: UnfinishedCall) -> tuple[PlannedCall, UnfinishedCall] | None:
+    """Return the call as it was allowed, if it may be repeated."""
+    asked = call.call if call.input is None else msgspec.structs.replace(call.call, input=call.input)
+    planned = runtime.plan(asked)
+    if isinstance(planned, ToolFault) or not planned.tool.idempotent:
+        return None
+    verdict = runtime.decide(planned).verdict
+    if verdict == "deny":
+        return None
+    if verdict == "ask" and not call.approved and _digest(runtime, planned) not in runtime.permissions.always:
+        return None
+    return replace(planned, changed=call.input is not None), call
+
+
+def _digest(runtime: ToolRuntime, planned: PlannedCall) -> str:
+    return digest_of(planned.tool.name, planned.arguments, runtime.workspace.root)
+
+
+def _note(planned: PlannedCall) -> str:
+    return f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"

@@ -1,4 +1,4 @@
-"""All sessions of a store: made, found, copied, carried elsewhere, and thrown away."""
+"""The sessions of a store: created, listed, forked, exported, imported and deleted."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,17 +10,25 @@ from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.events import FileAccepted, FileChanged
 from weft.core.ids import new_id
+from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
-from weft.sessions.archive import Head, archive, unarchive
-from weft.sessions.delegates import close_delegates
-from weft.sessions.errors import NoSuchBlob, NoSuchSession, SessionBusy
-from weft.sessions.lease import Lease, this_holder
-from weft.sessions.past import read_past, recover
-from weft.sessions.recovery import Unfinished
+from weft.sessions.archive import ArchiveHead, export_lines, read_archive
+from weft.sessions.history import read_history, recover
+from weft.sessions.recorder import close_delegates
+from weft.sessions.recovery import UnfinishedExchange
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
-from weft.sessions.store import SessionInfo, SessionPage, Store, events_of
+from weft.sessions.store import (
+    Lease,
+    NoSuchBlob,
+    NoSuchSession,
+    SessionBusy,
+    SessionInfo,
+    SessionPage,
+    Store,
+    iterate_events,
+    new_holder,
+)
 
 _BATCH = 500
 Names = list[str]
@@ -38,14 +46,14 @@ class Sessions:
     async def create(
         self, *, title: str = "", session: str | None = None, owner: str = "", kind: str = "", **settings: Any
     ) -> SessionInfo:
-        """A new session. Settings are those of `SessionSettings`; without a title it gets one by its first request."""
-        kept = SessionSettings.of(SessionSettings(**settings).data())
-        info = SessionInfo(id=session or new_id("ses"), owner=owner, kind=kind, title=title, settings=kept.data())
+        """Create a session. Settings are those of `SessionSettings`; the first request is the default title."""
+        stored = SessionSettings.of(SessionSettings(**settings).data())
+        info = SessionInfo(id=session or new_id("ses"), owner=owner, kind=kind, title=title, settings=stored.data())
         await self.store.create(info)
         return await self.store.info(info.id)
 
     async def open(self, session: str, *, force: bool = False, **options: Any) -> Session:
-        """Go on with a session. See `Session.open`."""
+        """Open a session. See `Session.open`."""
         return await Session.open(self.store, session, force=force, **options)
 
     async def list(
@@ -57,22 +65,22 @@ class Sessions:
         owner: str | None = None,
         kind: str | None = None,
     ) -> SessionPage:
-        """Those whose title holds the text, the last changed first: all, or those of an owner or a kind."""
+        """List sessions whose title contains the text, the last changed first: all, or those of an owner or a kind."""
         return await self.store.list(search=search, limit=limit, after=after, owner=owner, kind=kind)
 
     async def rename(self, session: str, title: str) -> None:
         await self.store.rename(session, title)
 
     async def delete(self, session: str) -> None:
-        """With its log, and with the blobs that no other session has. Whoever has it open can write no more."""
+        """Delete a session with its log and the blobs that no other session has. Its writer is fenced."""
         await self.store.delete(session)
 
     async def recover(self, left: Names | None = None) -> Names:
-        """Close what dead processes left open, in all sessions, and throw away what they left half copied. Gives those
-        that were closed.
+        """Close the exchanges that crashed processes left open, and delete their unfinished copies. Returns the ids of
+        the closed sessions.
 
-        A session with a call that may be run again, or with requests that wait, goes on when it is opened. Whoever is
-        about to do that gives `left`: they are added to it and not touched.
+        A session with a call that may be repeated, or with queued requests, continues when it is opened. A caller that
+        will open them passes `left`: their ids are added to it, and they are not closed here.
         """
         for draft in await self.store.abandoned():
             with suppress(NoSuchSession):
@@ -87,24 +95,24 @@ class Sessions:
                 return recovered
 
     async def fork(self, session: str, at: int | None = None, *, title: str | None = None) -> SessionInfo:
-        """A new session that has the log of this one up to an event, and goes on by itself.
+        """Create a session with the log of another one up to an event.
 
-        What is open at the event is closed in the fork as after a crash; an event inside the end of a turn stands for
-        the one before that.
+        An exchange that is open at the event is closed in the fork as after a crash. An event inside the end of a turn
+        stands for the one before the end.
         """
         info = await self.store.info(session)
         at = info.last_seq if at is None else at
         if not 0 <= at <= info.last_seq:
             raise WeftError(f"The log has the events 1 to {info.last_seq}; there is no {at} to fork at.")
-        open_at = Unfinished()
+        open_at = UnfinishedExchange()
         calls: set[str] = set()
-        async for event in events_of(self.store, session, upto=at):
+        async for event in iterate_events(self.store, session, upto=at):
             open_at.feed(event)
             if isinstance(event.data, ToolCall):
                 calls.add(event.data.id)
-        at = open_at.whole_upto
-        kept = SessionSettings.of(info.settings)
-        dropped = [(after, min(upto, at)) for after, upto in kept.dropped if after < at]
+        at = open_at.last_whole_seq
+        stored = SessionSettings.of(info.settings)
+        dropped = [(after, min(upto, at)) for after, upto in stored.dropped if after < at]
         fork = SessionInfo(
             id=new_id("ses"),
             owner=info.owner,
@@ -113,30 +121,30 @@ class Sessions:
             parent=session,
             parent_seq=at,
             epoch=info.epoch,
-            settings=msgspec.structs.replace(kept, dropped=dropped, always=[]).data(),
+            settings=msgspec.structs.replace(stored, dropped=dropped, always=[]).data(),
         )
         delegates = [delegate for delegate in await self.store.delegates(session) if delegate.cause in calls]
-        await self._fill(fork, self._with_contents(session, at, kept.files), delegates)
+        await self._fill(fork, self._with_contents(session, at, stored.files), delegates)
         return await self.store.info(fork.id)
 
     def export(self, session: str) -> AsyncIterator[bytes]:
-        """The session as the lines of one file."""
-        return archive(self.store, session)
+        """Yield the session as the lines of an archive file."""
+        return export_lines(self.store, session)
 
     async def import_from(self, file: BinaryIO, *, owner: str = "", **settings: Any) -> SessionInfo:
-        """A new session from an exported one. Tools, permissions and folder are as given here, never as in the file."""
-        items = unarchive(file)
+        """Create a session from an archive. Tools, permissions and folder are as given here, never as in the file."""
+        items = read_archive(file)
         head = await anext(items)
-        assert isinstance(head, Head)
+        assert isinstance(head, ArchiveHead)
         named = SessionSettings(model=head.model, dropped=head.dropped)
-        kept = SessionSettings.of(msgspec.structs.replace(named, **settings).data())
+        stored = SessionSettings.of(msgspec.structs.replace(named, **settings).data())
         info = SessionInfo(
             id=new_id("ses"),
             owner=owner,
             title=head.title[:200],
             created=head.created,
             epoch=head.epoch,
-            settings=kept.data(),
+            settings=stored.data(),
         )
         await self._fill(info, items)
         return await self.store.info(info.id)
@@ -146,26 +154,26 @@ class Sessions:
     async def _with_contents(
         self, session: str, upto: int, files: Mapping[str, str] | None = None
     ) -> AsyncIterator[Event | bytes]:
-        """The events, and the contents of a project's files: those that it began with, and those that events name."""
+        """Yield the initial files of a project, then each event after the contents that it names."""
         for digest in (files or {}).values():
             with suppress(NoSuchBlob):
                 yield await self.store.blob(session, digest)
-        async for event in events_of(self.store, session, upto=upto):
+        async for event in iterate_events(self.store, session, upto=upto):
             for digest in _contents_named(event.data):
-                with suppress(NoSuchBlob):  # a file of a folder: it is there and not here
+                with suppress(NoSuchBlob):  # a file of a folder is not in the store
                     yield await self.store.blob(session, digest)
             yield event
 
     async def _fill(
         self, info: SessionInfo, items: AsyncIterable[object], delegates: Sequence[SessionInfo] = ()
     ) -> None:
-        """Make a session of copied events: whole or not at all, whenever the process dies."""
+        """Create a session from copied events: completely or, after a crash, not at all."""
         await self.store.create(info, draft=True)
         try:
-            lease = await self.store.acquire(info.id, this_holder())
+            lease = await self.store.acquire(info.id, new_holder())
             await self._copy(lease, items)
-            past = await read_past(self.store, info.id, SessionSettings.of(info.settings))
-            await recover(self.store, lease, past, drop_waiting=True)
+            history = await read_history(self.store, info.id, SessionSettings.of(info.settings))
+            await recover(self.store, lease, history, drop_waiting=True)
             for delegate in delegates:
                 await self._copy_delegate(delegate, info.id)
             await self.store.finish(lease)
@@ -175,18 +183,18 @@ class Sessions:
             raise
 
     async def _copy_delegate(self, delegate: SessionInfo, parent: str) -> None:
-        """It is nobody's but its parent's, and goes with it as long as that is a draft."""
+        """Copy a delegate. It is deleted with its parent as long as that is a draft."""
         copy = msgspec.structs.replace(delegate, id=new_id("ses"), parent=parent)
         await self.store.create(copy)
-        lease = await self.store.acquire(copy.id, this_holder())
+        lease = await self.store.acquire(copy.id, new_holder())
         await self._copy(lease, self._with_contents(delegate.id, delegate.last_seq))
-        await recover(self.store, lease, await read_past(self.store, copy.id, SessionSettings()))
+        await recover(self.store, lease, await read_history(self.store, copy.id, SessionSettings()))
         await self.store.release(lease)
         for inner in await self.store.delegates(delegate.id):
             await self._copy_delegate(inner, copy.id)
 
     async def _copy(self, lease: Lease, items: AsyncIterable[object]) -> None:
-        """Events keep their numbers and epochs; the writer's epoch is above them all."""
+        """Append copied events. They keep their numbers and epochs, which are below the epoch of the writer."""
         events: Events = []
         async for item in items:
             if isinstance(item, bytes):
@@ -195,7 +203,7 @@ class Sessions:
                 events.append(_renamed(item, lease.session))
             if len(events) >= _BATCH:
                 await self.store.append(lease, events)
-                await self.store.renew(lease)  # a long copy is not an abandoned one
+                await self.store.renew(lease)  # a long copy is not abandoned
                 events = []
         if events:
             await self.store.append(lease, events)
@@ -205,18 +213,18 @@ class Sessions:
         if not last or last[-1].type in _QUIET:
             return False
         try:
-            lease = await self.store.acquire(info.id, this_holder())
+            lease = await self.store.acquire(info.id, new_holder())
         except SessionBusy:
             return False  # it runs
         try:
-            past = await read_past(self.store, info.id, SessionSettings.of(info.settings))
-            if left is not None and (past.unfinished.repeatable or past.waiting):
+            history = await read_history(self.store, info.id, SessionSettings.of(info.settings))
+            if left is not None and (history.unfinished.repeatable or history.waiting):
                 left.append(info.id)
                 return False
-            if past.unfinished.repeatable:
+            if history.unfinished.repeatable:
                 return False
             await close_delegates(self.store, info.id)
-            return bool(await recover(self.store, lease, past))
+            return bool(await recover(self.store, lease, history))
         finally:
             await self.store.release(lease)
 
@@ -226,7 +234,7 @@ def _renamed(event: Event, session: str) -> Event:
 
 
 def _contents_named(payload: Payload) -> list[str]:
-    """The digests of contents that an event tells of."""
+    """Return the digests of the contents that an event names."""
     named: list[str | None] = []
     if isinstance(payload, FileChanged):
         named = [payload.found, payload.hash]

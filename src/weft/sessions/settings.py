@@ -1,19 +1,26 @@
-"""What a session is set to, as data: kept with it, and in force again when it is opened."""
+"""The settings that are stored with a session."""
 
+from collections.abc import Awaitable, Callable
+from copy import copy
 from typing import Any, cast
 
 import msgspec
 
-from weft.agent.budget import Budget
+from weft.agent.tracker import Budget
+from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
+from weft.core.events import ApprovalRequested, ApprovalResolved
 from weft.core.json import JsonObject
-from weft.core.messages import Message
-from weft.core.settings import Reason
+from weft.core.messages import Message, ToolCall
+from weft.core.turn import Reason
+from weft.tools.approvals import digest_of
 from weft.tools.permissions import Mode, Permissions
+from weft.tools.results import ToolFault
+from weft.tools.runtime import ToolRuntime
 
 
 class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Models and tools are kept by name. Keys, functions and scripted models are not data: give them at opening."""
+    """Models and tools are stored by name. Functions, keys and scripted models are given when the session is opened."""
 
     model: str = ""
     tools: list[str] = []
@@ -21,23 +28,23 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     permissions: Mode = "auto"
     rules: list[str] = []
     workspace: str | None = None
-    """A folder; None is a project that the session keeps itself."""
+    """A folder; None for a project that is stored with the session."""
     budget: Budget | None = None
     temperature: float | None = None
     max_output_tokens: int | None = None
     reasoning: Reason | None = None
     history: list[Message] = []
-    """What was said before the log begins: of a conversation that a client brought along."""
+    """Messages before the beginning of the log, from a conversation that a client brought along."""
     files: dict[str, str] = {}
-    """The files that a project of the session begins with: paths, and the blobs that hold their contents."""
+    """The initial files of a project: paths, and the digests of their contents."""
     always: list[str] = []
     """Digests of the calls that a person allowed for the rest of the session."""
     dropped: list[tuple[int, int]] = []
-    """Parts of an old log that are no longer in the conversation: behind the first seq, up to the second. Today the log
-    itself says so, by `session_rewound`."""
+    """Parts of the log that are not in the conversation: after the first seq, up to the second. Only in sessions from
+    before the event `session_rewound`."""
 
     def options(self) -> dict[str, Any]:
-        """How an agent is made of it."""
+        """Return the arguments of `weft.Agent` for these settings."""
         return {
             "tools": self.tools,
             "instructions": self.instructions or None,
@@ -61,3 +68,44 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             return msgspec.convert(data, cls)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"The settings of the session cannot be read: {error}.") from None
+
+
+def add_allowed(permissions: Permissions, digests: list[str]) -> Permissions:
+    """Copy permissions for one session, with the calls that were allowed in it."""
+    own = copy(permissions)
+    own.always = {*permissions.always, *digests}
+    return own
+
+
+class AllowedCalls:
+    """A reactor that calls `keep` with the digest of each call that is allowed for the rest of the session."""
+
+    def __init__(self, session: str, runtime: ToolRuntime, keep: Callable[[str], Awaitable[None]]) -> None:
+        self._session = session
+        self._runtime = runtime
+        self._keep = keep
+        self._asked: dict[str, ApprovalRequested] = {}
+
+    def on_approval_requested(self, event: Event) -> None:
+        if event.session == self._session and isinstance(event.data, ApprovalRequested):
+            self._asked[event.data.approval] = event.data
+
+    async def on_approval_resolved(self, event: Event) -> None:
+        resolved = event.data
+        if not isinstance(resolved, ApprovalResolved):
+            return
+        asked = self._asked.pop(resolved.approval, None)
+        if asked is None or not resolved.always:
+            return
+        digest = self._digest(asked, resolved)
+        if digest in self._runtime.permissions.always:
+            await self._keep(digest)
+
+    def _digest(self, asked: ApprovalRequested, resolved: ApprovalResolved) -> str:
+        """Return the digest of the call as it was allowed, with the arguments of the approver if there are any."""
+        if resolved.input is None:
+            return asked.digest
+        planned = self._runtime.plan(ToolCall(id=asked.call, name=asked.name, input=resolved.input))
+        if isinstance(planned, ToolFault):
+            return ""
+        return digest_of(planned.tool.name, planned.arguments, self._runtime.workspace.root)

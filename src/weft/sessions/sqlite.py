@@ -16,36 +16,49 @@ from typing import Any, TypeVar
 
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, as_object, encode, loads
-from weft.sessions.checks import check_blobs, check_next, cursor_of, page_of
-from weft.sessions.connection import Connection
-from weft.sessions.errors import Fenced, NoSuchBlob, NoSuchSession, SessionBusy, SessionExists, StoreCorrupt
-from weft.sessions.faults import reach
-from weft.sessions.form import stored_form, whole_event
-from weft.sessions.lease import SECONDS, Lease, is_abandoned, is_free
-from weft.sessions.schema import migrate
-from weft.sessions.store import PAGE, SessionInfo, SessionPage
+from weft.sessions.crash_points import reach
+from weft.sessions.database import DatabaseThread, migrate
+from weft.sessions.event_codec import decode_stored, encode_stored
+from weft.sessions.store import (
+    LEASE_SECONDS,
+    PAGE,
+    Fenced,
+    Lease,
+    NoSuchBlob,
+    NoSuchSession,
+    SessionBusy,
+    SessionExists,
+    SessionInfo,
+    SessionPage,
+    StoreCorrupt,
+    check_blobs,
+    check_next,
+    is_abandoned,
+    is_free,
+    make_page,
+    parse_cursor,
+)
 
 T = TypeVar("T")
 
 _INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, settings"
 _PAGE_BYTES = 4 * 1024 * 1024
-"""Bytes after which a page of events is full, at the latest."""
+"""The size in bytes at which a page of events is full."""
 
 
 class SqliteStore:
-    """Keeps sessions in a file. Several processes may have it open; of each session one is the writer.
+    """Stores sessions in a SQLite file. Several processes may open it; each session has one writer at a time.
 
-    `durable=False` trusts that the machine does not lose power: then nothing is lost with the process, and commits
-    are faster.
+    With `durable=False` commits are faster: a crash of the process loses nothing, a loss of power may.
     """
 
     def __init__(self, path: str | PathLike[str], *, patience: float = 5.0, durable: bool = True) -> None:
-        make = partial(Connection, Path(path), patience=patience, durable=durable)
+        make = partial(DatabaseThread, Path(path), patience=patience, durable=durable)
         self._writer = make(writes=True, first=migrate)
-        self._writer.opened()
+        self._writer.wait_open()
         self._reader = make(writes=False, first=lambda connection: connection.execute("PRAGMA query_only = ON"))
         try:
-            self._reader.opened()
+            self._reader.wait_open()
         except BaseException:
             self._writer.close()
             raise
@@ -73,7 +86,7 @@ class SqliteStore:
         owner: str | None = None,
         kind: str | None = None,
     ) -> SessionPage:
-        updated, last = cursor_of(after) if after is not None else (float("inf"), "")
+        updated, last = parse_cursor(after) if after is not None else (float("inf"), "")
         return await self._read(partial(_list, search.casefold(), max(limit, 1), updated, last, owner, kind))
 
     async def delegates(self, session: str) -> Sequence[SessionInfo]:
@@ -90,10 +103,10 @@ class SqliteStore:
 
     # --- leases ------------------------------------------------------------------------------------------------------
 
-    async def acquire(self, session: str, holder: str, *, seconds: float = SECONDS, force: bool = False) -> Lease:
+    async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
         return await self._write(partial(_acquire, session, holder, seconds, force))
 
-    async def renew(self, lease: Lease, *, seconds: float = SECONDS) -> Lease:
+    async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
         return await self._write(partial(_renew, lease, seconds))
 
     async def release(self, lease: Lease) -> None:
@@ -101,9 +114,12 @@ class SqliteStore:
 
     # --- the log -----------------------------------------------------------------------------------------------------
 
-    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
-        await self._write(partial(_append, lease, events, blobs or {}))
+    async def append(
+        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None
+    ) -> Sequence[bytes]:
+        encoded = await self._write(partial(_append, lease, events, blobs or {}))
         reach("append.after")
+        return encoded
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
@@ -121,7 +137,7 @@ class SqliteStore:
         return await self._read(lambda connection: _blob(connection, _key(connection, session), digest))
 
     async def close(self) -> None:
-        """Let all that waits be stored."""
+        """Finish all queued jobs and close the file."""
         await asyncio.to_thread(self._reader.close)
         await asyncio.to_thread(self._writer.close)
 
@@ -132,7 +148,7 @@ class SqliteStore:
         return await asyncio.wrap_future(self._reader.submit(job))
 
 
-# --- jobs: what runs in the threads ---------------------------------------------------------------------------------
+# --- jobs, run in the threads ---------------------------------------------------------------------------------------
 
 
 def _create(info: SessionInfo, draft: bool, connection: sqlite3.Connection) -> None:
@@ -172,10 +188,10 @@ def _info_of(row: Sequence[Any]) -> SessionInfo:
     *head, settings = row
     names = _INFO.split(", ")[:-1]
     try:
-        kept = as_object(loads(settings))
+        parsed = as_object(loads(settings))
     except ValueError:
         raise StoreCorrupt("The settings of the session are damaged; put a backup of its file in place.") from None
-    return SessionInfo(**dict(zip(names, head, strict=True)), settings=kept)
+    return SessionInfo(**dict(zip(names, head, strict=True)), settings=parsed)
 
 
 def _list(
@@ -193,7 +209,7 @@ def _list(
         " AND (?6 IS NULL OR kind = ?6) ORDER BY updated DESC, id LIMIT ?4",
         (updated, last, search, limit + 1, owner, kind),
     )
-    return page_of([_info_of(row) for row in rows], limit)
+    return make_page([_info_of(row) for row in rows], limit)
 
 
 def _delegates(session: str, connection: sqlite3.Connection) -> Sequence[SessionInfo]:
@@ -251,7 +267,7 @@ def _acquire(session: str, holder: str, seconds: float, force: bool, connection:
 
 
 def _held(connection: sqlite3.Connection, lease: Lease) -> tuple[int, int]:
-    """The session's key and last seq, if the lease is the newest."""
+    """Return the session's key and last seq. Raises Fenced if the lease is not the newest."""
     row = connection.execute(
         "SELECT key, last_seq, epoch, holder FROM sessions WHERE id = ?", (lease.session,)
     ).fetchone()
@@ -277,25 +293,30 @@ def _release(lease: Lease, connection: sqlite3.Connection) -> None:
     )
 
 
-def _append(lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], connection: sqlite3.Connection) -> None:
+def _append(
+    lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], connection: sqlite3.Connection
+) -> Sequence[bytes]:
     key, last_seq = _held(connection, lease)
     check_next(lease, last_seq, events)
     check_blobs(blobs)
     reach("append.before")
     _keep(connection, key, blobs)
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", _rows(connection, key, events))
+    encoded: list[bytes] = []
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", _rows(connection, key, events, encoded))
     last = events[-1].seq if events else last_seq
     connection.execute("UPDATE sessions SET last_seq = ?, updated = ? WHERE key = ?", (last, time(), key))
     reach("append.commit")
+    return encoded
 
 
 def _rows(
-    connection: sqlite3.Connection, key: int, events: Sequence[Event]
+    connection: sqlite3.Connection, key: int, events: Sequence[Event], encoded: list[bytes]
 ) -> Iterable[tuple[int, int, bytes, bytes | None]]:
     for event in events:
-        form = stored_form(event)
+        form = encode_stored(event)
         if form.blobs:
             _keep(connection, key, form.blobs)
+        encoded.append(form.json)
         yield key, event.seq, form.body, form.refs
         reach("append.between")
 
@@ -324,7 +345,7 @@ def _events(session: str, after: int, upto: int | None, limit: int, connection: 
 
 def _event(seq: int, body: bytes, refs: bytes | None, blob: Callable[[str], bytes]) -> Event:
     try:
-        event = whole_event(body, refs, blob)
+        event = decode_stored(body, refs, blob)
         if event.seq == seq:
             return event
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):

@@ -1,20 +1,159 @@
-"""What a place must do that keeps sessions. Any store that passes the contract test will serve.
+"""The protocol of a session store, its leases, its errors and the checks that all stores share.
 
 The log of a session is append-only and numbered without gaps. An append is one transaction, and is refused unless the
-writer's lease is the newest; when it returns, its events are kept whatever happens to the process.
+lease of the writer is the newest; when it returns, its events survive a crash of the process.
 """
 
+import os
+import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Protocol
+from hashlib import sha256
+from pathlib import Path
+from typing import ClassVar, Protocol
 
 import msgspec
 
 from weft.core.envelope import Event
+from weft.core.errors import NotFound, WeftError
+from weft.core.ids import new_id
 from weft.core.json import JsonObject
-from weft.sessions.lease import SECONDS, Lease
+
+
+class StoreError(WeftError):
+    """Something could not be stored or read. Events that were acknowledged before are safe."""
+
+    happened: ClassVar[str] = "The session could not be stored"
+    """The description for the log, as the beginning of a sentence."""
+
+
+class StoreFull(StoreError):
+    """The disk is full."""
+
+    happened = "There was no room left to store the session"
+
+
+class StoreLocked(StoreError):
+    """Another process kept the database locked for too long."""
+
+    happened = "Another process kept the sessions locked"
+
+
+class StoreCorrupt(StoreError):
+    """The file is not a database of Weft, or is damaged."""
+
+
+class NoSuchSession(NotFound, StoreError):
+    def __init__(self, session: str) -> None:
+        super().__init__(f"There is no session {session[:100]!r}; list the sessions to see which there are.")
+
+
+class NoSuchBlob(NotFound, StoreError):
+    def __init__(self, digest: str) -> None:
+        super().__init__(f"The session has no blob {digest[:80]!r}.")
+
+
+class SessionExists(StoreError):
+    code = "invalid_request"
+
+
+class SessionBusy(StoreError):
+    """Another writer has the session open."""
+
+    code = "invalid_request"
+
+
+class Fenced(StoreError):
+    """Another writer has acquired the session; this one must not write any more."""
+
+
+class BadCursor(StoreError):
+    """The cursor of a list is invalid."""
+
+    code = "invalid_request"
+
+
+class BadArchive(StoreError):
+    """The imported file is not an archive of a session, or is too large."""
+
+    code = "invalid_request"
+
+
+LEASE_SECONDS = 30.0
+"""The duration of a lease that is not renewed."""
+
+
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
+    """The right to write one session."""
+
+    session: str
+    epoch: int
+    holder: str
+    expires: float
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """A writing process, in a form that other processes can recognise."""
+
+    host: str
+    pid: int
+    started: str
+    """The start time of the process in the units of the system; empty if it is not known."""
+    nonce: str
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.pid}/{self.started}/{self.nonce}"
+
+
+def new_holder() -> str:
+    """Return a unique name for a writer in this process."""
+    return str(Holder(socket.gethostname().replace("/", "_"), os.getpid(), _process_start(os.getpid()), new_id("w")))
+
+
+_dead_holders: set[str] = set()
+
+
+def mark_dead(holder: str) -> None:
+    """Mark a holder that stopped writing without releasing its lease, so that this process can acquire it at once."""
+    _dead_holders.add(holder)
+
+
+def is_free(holder: str, expires: float, now: float) -> bool:
+    """Return whether a lease may be acquired from its holder."""
+    return not holder or expires <= now or holder in _dead_holders or _is_dead(holder)
+
+
+def is_abandoned(holder: str, expires: float, updated: float, now: float) -> bool:
+    """Return whether a draft will not be finished. A new draft without a holder may still get one."""
+    return is_free(holder, expires, now) if holder else updated <= now - LEASE_SECONDS
+
+
+def _is_dead(holder: str) -> bool:
+    host, _, rest = holder.partition("/")
+    pid, _, rest = rest.partition("/")
+    started = rest.partition("/")[0]
+    if host != socket.gethostname().replace("/", "_") or not pid.isdecimal() or int(pid) < 1:
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return started != _process_start(int(pid))
+
+
+def _process_start(pid: int) -> str:
+    """Read the start time from /proc. A zombie process has none."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+    fields = stat.rpartition(")")[2].split()
+    return "" if fields[0] in "ZX" else fields[19]
+
 
 PAGE = 1000
-"""Events that one `read` gives at most."""
+"""The maximum number of events that one `read` returns."""
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,9 +161,9 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     owner: str = ""
-    """Who may see it, where several people share a store."""
+    """The user who may see it, if several users share a store."""
     kind: str = ""
-    """What it is for, in the words of whoever made it; a conversation by itself has none."""
+    """The purpose of the session, set by its creator; empty for a plain conversation."""
     title: str = ""
     created: float = 0.0
     updated: float = 0.0
@@ -34,34 +173,38 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The session that it was forked from, at `parent_seq`, or that it works for."""
     parent_seq: int | None = None
     cause: str | None = None
-    """The call of its parent that it works for; None if it works for nobody."""
+    """The call of its parent that it works for, if it is a delegate."""
     settings: JsonObject = {}
 
 
 class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
-    """Some sessions, the last changed first."""
+    """A page of sessions, the last changed first."""
 
     sessions: list[SessionInfo]
     next: str | None = None
-    """Where the next page begins; None at the end."""
+    """The cursor of the next page; None at the end."""
+
+
+EncodedEvents = Sequence[bytes] | None
+"""The JSON of each appended event; None from a store that does not encode events."""
 
 
 class Store(Protocol):
-    """Keeps the logs of sessions, what is said about them, and blobs."""
+    """Stores the logs, settings and blobs of sessions."""
 
     async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
-        """A new session with an empty log. Raises SessionExists if the id is taken.
+        """Create a session with an empty log. Raises SessionExists if the id is in use.
 
-        A draft is there for its first writer alone until it is finished.
+        A draft is visible to its first writer only, until it is finished.
         """
         ...
 
     async def finish(self, lease: Lease) -> None:
-        """A draft is whole: from now on it is a session like any other."""
+        """Turn a complete draft into a session."""
         ...
 
     async def abandoned(self) -> Sequence[str]:
-        """Drafts whose writer is gone."""
+        """Return the drafts whose writer is dead."""
         ...
 
     async def info(self, session: str) -> SessionInfo: ...
@@ -75,12 +218,12 @@ class Store(Protocol):
         owner: str | None = None,
         kind: str | None = None,
     ) -> SessionPage:
-        """Sessions whose title holds the text, whatever its case: all, or those of an owner or a kind. `after` is the
-        `next` of the page before."""
+        """Return sessions whose title contains the text, ignoring case: all, or those of an owner or a kind. `after` is
+        the `next` of the page before."""
         ...
 
     async def delegates(self, session: str) -> Sequence[SessionInfo]:
-        """Those that worked for a session, the first made first. `list` leaves them out."""
+        """Return the sessions that worked for a session, in order of creation. `list` does not include them."""
         ...
 
     async def rename(self, session: str, title: str, *, only_untitled: bool = False) -> None: ...
@@ -90,45 +233,85 @@ class Store(Protocol):
         ...
 
     async def delete(self, session: str) -> None:
-        """The session, its log, those that worked for it, and the blobs that no other session has."""
+        """Delete a session with its log, its delegates, and the blobs that no other session has."""
         ...
 
-    async def acquire(self, session: str, holder: str, *, seconds: float = SECONDS, force: bool = False) -> Lease:
-        """The right to write, with an epoch above all before it. SessionBusy while a living writer has it."""
+    async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
+        """Acquire the right to write, with a new highest epoch. Raises SessionBusy while a living writer has it."""
         ...
 
-    async def renew(self, lease: Lease, *, seconds: float = SECONDS) -> Lease:
-        """Raises Fenced if another writer has it now."""
+    async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
+        """Extend a lease. Raises Fenced if another writer has the session now."""
         ...
 
     async def release(self, lease: Lease) -> None:
-        """Give it back. One that is no longer held is nobody's loss."""
+        """Release a lease. Does nothing if it is no longer held."""
         ...
 
-    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
-        """Add events, and blobs by their SHA-256: all or nothing. Raises Fenced if the lease is not the newest."""
+    async def append(
+        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None
+    ) -> EncodedEvents:
+        """Add events, and blobs by their SHA-256: all or nothing. Raises Fenced if the lease is not the newest.
+
+        Returns the JSON of the events if the store has encoded them, so that it is not made again for their readers.
+        """
         ...
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
     ) -> Sequence[Event]:
-        """The events behind a seq, in order and whole."""
+        """Return the events after a seq, in order and complete."""
         ...
 
     async def put_blob(self, session: str, data: bytes) -> str:
-        """Keep bytes for a session. Gives their SHA-256, under which they are found."""
+        """Store bytes for a session. Returns their SHA-256, by which they are found."""
         ...
 
     async def blob(self, session: str, digest: str) -> bytes:
-        """Raises NoSuchBlob for one that is not this session's."""
+        """Return a blob. Raises NoSuchBlob for one that does not belong to the session."""
         ...
 
     async def close(self) -> None: ...
 
 
-async def events_of(store: Store, session: str, *, after: int = 0, upto: int | None = None) -> AsyncIterator[Event]:
-    """The log from a seq on, a page at a time."""
+async def iterate_events(
+    store: Store, session: str, *, after: int = 0, upto: int | None = None
+) -> AsyncIterator[Event]:
+    """Yield the events after a seq, reading a page at a time."""
     while events := await store.read(session, after=after, upto=upto):
         for event in events:
             yield event
         after = events[-1].seq
+
+
+def check_next(lease: Lease, last_seq: int, events: Sequence[Event]) -> None:
+    """Check that events belong to the session, continue its log, and are not of a later epoch than the lease."""
+    for seq, event in enumerate(events, last_seq + 1):
+        if event.session != lease.session:
+            raise StoreError(f"An event of {event.session!r} does not belong into the log of {lease.session!r}.")
+        if event.seq != seq:
+            raise StoreError(f"The log of {lease.session!r} goes on with {seq}, not with {event.seq}; read it again.")
+        if event.epoch > lease.epoch:
+            raise StoreError(f"The event {event.seq} is of epoch {event.epoch}, above that of its writer.")
+
+
+def check_blobs(blobs: Mapping[str, bytes]) -> None:
+    for digest, data in blobs.items():
+        if sha256(data).hexdigest() != digest:
+            raise StoreError(f"The blob {digest[:80]!r} does not have that SHA-256.")
+
+
+def parse_cursor(text: str) -> tuple[float, str]:
+    """Return the update time and the id of the last session of a page."""
+    updated, _, session = text.partition(":")
+    try:
+        return float.fromhex(updated), session
+    except (ValueError, OverflowError):
+        raise BadCursor("This is no cursor of a list of sessions; begin again without one.") from None
+
+
+def make_page(found: list[SessionInfo], limit: int) -> SessionPage:
+    """Build a page from a list with one session more than the page may hold."""
+    more = len(found) > limit
+    found = found[:limit]
+    return SessionPage(sessions=found, next=f"{found[-1].updated.hex()}:{found[-1].id}" if more and found else None)

@@ -1,1 +1,65 @@
-"""The studio: from a picture to working code, several models at once."""
+"""The studio: several models build a page from a picture, words, a recording or an existing page."""
+
+from typing import TYPE_CHECKING
+
+from weft.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from weft.studio.browser.page import BrowserError
+    from weft.studio.export import write_project, zip_project
+    from weft.studio.host import SessionHost
+    from weft.studio.input.pictures import InputPicture, load_picture, read_picture
+    from weft.studio.preview import ProjectPreview
+    from weft.studio.project import Project, Variant, VariantRef, VariantScore, Version
+    from weft.studio.request import BadInput, BuildRequest, ChosenElement, DesignSystem, View
+    from weft.studio.score.score import Score
+    from weft.studio.scoring import compare_page
+    from weft.studio.single_page import single_page
+    from weft.studio.stack import Stack, load_stacks
+    from weft.studio.studio import Studio
+
+__all__ = [
+    "BadInput",
+    "BrowserError",
+    "BuildRequest",
+    "ChosenElement",
+    "DesignSystem",
+    "InputPicture",
+    "Project",
+    "ProjectPreview",
+    "Score",
+    "SessionHost",
+    "Stack",
+    "Studio",
+    "Variant",
+    "VariantRef",
+    "VariantScore",
+    "Version",
+    "View",
+    "compare_page",
+    "load_picture",
+    "load_stacks",
+    "read_picture",
+    "single_page",
+    "write_project",
+    "zip_project",
+]
+
+_HOMES = {
+    "browser.page": "BrowserError",
+    "export": "write_project zip_project",
+    "host": "SessionHost",
+    "input.pictures": "InputPicture load_picture read_picture",
+    "preview": "ProjectPreview",
+    "project": "Project Variant VariantRef VariantScore Version",
+    "request": "BadInput BuildRequest ChosenElement DesignSystem View",
+    "score.score": "Score",
+    "scoring": "compare_page",
+    "single_page": "single_page",
+    "stack": "Stack load_stacks",
+    "studio": "Studio",
+}
+
+__getattr__ = lazy_exports(
+    __name__, {name: f"weft.studio.{home}" for home, names in _HOMES.items() for name in names.split()}
+)

@@ -1,7 +1,7 @@
-"""The studio: projects are begun, changed, restored and looked at; variants run beside each other.
+"""The studio: creates, changes and restores projects, and runs several variants of each request.
 
-Every request makes a version. Each of its variants is an agent in a session of its own, so that one failing, cancelled
-or finished changes nothing for the others, and nobody who leaves stops any.
+Every request makes a version. Each variant of it is an agent in a session of its own: its failure, cancellation or end
+does not affect the others, and no client that disconnects stops it.
 """
 
 import asyncio
@@ -12,234 +12,240 @@ from pathlib import Path
 import msgspec
 
 from weft.core.errors import ConfigurationError, NotFound, WeftError
-from weft.sessions.errors import NoSuchSession
-from weft.sessions.store import SessionInfo
-from weft.studio.assignment import Assignment, FindAssignment
-from weft.studio.brief import Brief
-from weft.studio.hosting import Host
-from weft.studio.making import Maker
-from weft.studio.projects.project import Base, Project, Variant, Version, variant_of, version_of
-from weft.studio.projects.shelf import Change, ProjectPage, Shelf
-from weft.studio.prompts.texts import Texts
-from weft.studio.running import Running
-from weft.studio.stacks.preview import Preview
-from weft.studio.stacks.stack import stack as find_stack
-from weft.studio.watching import Watchers
+from weft.sessions.store import NoSuchSession, SessionInfo
+from weft.studio.host import SessionHost
+from weft.studio.preview import PAGE, ProjectPreview
+from weft.studio.project import Project, Variant, VariantRef, Version, find_variant, find_version
+from weft.studio.project_store import Change, ProjectFeed, ProjectPage, ProjectStore
+from weft.studio.prompt import PromptTexts
+from weft.studio.request import BuildRequest
+from weft.studio.stack import Stack, find_stack, load_stacks
+from weft.studio.tools.context import FindContext, VariantContext
+from weft.studio.variants import VariantRunner
+from weft.studio.versions import VersionBuilder
 
-_LOOK = 5.0
-"""Seconds between two looks at a project that somebody watches."""
+_POLL_SECONDS = 5.0  # interval at which a watched project is read again, for changes by other processes
 
 
 class Studio:
-    """All projects of a host."""
+    """The projects of a host.
+
+    `prompts` is a folder of prompt texts and `stacks` a folder of stack files that replace or extend the built-in ones.
+    A variant that scores less than `repair_below` gets a second exchange with the differences; without `scores` no
+    variant is rendered and scored.
+    """
 
     def __init__(
         self,
-        host: Host,
+        host: SessionHost,
         *,
-        prompts: Path | None = None,
-        stacks: Path | None = None,
+        prompts: str | Path | None = None,
+        stacks: str | Path | None = None,
         repair_below: float | None = None,
         scores: bool = True,
     ) -> None:
-        self.shelf = Shelf(host.sessions.store)
-        self.watchers = Watchers()
+        texts = PromptTexts(Path(prompts).expanduser() if prompts else None)
+        texts.check()
+        self._stack_folder = Path(stacks).expanduser() if stacks else None
+        self.stacks()
+        self.projects = ProjectStore(host.sessions.store)
+        self.feed = ProjectFeed()
         self._host = host
-        self._stacks = stacks
-        self._running = Running(host, self._changed, self._assignment, repair_below=repair_below, scores=scores)
-        self._maker = Maker(host, self.shelf, self._running, Texts(prompts), stacks, self._changed)
+        self._runner = VariantRunner(host, self._change, self._build_context, repair_below=repair_below, scores=scores)
+        self._builder = VersionBuilder(host, self.projects, self._runner, texts, self.find_stack, self._change)
 
-    # --- projects ----------------------------------------------------------------------------------------------------
+    def models(self) -> Sequence[str]:
+        """Return the models of a request that names none, in order of preference."""
+        return self._host.models()
 
-    async def create(self, owner: str, brief: Brief) -> Project:
-        """Begin a project: its first version starts at once."""
-        _check(brief)
-        stack = find_stack(brief.stack, self._stacks)
-        self._host.check(owner, brief.count)
-        title = brief.title or " ".join(brief.text.split())[:80] or f"A design in {stack.label}"
-        design = brief.design_system.text if brief.design_system is not None else ""
-        project = await self.shelf.add(owner, title=title, stack=stack.name, design_system=design)
+    def stacks(self) -> dict[str, Stack]:
+        """Load the stacks by name, own ones included. Changed files apply at once."""
+        return load_stacks(self._stack_folder)
+
+    def find_stack(self, name: str) -> Stack:
+        """Find a stack by name. Raises ConfigurationError that lists the known ones."""
+        return find_stack(name, self._stack_folder)
+
+    def entry_of(self, project: Project) -> str:
+        """Return the file that a project's preview starts from, even if its stack no longer exists."""
+        stack = self.stacks().get(project.stack)
+        return PAGE if stack is None else stack.entry
+
+    async def create(self, owner: str, request: BuildRequest) -> Project:
+        """Create a project. The variants of its first version start at once."""
+        _check_request(request)
+        stack = self.find_stack(request.stack)
+        self._host.check(owner, request.variant_count)
+        title = request.title or " ".join(request.text.split())[:80] or f"A design in {stack.label}"
+        design = request.design_system.text if request.design_system is not None else ""
+        project = await self.projects.add(owner, title=title, stack=stack.name, design_system=design)
         try:
-            targets = await self._maker.keep(project.id, brief.views)
-            project = await self.shelf.change(project.id, lambda it: msgspec.structs.replace(it, targets=targets))
-            await self._maker.begin(owner, project, "create", brief, targets=targets)
+            targets = await self._builder.store_views(project.id, request.views)
+            project = await self.projects.change(project.id, lambda it: msgspec.structs.replace(it, targets=targets))
+            await self._builder.build(owner, project, "create", request, targets=targets)
         except BaseException:
-            await self.shelf.remove(project.id)  # nothing was begun
+            await self.projects.delete(project.id)
             raise
-        return await self.shelf.get(owner, project.id)
+        return await self.projects.get(owner, project.id)
 
-    async def update(self, owner: str, name: str, base: Base, brief: Brief) -> Version:
-        """Change a variant: several agents go on from it, each in its own way."""
-        _check(brief)
-        self._host.check(owner, brief.count)
+    async def update(self, owner: str, name: str, base: VariantRef, request: BuildRequest) -> Version:
+        """Change a variant: every variant of the new version starts from its files."""
+        _check_request(request)
+        self._host.check(owner, request.variant_count)
         project = await self.get(owner, name)
-        variant_of(project, base)
-        targets = await self._maker.keep(project.id, brief.views)
-        return await self._maker.begin(owner, project, "update", brief, base=base, targets=targets)
+        find_variant(project, base)
+        targets = await self._builder.store_views(project.id, request.views)
+        return await self._builder.build(owner, project, "update", request, base=base, targets=targets)
 
-    async def edit(self, owner: str, name: str, base: Base, files: Mapping[str, bytes | None]) -> Version:
-        """A version by a person's own hand: the files of a variant, changed. None takes one away."""
+    async def edit(self, owner: str, name: str, base: VariantRef, files: Mapping[str, bytes | None]) -> Version:
+        """Add a version with files that a person changed; None deletes a file."""
         project = await self.get(owner, name)
-        changed = dict(await self.files(owner, name, base))
-        for path, content in files.items():
-            if content is None:
-                changed.pop(path, None)
-            else:
-                changed[path] = content
-        return await self._maker.place(owner, project, "edit", base, changed)
+        changed = {**await self.files(owner, name, base), **files}
+        content = {path: data for path, data in changed.items() if data is not None}
+        return await self._builder.add_files(owner, project, "edit", base, content)
 
-    async def restore(self, owner: str, name: str, base: Base) -> Version:
-        """An earlier state as the newest version. Nothing in between is lost."""
+    async def restore(self, owner: str, name: str, base: VariantRef) -> Version:
+        """Add a version with the files of an earlier variant. The versions in between stay."""
         project = await self.get(owner, name)
-        return await self._maker.place(owner, project, "restore", base, await self.files(owner, name, base))
+        return await self._builder.add_files(owner, project, "restore", base, await self.files(owner, name, base))
 
     async def get(self, owner: str, name: str) -> Project:
-        """A project as it is now."""
-        project = await self.shelf.get(owner, name)
-        return await self._running.caught_up(project)
+        """Return the project, with the outcomes of variants that another process started."""
+        project = await self.projects.get(owner, name)
+        return await self._runner.reconcile(project)
 
     async def list(self, owner: str, *, search: str = "", limit: int = 50, after: str | None = None) -> ProjectPage:
-        return await self.shelf.list(owner, search=search, limit=limit, after=after)
+        return await self.projects.list(owner, search=search, limit=limit, after=after)
 
     async def rename(self, owner: str, name: str, title: str) -> Project:
-        await self.shelf.get(owner, name)
-        return await self._changed(name, lambda project: msgspec.structs.replace(project, title=title))
+        await self.projects.get(owner, name)
+        return await self._change(name, lambda project: msgspec.structs.replace(project, title=title))
 
     async def delete(self, owner: str, name: str) -> None:
-        """The project with all its variants. What runs is ended first."""
-        project = await self.shelf.get(owner, name)
+        """Delete a project with the sessions of its variants. Running variants are cancelled first."""
+        project = await self.projects.get(owner, name)
         for version in project.versions:
             for variant in version.variants:
-                await self._running.cancel(variant, "The project was deleted.")
-        await self._running.settled(project.id)
-        for version in (await self.shelf.get(owner, name)).versions:
+                await self._runner.cancel(variant, "The project was deleted.")
+        await self._runner.wait_idle(project.id)
+        for version in (await self.projects.get(owner, name)).versions:
             for variant in version.variants:
-                with suppress(NoSuchSession):  # thrown away before
+                with suppress(NoSuchSession):
                     await self._host.delete(variant.session)
-        await self.shelf.remove(name)
-        self.watchers.end(name)
-
-    # --- variants ----------------------------------------------------------------------------------------------------
-
-    async def cancel(self, owner: str, name: str, base: Base) -> bool:
-        """Stop one variant. The others go on."""
-        variant = variant_of(await self.shelf.get(owner, name), base)
-        return await self._running.cancel(variant, "The variant was cancelled.")
-
-    async def retry(self, owner: str, name: str, base: Base) -> Version:
-        """Ask again for a variant that is over: as a new version with that one, from the same base."""
-        self._host.check(owner, 1)
-        project = await self.get(owner, name)
-        variant = variant_of(project, base)
-        if not variant.is_done:
-            raise WeftError("The variant is still at work; cancel it before you try again.")
-        return await self._maker.again(owner, project, version_of(project, base), variant)
-
-    async def choose(self, owner: str, name: str, base: Base) -> Version:
-        """The variant that people mean when they speak of the version."""
-        variant_of(await self.shelf.get(owner, name), base)
-
-        def chosen(project: Project) -> Project:
-            version = version_of(project, base)
-            return project.with_version(msgspec.structs.replace(version, chosen=base.variant))
-
-        return version_of(await self._changed(name, chosen), base)
-
-    async def files(self, owner: str, name: str, base: Base) -> Mapping[str, bytes]:
-        """The files of a variant as they are now."""
-        variant = variant_of(await self.shelf.get(owner, name), base)
-        return await self._running.files(variant.session)
-
-    async def preview(self, owner: str, name: str, base: Base, *, at: str = "/") -> Preview:
-        """What a browser gets of a variant."""
-        project = await self.shelf.get(owner, name)
-        files = await self.files(owner, name, base)
-        return Preview(find_stack(project.stack, self._stacks), files, base=at)
+        await self.projects.delete(name)
+        self.feed.close(name)
 
     async def watch(self, owner: str, name: str) -> AsyncGenerator[Project]:
-        """The project now, and again whenever something about it has changed."""
-        with self.watchers.at(name) as states:
+        """Yield the project now and after every change, until it is deleted."""
+        with self.feed.subscribe(name) as states:
             project = await self.get(owner, name)
             yield project
-            looking = asyncio.create_task(self._look_again(owner, project))
+            polling = asyncio.create_task(self._poll_store(owner, project))
             try:
                 async with aclosing(states):
                     async for project in states:
                         yield project
             finally:
-                looking.cancel()
-                await asyncio.wait([looking])
+                polling.cancel()
+                await asyncio.wait([polling])
 
-    async def _look_again(self, owner: str, project: Project) -> None:
-        """What another process on the same store changes is not heard of here: it is looked for now and then."""
-        seen = project.updated
+    async def _poll_store(self, owner: str, project: Project) -> None:
+        """Publish changes that other processes on the same store make."""
+        initial = project.updated
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_SECONDS)
             try:
                 project = await self.get(owner, project.id)
             except NotFound:
-                self.watchers.end(project.id)
+                self.feed.close(project.id)
                 return
             except WeftError:
                 continue  # the store cannot be read now
-            if project.updated > max(seen, self.watchers.told(project.id)):
-                self.watchers.tell(project)
+            if project.updated > max(initial, self.feed.last_published(project.id)):
+                self.feed.publish(project)
 
-    async def finished(self, owner: str, name: str, version: str) -> Version:
-        """Wait until all variants of a version are over and have been looked at."""
-        await self._running.settled(name, version)
+    async def wait_version(self, owner: str, name: str, version: str) -> Version:
+        """Wait until all variants of a version are done and scored."""
+        await self._runner.wait_idle(name, version)
+        return find_version(await self.get(owner, name), VariantRef(version, 0))
+
+    async def cancel(self, owner: str, name: str, base: VariantRef) -> bool:
+        """Cancel one variant. False if it does not run."""
+        variant = find_variant(await self.projects.get(owner, name), base)
+        return await self._runner.cancel(variant, "The variant was cancelled.")
+
+    async def retry(self, owner: str, name: str, base: VariantRef) -> Version:
+        """Repeat the request of a variant that is done, as a new version with one variant."""
+        self._host.check(owner, 1)
         project = await self.get(owner, name)
-        return version_of(project, Base(version, 0))
+        variant = find_variant(project, base)
+        if not variant.is_done:
+            raise WeftError("The variant is still running; cancel it before you retry it.")
+        return await self._builder.rebuild(owner, project, find_version(project, base), variant)
 
-    def models(self) -> Sequence[str]:
-        """What variants use where the person names none, the best mix first."""
-        return self._host.models()
+    async def choose(self, owner: str, name: str, base: VariantRef) -> Version:
+        """Mark a variant as the preferred one of its version."""
+        find_variant(await self.projects.get(owner, name), base)
+
+        def mark(project: Project) -> Project:
+            version = find_version(project, base)
+            return project.with_version(msgspec.structs.replace(version, chosen=base.variant))
+
+        return find_version(await self._change(name, mark), base)
+
+    async def files(self, owner: str, name: str, base: VariantRef) -> Mapping[str, bytes]:
+        """Read the current files of a variant."""
+        variant = find_variant(await self.projects.get(owner, name), base)
+        return await self._runner.read_files(variant.session)
+
+    async def preview(self, owner: str, name: str, base: VariantRef, *, at: str = "/") -> ProjectPreview:
+        """Make the preview of a variant, to be served at a path."""
+        project = await self.projects.get(owner, name)
+        return ProjectPreview(self.find_stack(project.stack), await self.files(owner, name, base), base=at)
 
     async def close(self) -> None:
-        """Stop watching over what runs. The exchanges themselves are the host's."""
-        await self._running.close()
+        """Stop following variants. The host keeps their exchanges running."""
+        await self._runner.close()
 
-    # --- for the variants' tools -------------------------------------------------------------------------------------
+    def context_of(self, info: SessionInfo) -> FindContext:
+        """Return a function that looks up the variant of a session when one of its tools is called."""
 
-    def assignment_of(self, info: SessionInfo) -> FindAssignment:
-        """How the tools of a session find out what they work on."""
-
-        async def find() -> Assignment:
-            project = await self.shelf.get(info.owner, info.parent or "")
+        async def find() -> VariantContext:
+            project = await self.projects.get(info.owner, info.parent or "")
             for version in project.versions:
                 for variant in version.variants:
                     if variant.session == info.id:
-                        return await self._assignment(info.owner, project, version, variant)
+                        return await self._build_context(info.owner, project, version, variant)
             raise WeftError("The session is no variant of its project any more.")
 
         return find
 
-    async def _assignment(self, owner: str, project: Project, version: Version, variant: Variant) -> Assignment:
-        stack = find_stack(project.stack, self._stacks)
-        shown = version.pictures or project.targets
-        seen = version if version.base is None else version_of(project, version.base)
+    async def _build_context(self, owner: str, project: Project, version: Version, variant: Variant) -> VariantContext:
+        stack = self.find_stack(project.stack)
+        pictures = version.pictures or project.targets
+        shown = version if version.base is None else find_version(project, version.base)
 
-        async def option(number: int) -> Mapping[str, bytes] | None:
+        async def read_option(number: int) -> Mapping[str, bytes] | None:
             if 0 < number <= len(version.options):
-                return {stack.entry: await self.shelf.store.blob(project.id, version.options[number - 1])}
-            found = next((each for each in seen.variants if each.index == number - 1), None)
-            return None if found is None else await self.files(owner, project.id, Base(seen.id, found.index))
+                return {stack.entry: await self.projects.store.blob(project.id, version.options[number - 1])}
+            found = next((each for each in shown.variants if each.index == number - 1), None)
+            return None if found is None else await self.files(owner, project.id, VariantRef(shown.id, found.index))
 
-        return Assignment(
+        return VariantContext(
             project=project.id,
             version=version.id,
             variant=variant.index,
             stack=stack,
-            targets=tuple([await self.shelf.store.blob(project.id, target.blob) for target in shown]),
-            option=option,
+            targets=tuple([await self.projects.store.blob(project.id, picture.blob) for picture in pictures]),
+            read_option=read_option,
         )
 
-    async def _changed(self, name: str, change: Change) -> Project:
-        project = await self.shelf.change(name, change)
-        self.watchers.tell(project)
+    async def _change(self, name: str, change: Change) -> Project:
+        project = await self.projects.change(name, change)
+        self.feed.publish(project)
         return project
 
 
-def _check(brief: Brief) -> None:
-    if not (brief.text.strip() or brief.views or brief.files):
+def _check_request(request: BuildRequest) -> None:
+    if not (request.text.strip() or request.views or request.files):
         raise ConfigurationError("There is nothing to build; give a picture, some words, or files.")

@@ -1,5 +1,39 @@
-"""For tests and demonstrations: a scripted HTTP server, streams in the words of each wire, a checker of event logs."""
+"""For tests and demonstrations: a scripted HTTP server, model answers on each wire, a checker of event logs."""
 
-from weft.testing.checker import LogChecker, Violation, check_log
+from typing import TYPE_CHECKING
 
-__all__ = ["LogChecker", "Violation", "check_log"]
+from weft.core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from weft.testing.checker import LogChecker, check_log
+    from weft.testing.checker.invariants import Violation
+    from weft.testing.server import Cut, Hang, Pause, ReceivedRequest, Reply, Reset, ScriptedServer
+    from weft.testing.streams import sse_event, wire_reply, wire_stream
+
+__all__ = [
+    "Cut",
+    "Hang",
+    "LogChecker",
+    "Pause",
+    "ReceivedRequest",
+    "Reply",
+    "Reset",
+    "ScriptedServer",
+    "Violation",
+    "check_log",
+    "sse_event",
+    "wire_reply",
+    "wire_stream",
+]
+
+_SERVER, _STREAMS, _CHECKER = "weft.testing.server", "weft.testing.streams", "weft.testing.checker"
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        **dict.fromkeys(("Cut", "Hang", "Pause", "ReceivedRequest", "Reply", "Reset", "ScriptedServer"), _SERVER),
+        **dict.fromkeys(("sse_event", "wire_reply", "wire_stream"), _STREAMS),
+        **dict.fromkeys(("LogChecker", "check_log"), _CHECKER),
+        "Violation": "weft.testing.checker.invariants",
+    },
+)

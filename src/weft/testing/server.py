@@ -1,41 +1,116 @@
-"""A real HTTP/1.1 server on the loopback that answers what a test has written down.
+"""A real HTTP/1.1 server on the loopback that sends scripted replies.
 
     async with ScriptedServer([Reply([b"data: hello\\n\\n"])]) as server:
-        ...  # talk to server.url
+        ...  # send requests to server.url
     assert server.requests[0].path == "/v1/chat/completions"
 
-Every request takes the next reply, or all of them ask one function. Leaving the block closes every connection at once
-and leaves no task behind. A reply can stall, be cut short or break the connection: see `replies`.
+Each request gets the next reply of the script; a script that is one function answers all requests. Leaving the block
+closes every connection and task. A reply can pause, be cut short or reset the connection.
 """
 
 import asyncio
 import socket
 import struct
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from http.client import responses
+from json import loads
 from types import TracebackType
-from typing import Self
+from typing import Any, Literal, Self
 
-from weft.testing.exchange import Request, read_request
-from weft.testing.replies import Cut, Hang, Pause, Reply, Reset
+from weft.core.json import encode
 
-Answer = Callable[[Request], Reply]
+EVENT_STREAM = "text/event-stream"
 
 _NO_LINGER = struct.pack("ii", 1, 0)
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-class ScriptedServer:
-    """Answers requests in the order of its script. A script of one function answers all of them with it."""
+@dataclass(frozen=True)
+class ReceivedRequest:
+    """A request as the client sent it. Header names are lower case."""
 
-    def __init__(self, script: Iterable[Reply | Answer] | Answer) -> None:
-        self.requests: list[Request] = []
-        self._answer: Answer | None = script if callable(script) else None
-        self._script: list[Reply | Answer] = [] if callable(script) else list(script)
+    method: str
+    path: str
+    headers: dict[str, str]
+    content: bytes
+    connection: int
+    """The number of its connection; requests with equal numbers came over one kept-alive connection."""
+    closed_early: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the client disconnects before the reply is complete."""
+
+    @property
+    def body(self) -> Any:
+        """The content parsed as JSON, None if it is not JSON."""
+        try:
+            return loads(self.content)
+        except ValueError:
+            return None
+
+    @property
+    def keeps_alive(self) -> bool:
+        return self.headers.get("connection", "").lower() != "close"
+
+
+@dataclass(frozen=True)
+class Pause:
+    """Send nothing for some seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Close the connection before the body is complete: without the last chunk, or short of the content length."""
+
+
+@dataclass(frozen=True)
+class Reset:
+    """Reset the connection (TCP RST), as a crashed proxy does."""
+
+
+@dataclass(frozen=True)
+class Hang:
+    """Send nothing more and keep the connection open until the client disconnects."""
+
+
+Step = bytes | Pause | Cut | Reset | Hang
+"""Bytes are sent in one write, and in one chunk if the body is chunked."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    body: Sequence[Step] = ()
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    content_type: str = EVENT_STREAM
+    framing: Literal["chunked", "length", "close"] = "chunked"
+    """How the end of the body is marked; `close` marks it by closing the connection."""
+    gzip: bool = False
+    """Compress, with a flush after each step, as a streaming proxy does."""
+
+    @staticmethod
+    def json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> "Reply":
+        """Make a reply with one JSON document, such as an error."""
+        return Reply(
+            [encode(value)], status=status, headers=headers or {}, content_type="application/json", framing="length"
+        )
+
+
+ReplyFunction = Callable[[ReceivedRequest], Reply]
+
+
+class ScriptedServer:
+    """Answers requests in the order of its script, or with the one function that is its script."""
+
+    def __init__(self, script: Iterable[Reply | ReplyFunction] | ReplyFunction) -> None:
+        self.requests: list[ReceivedRequest] = []
+        self._answer: ReplyFunction | None = script if callable(script) else None
+        self._script: list[Reply | ReplyFunction] = [] if callable(script) else list(script)
         self._server: asyncio.Server | None = None
-        self._connections: set[_Connection] = set()
+        self._connections: set[_ClientConnection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._opened = 0
         self._closing = False
@@ -47,7 +122,7 @@ class ScriptedServer:
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connect, "127.0.0.1", 0)
+        self._server = await loop.create_server(self._create_connection, "127.0.0.1", 0)
         self._port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -62,14 +137,14 @@ class ScriptedServer:
         for connection in self._connections:
             connection.writer.transport.abort()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(connection.lost.wait() for connection in self._connections))
+        await asyncio.gather(*(connection.closed.wait() for connection in self._connections))
         await self._server.wait_closed()
 
-    def _connect(self) -> "_Connection":
+    def _create_connection(self) -> "_ClientConnection":
         self._opened += 1
-        return _Connection(self._opened, self._begin)
+        return _ClientConnection(self._opened, self._start_serving)
 
-    def _begin(self, connection: "_Connection") -> None:
+    def _start_serving(self, connection: "_ClientConnection") -> None:
         if self._closing:  # accepted while the server closes
             connection.writer.transport.abort()
             return
@@ -78,75 +153,103 @@ class ScriptedServer:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _serve(self, connection: "_Connection") -> None:
+    async def _serve(self, connection: "_ClientConnection") -> None:
         try:
-            while (request := await read_request(connection.reader, connection.number)) is not None:
+            while (request := await _read_request(connection.reader, connection.number)) is not None:
                 self.requests.append(request)
-                reply = self._reply(request)
-                if not await connection.send(request, reply) or not request.keeps_alive:
+                if not await connection.send(request, self._next_reply(request)) or not request.keeps_alive:
                     break
         finally:
             connection.writer.close()
-        await connection.lost.wait()
+        await connection.closed.wait()
         self._connections.discard(connection)
 
-    def _reply(self, request: Request) -> Reply:
-        answer = self._answer or (self._script.pop(0) if self._script else _nothing_left)
+    def _next_reply(self, request: ReceivedRequest) -> Reply:
+        answer = self._answer or (self._script.pop(0) if self._script else _script_exhausted)
         return answer if isinstance(answer, Reply) else answer(request)
 
 
-class _Connection(asyncio.StreamReaderProtocol):
-    """One client. It knows at once when the client leaves, whatever is being sent."""
+def _script_exhausted(request: ReceivedRequest) -> Reply:
+    message = f"The script has no reply left for {request.method} {request.path}."
+    return Reply.json({"error": {"message": message, "type": "invalid_request_error"}}, status=400)
 
-    def __init__(self, number: int, begin: Callable[["_Connection"], None]) -> None:
+
+async def _read_request(reader: asyncio.StreamReader, connection: int) -> ReceivedRequest | None:
+    """Read the next request; None at the end of the connection."""
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").strip().split("\r\n")
+        method, path, _ = first.split(" ", 2)
+        headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        content = await _read_content(reader, headers)
+    except (asyncio.IncompleteReadError, ConnectionError, ValueError):
+        return None
+    return ReceivedRequest(method, path, headers, content, connection)
+
+
+async def _read_content(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
+    if "chunked" not in headers.get("transfer-encoding", ""):
+        return await reader.readexactly(int(headers.get("content-length") or 0))
+    pieces: list[bytes] = []
+    while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+        pieces.append(await reader.readexactly(size))
+        await reader.readexactly(2)
+    await reader.readuntil(b"\r\n")
+    return b"".join(pieces)
+
+
+class _ClientConnection(asyncio.StreamReaderProtocol):
+    """One client. Notices a disconnect at once, even while a reply is being sent."""
+
+    def __init__(self, number: int, on_open: Callable[["_ClientConnection"], None]) -> None:
         self.number = number
         self.reader = asyncio.StreamReader(limit=1 << 20)
-        self.left = asyncio.Event()
-        self.lost = asyncio.Event()
-        super().__init__(self.reader, self.begin)
-        self.opened = begin
+        self.disconnected = asyncio.Event()
+        self.closed = asyncio.Event()
+        super().__init__(self.reader, self._open)
+        self._on_open = on_open
 
-    def begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _open(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.writer = writer
-        self.opened(self)
+        self._on_open(self)
 
     def eof_received(self) -> bool | None:
-        self.left.set()
+        self.disconnected.set()
         return super().eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.left.set()
-        self.lost.set()
+        self.disconnected.set()
+        self.closed.set()
         super().connection_lost(exc)
 
-    async def send(self, request: Request, reply: Reply) -> bool:
-        """Send a reply. False if the connection is of no more use."""
-        body = _Body(reply)
+    async def send(self, request: ReceivedRequest, reply: Reply) -> bool:
+        """Send a reply. Returns False if the connection cannot be used any further."""
+        body = _BodyEncoder(reply)
         try:
-            await self._write(_head(reply))
+            await self._write(_encode_head(reply))
             for step in reply.body:
                 match step:
                     case bytes():
-                        await self._write(body.piece(step))
+                        await self._write(body.encode(step))
                     case Pause(seconds):
                         with suppress(TimeoutError):
-                            await asyncio.wait_for(self.left.wait(), seconds)
+                            await asyncio.wait_for(self.disconnected.wait(), seconds)
                     case Hang():
-                        await self.left.wait()
+                        await self.disconnected.wait()
                         raise ConnectionResetError
                     case Cut():
                         return False
                     case Reset():
                         self._reset()
                         return False
-            await self._write(body.end())
+            await self._write(body.finish())
         except ConnectionError:
             request.closed_early.set()
             return False
         return reply.framing != "close"
 
     async def _write(self, data: bytes) -> None:
-        if self.left.is_set():
+        if self.disconnected.is_set():
             raise ConnectionResetError
         if data:
             self.writer.write(data)
@@ -158,19 +261,19 @@ class _Connection(asyncio.StreamReaderProtocol):
         self.writer.transport.abort()
 
 
-class _Body:
-    """The bytes of a body as they go over the connection: compressed and in chunks where the reply asks for it."""
+class _BodyEncoder:
+    """Encodes a body for the connection: compressed and chunked as the reply asks."""
 
     def __init__(self, reply: Reply) -> None:
         self._chunked = reply.framing == "chunked"
         self._gzip = zlib.compressobj(wbits=_GZIP) if reply.gzip else None
 
-    def piece(self, data: bytes) -> bytes:
+    def encode(self, data: bytes) -> bytes:
         if self._gzip is not None:
             data = self._gzip.compress(data) + self._gzip.flush(zlib.Z_SYNC_FLUSH)
         return self._chunk(data)
 
-    def end(self) -> bytes:
+    def finish(self) -> bytes:
         rest = self._chunk(self._gzip.flush()) if self._gzip is not None else b""
         return rest + (b"0\r\n\r\n" if self._chunked else b"")
 
@@ -178,7 +281,7 @@ class _Body:
         return b"%x\r\n%b\r\n" % (len(data), data) if self._chunked and data else data
 
 
-def _head(reply: Reply) -> bytes:
+def _encode_head(reply: Reply) -> bytes:
     headers = {"content-type": reply.content_type} | {name.lower(): value for name, value in reply.headers.items()}
     if reply.gzip:
         headers["content-encoding"] = "gzip"
@@ -186,7 +289,7 @@ def _head(reply: Reply) -> bytes:
         case "chunked":
             headers["transfer-encoding"] = "chunked"
         case "length":
-            headers["content-length"] = str(_length(reply))
+            headers["content-length"] = str(_content_length(reply))
         case "close":
             headers["connection"] = "close"
     lines = [
@@ -196,12 +299,7 @@ def _head(reply: Reply) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
-def _length(reply: Reply) -> int:
-    body = _Body(reply)
-    pieces = [body.piece(step) for step in reply.body if isinstance(step, bytes)]
-    return sum(map(len, pieces)) + len(body.end())
-
-
-def _nothing_left(request: Request) -> Reply:
-    message = f"The script has no reply left for {request.method} {request.path}."
-    return Reply.json({"error": {"message": message, "type": "invalid_request_error"}}, status=400)
+def _content_length(reply: Reply) -> int:
+    body = _BodyEncoder(reply)
+    pieces = [body.encode(step) for step in reply.body if isinstance(step, bytes)]
+    return sum(map(len, pieces)) + len(body.finish())

@@ -1,1 +1,1 @@
-"""Tools: what an agent may do, and the runtime that lets it."""
+"""Tool definitions, permissions and the runtime that executes tool calls."""

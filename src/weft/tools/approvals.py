@@ -1,7 +1,7 @@
-"""Calls that wait for a person, and questions that do.
+"""Pending approvals and questions of a session.
 
-An approval is bound to the exact call by a digest, and is used once. Who resolves it needs its id and, if they want to
-be sure what they saw is what will run, the digest they were shown.
+An approval is bound to the exact call by a digest and is used once. It is resolved by its id. A caller that also passes
+the digest it displayed ensures that the displayed call is the one that runs.
 """
 
 import asyncio
@@ -14,35 +14,35 @@ from weft.core.errors import WeftError
 from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
 from weft.core.ids import new_id
 from weft.core.json import JsonObject
-from weft.core.tools import ToolCall
+from weft.core.messages import ToolCall
 from weft.tools.context import Emit
 
 
 class NotPending(WeftError):
-    """What was to be resolved does not wait: it never did, or it was resolved before."""
+    """The approval or question is not pending: it is unknown or already resolved."""
 
     code = "invalid_request"
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What a person decided."""
+    """The user's decision on a call."""
 
     allowed: bool
     reason: str = ""
     arguments: JsonObject | None = None
-    """Other arguments that the call shall have."""
+    """Arguments that replace those of the call."""
     always: bool = False
-    """The same need not be asked again in this session."""
+    """Allow the identical call for the rest of the session."""
 
 
 def digest_of(name: str, arguments: JsonObject, place: str) -> str:
-    """Of a call: the tool, the exact arguments, and where it would run."""
+    """Return a digest of a call: the tool, the exact arguments and the workspace root."""
     return sha256(json.dumps([name, arguments, place], sort_keys=True).encode()).hexdigest()
 
 
-class Approvals:
-    """What waits for a person in one session."""
+class PendingApprovals:
+    """The pending approvals and questions of one session."""
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[ApprovalRequested, asyncio.Future[Approval]]] = {}
@@ -50,37 +50,37 @@ class Approvals:
 
     @property
     def open_approvals(self) -> list[ApprovalRequested]:
-        return [request for request, _ in self._calls.values()]
+        return [request for request, future in self._calls.values() if not future.done()]
 
     @property
     def open_questions(self) -> list[QuestionAsked]:
-        return [question for question, _ in self._questions.values()]
+        return [question for question, future in self._questions.values() if not future.done()]
 
     async def approve(self, call: ToolCall, digest: str, summary: str, emit: Emit) -> Approval:
         """Ask for a decision on a call and wait for it."""
         request = ApprovalRequested(new_id("appr"), call.id, call.name, digest, summary)
         future: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
         self._calls[request.approval] = (request, future)
-        decided = Approval(False, "The exchange ended before anybody decided.")
+        decision = Approval(False, "The exchange ended before anybody decided.")
         emit(request)
         try:
-            decided = await future
-            return decided
+            decision = await future
+            return decision
         finally:
             self._calls.pop(request.approval, None)
             emit(
                 ApprovalResolved(
                     request.approval,
                     call.id,
-                    "allowed" if decided.allowed else "denied",
-                    decided.reason,
-                    decided.arguments,
-                    decided.always,
+                    "allowed" if decision.allowed else "denied",
+                    decision.reason,
+                    decision.arguments,
+                    decision.always,
                 )
             )
 
     def resolve(self, approval: str, decision: Approval, *, digest: str | None = None) -> None:
-        """Decide. Raises NotPending if it does not wait, or if the digest is of another call."""
+        """Resolve an approval. Raises NotPending if it is not pending or if the digest does not match."""
         request, future = self._calls.get(approval, (None, None))
         if request is None or future is None or future.done():
             raise NotPending(f"No approval {approval!r} is waiting; it was resolved before, or its exchange is over.")
@@ -89,7 +89,7 @@ class Approvals:
         future.set_result(decision)
 
     async def ask(self, call: ToolCall, text: str, suggestions: Sequence[str], emit: Emit) -> str:
-        """Put a question and wait for the answer."""
+        """Ask the user a question and wait for the answer."""
         question = QuestionAsked(new_id("q"), call.id, text, list(suggestions))
         future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._questions[question.question] = (question, future)

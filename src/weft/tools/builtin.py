@@ -1,20 +1,103 @@
-"""The tools that come with Weft, by name and by family."""
+"""The built-in tools by name and by family, with `ask_user` and `todo_list`."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Annotated, Literal
+
+import msgspec
 
 from weft.core.errors import ConfigurationError
-from weft.tools.ask import ask_user
+from weft.tools.context import ToolContext
+from weft.tools.definitions import Tool
 from weft.tools.files import FILE_TOOLS, READ_TOOLS
+from weft.tools.function_tools import tool
+from weft.tools.results import ToolFault, ToolOutput
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.shell.tools import shell_tools
-from weft.tools.todo import todo_list
-from weft.tools.tool import Tool
-from weft.tools.web.fetch import fetch_url
+from weft.tools.web.fetch_tool import fetch_url
+
+PATIENCE = 30 * 24 * 3600.0
+"""Timeout of a question in seconds, so long that in effect only the exchange's own limit applies."""
+
+Suggestions = Annotated[list[str], msgspec.Meta(min_length=2, max_length=4)]
+
+
+@tool(
+    effect="none",
+    summary=lambda args: f"Ask: {str(args.get('question', ''))[:200]}",
+    timeout=PATIENCE,
+    sequential=True,
+)
+async def ask_user(question: str, suggestions: Suggestions, ctx: ToolContext) -> ToolOutput:
+    """Ask the user a question and wait for the answer.
+
+    Use it when a choice is theirs and guessing wrong would cost them; not for what you can find out yourself. The user
+    may pick a suggestion or answer in other words.
+
+    Args:
+        question: One clear question.
+        suggestions: Two to four short answers to choose from.
+    """
+    if not question.strip() or not all(suggestion.strip() for suggestion in suggestions):
+        raise ToolFault("The question and each suggestion need some text; ask again with all of them filled in.")
+    answer = await ctx.ask(question.strip(), [suggestion.strip() for suggestion in suggestions])
+    return ToolOutput(content=answer or "The user gave no answer.", summary=f"Answered: {answer[:200]}")
+
+
+MAX_ITEMS = 100
+MAX_TEXT = 500
+_MARKS = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]"}
+
+
+class TodoItem(msgspec.Struct, frozen=True):
+    text: Annotated[str, msgspec.Meta(description="What is to be done, in a few words.", min_length=1)]
+    status: Literal["pending", "in_progress", "done"] = "pending"
+
+
+class TodoList:
+    """The todo list of one session. Each call replaces the whole list."""
+
+    def __init__(self) -> None:
+        self.items: tuple[TodoItem, ...] = ()
+
+    def render(self) -> str:
+        if not self.items:
+            return "The list is empty."
+        done = sum(item.status == "done" for item in self.items)
+        lines = [f"{_MARKS[item.status]} {' '.join(item.text.split())}" for item in self.items]
+        return "\n".join([f"{done} of {len(self.items)} done", *lines])
+
+
+@tool(
+    effect="none",
+    summary=lambda args: f"Todo list of {len(args.get('items', []))} items",
+    idempotent=True,
+    sequential=True,
+)
+async def todo_list(items: list[TodoItem], ctx: ToolContext) -> ToolOutput:
+    """Replace the todo list of this session and get it back.
+
+    Use it for work of several steps. Give the whole list every time; keep at most one item in progress and mark items
+    done as soon as they are.
+
+    Args:
+        items: All items in their order, also the finished ones.
+    """
+    if len(items) > MAX_ITEMS:
+        raise ToolFault(f"A list of {len(items)} items is too long; keep to {MAX_ITEMS} and put small steps together.")
+    for number, item in enumerate(items, 1):
+        if len(item.text) > MAX_TEXT or not item.text.strip():
+            raise ToolFault(f"Item {number} needs a text of 1 to {MAX_TEXT} characters.")
+    todo = ctx.keep(TodoList)
+    todo.items = tuple(items)
+    content = todo.render()
+    if sum(item.status == "in_progress" for item in items) > 1:
+        content += "\nMore than one item is in progress; finishing one before the next is clearer."
+    return ToolOutput(content=content, summary=content.partition("\n")[0])
 
 
 def families(sandbox: Sandbox | None = None) -> dict[str, tuple[Tool, ...]]:
-    """What belongs together."""
+    """Return the built-in tools by family name."""
     return {
         "files": FILE_TOOLS,
         "read": READ_TOOLS,
@@ -26,7 +109,7 @@ def families(sandbox: Sandbox | None = None) -> dict[str, tuple[Tool, ...]]:
 
 
 def named_tools(names: Iterable[str], sandbox: Sandbox | None = None) -> list[Tool]:
-    """The tools of these names, each once. A family's name stands for all in it, `all` for all there are."""
+    """Return the tools of these names, without duplicates. A name may be a tool, a family, or `all`."""
     groups = families(sandbox)
     known = {tool.name: (tool,) for family in groups.values() for tool in family}
     offered: dict[str, tuple[Tool, ...]] = {**known, **groups, "all": tuple(t for f in groups.values() for t in f)}

@@ -1,14 +1,15 @@
-"""What a running tool is given: its call, the workspace, and a way to be heard while it works."""
+"""The `ToolContext` of a running call, and the per-session objects of tools."""
 
 import asyncio
+import inspect
+import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from weft.core.events import ToolOutputDelta
+from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
-from weft.tools.keep import Keep
-from weft.tools.outcome import ToolFault, plain_text
+from weft.tools.results import ToolFault, plain_text
 from weft.tools.workspace.base import Workspace
 
 if TYPE_CHECKING:
@@ -16,20 +17,47 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+
+class SessionObjects:
+    """One object per type, created on first use and closed with the session."""
+
+    def __init__(self) -> None:
+        self._kept: dict[type, Any] = {}
+
+    def get(self, kind: type[T]) -> T:
+        if kind not in self._kept:
+            self._kept[kind] = kind()
+        return cast(T, self._kept[kind])
+
+    async def close(self) -> None:
+        """Call `aclose` or `close` on each object, newest first. A failure is logged and does not stop the others."""
+        while self._kept:
+            _, instance = self._kept.popitem()
+            close = getattr(instance, "aclose", None) or getattr(instance, "close", None)
+            if close is None:
+                continue
+            try:
+                closed = close()
+                if inspect.isawaitable(closed):
+                    await closed
+            except Exception:
+                logging.getLogger("weft").exception("A tool's %s did not close.", type(instance).__name__)
+
+
 _PIECE = 64 * 1024
-"""Characters of output in one event."""
+"""Maximum characters of output in one event."""
 
 Emit = Callable[[Payload], object]
 
 
 class Ask(Protocol):
-    """Puts a question to whoever is there and waits for the answer."""
+    """Asks the user a question and waits for the answer."""
 
     def __call__(self, call: ToolCall, text: str, suggestions: Sequence[str]) -> Awaitable[str]: ...
 
 
 class ToolContext:
-    """Name a parameter of a tool with this type and it is given one; the model does not see it."""
+    """The context of a running call. A tool gets it through a parameter of this type, hidden from the model."""
 
     __slots__ = ("_ask", "_closed", "_emit", "_keep", "_loop", "_stopping", "_workspace", "call", "host", "spent")
 
@@ -39,7 +67,7 @@ class ToolContext:
         workspace: Workspace,
         *,
         emit: Emit,
-        keep: Keep,
+        keep: SessionObjects,
         ask: Ask,
         loop: asyncio.AbstractEventLoop | None = None,
         host: "ToolRuntime | None" = None,
@@ -52,13 +80,13 @@ class ToolContext:
         self._loop = loop
         self._stopping = self._closed = False
         self.spent: float | None = 0.0
-        """What the call cost so far, in dollars; None once something was used whose price is not known."""
+        """The cost of the call so far in US dollars; None if a cost is unknown."""
         self.host = host
-        """The runtime the call runs in; agents that work for this one share its locks and approvals."""
+        """The runtime of the call. Subagents share its locks and approvals."""
 
     @property
     def workspace(self) -> Workspace:
-        """The files. Once the call is over they are out of reach, for a thread that was left behind as well."""
+        """The workspace. Raises ToolFault once the call has ended, so that an abandoned thread cannot use it."""
         if self._closed:
             raise ToolFault("The call is over; its files are closed.")
         return self._workspace
@@ -69,19 +97,19 @@ class ToolContext:
 
     @property
     def cancelled(self) -> bool:
-        """Nobody waits for the result any more. A plain function that runs long looks here and returns."""
+        """Whether the call was cancelled. A long-running plain function should check it and return."""
         return self._stopping or self._closed
 
     def stop(self) -> None:
-        """The call is to end."""
+        """Mark the call as cancelled."""
         self._stopping = True
 
     def close(self) -> None:
-        """The call has its result: what its body still says is not heard."""
+        """Mark the call as ended. Further events of the function are ignored."""
         self._closed = True
 
     def emit(self, payload: Payload) -> None:
-        """Publish an event of this call. It may be called from the thread of a plain function."""
+        """Publish an event of this call. Thread-safe."""
         if self._loop is None or _running_loop() is self._loop:
             self._publish(payload)
         else:
@@ -92,22 +120,21 @@ class ToolContext:
             self._emit(payload)
 
     def output(self, text: str, channel: Literal["stdout", "stderr", "progress"] = "stdout") -> None:
-        """Show what the tool has to say while it works."""
+        """Publish output of the tool while it runs."""
         text = plain_text(text)
         for start in range(0, len(text), _PIECE):
             self.emit(ToolOutputDelta(self.call.id, text[start : start + _PIECE], channel))
 
     def spend(self, usd: float | None) -> None:
-        """Something was used that costs money. It counts for the exchange's cost and budget; None if nobody knows how
-        much it is."""
+        """Add a cost in US dollars to the exchange's cost and budget. None means that the cost is unknown."""
         self.spent = None if usd is None or self.spent is None else self.spent + usd
 
     def keep(self, kind: type[T]) -> T:
-        """The one object of that kind in this session: made on first use, its `aclose` awaited at the session's end."""
+        """Return the session's object of this type. It is created on first use and closed with the session."""
         return self._keep.get(kind)
 
     async def ask(self, text: str, suggestions: Sequence[str] = ()) -> str:
-        """Ask whoever is there and wait for the answer."""
+        """Ask the user a question and wait for the answer."""
         return await self._ask(self.call, text, suggestions)
 
 

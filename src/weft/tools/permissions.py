@@ -1,12 +1,12 @@
-"""What an agent may do: rules of the operator, and a mode for what no rule names.
+"""Decides whether an agent may make a call, by the operator's rules and by a mode for calls that no rule matches.
 
-A rule is written `allow`, `ask` or `deny`, a tool, and in parentheses what it must be about:
+A rule is `allow`, `ask` or `deny`, a tool, and optionally a pattern for the subject in parentheses:
 
     deny run_command(rm *)        a part of the command line
     allow write_file(src/*)       a path
     ask fetch_url(url=*login*)    the value of one argument
 
-A deny that matches always wins; among the others the last one that matches does.
+A matching deny rule always wins. Of the other matching rules the last one applies.
 """
 
 import re
@@ -18,14 +18,14 @@ import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode_text
-from weft.tools.tool import Effect, Tool
+from weft.tools.definitions import Effect, Tool
 
 Verdict = Literal["allow", "ask", "deny"]
 Mode = Literal["read-only", "ask", "auto"]
 MODES: tuple[Mode, ...] = ("read-only", "ask", "auto")
 
 Real = Callable[[str], str]
-"""The path of a file in the workspace without links on its way."""
+"""Resolves the links in a workspace path."""
 
 _HARMLESS: frozenset[Effect] = frozenset({"none", "read"})
 _RULE = re.compile(r"\s*(allow|ask|deny)\s+([^\s(]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
@@ -37,17 +37,17 @@ class Decision(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-class Rule(msgspec.Struct, frozen=True):
+class PermissionRule(msgspec.Struct, frozen=True):
     verdict: Verdict
     tool: str
     """A name, or a pattern such as `github__*`."""
     about: str | None = None
-    """A pattern for what the call is about."""
+    """A pattern for the subject of the call."""
     argument: str | None = None
-    """The one argument that the pattern is for."""
+    """The argument that the pattern is matched against, instead of the subject."""
 
     @classmethod
-    def parse(cls, text: str) -> "Rule":
+    def parse(cls, text: str) -> "PermissionRule":
         found = _RULE.match(text)
         if found is None:
             raise ConfigurationError(f"{text!r} is no rule; write it as 'deny run_command(rm *)' or 'allow read_file'.")
@@ -65,11 +65,11 @@ class Rule(msgspec.Struct, frozen=True):
     def is_for(self, tool: str) -> bool:
         return fnmatchcase(tool, self.tool)
 
-    def unseen(self) -> "Rule | None":
-        """The rule for a call that cannot be judged: who wants to be asked is asked, and nothing is allowed by it."""
+    def unseen(self) -> "PermissionRule | None":
+        """Return the rule for a call with unknown subjects: of rules with a subject pattern only `ask` rules apply."""
         if self.about is None or self.argument is not None:
             return self
-        return Rule("ask", self.tool) if self.verdict == "ask" else None
+        return PermissionRule("ask", self.tool) if self.verdict == "ask" else None
 
     def matches(self, subject: str, arguments: JsonObject) -> bool:
         if self.about is None:
@@ -81,18 +81,18 @@ class Rule(msgspec.Struct, frozen=True):
 
 
 class Permissions:
-    """Decides over each call. Rules may be added and taken back while a session runs."""
+    """Decides on each call. Rules may be added and removed while a session runs."""
 
-    def __init__(self, mode: Mode = "auto", rules: Iterable[Rule | str] = ()) -> None:
+    def __init__(self, mode: Mode = "auto", rules: Iterable[PermissionRule | str] = ()) -> None:
         if mode not in MODES:
             raise ConfigurationError(f"There is no permission mode {mode!r}; choose one of {', '.join(MODES)}.")
         self.mode: Mode = mode
         self.always: set[str] = set()
-        """Digests of calls that were allowed for the rest of the session: exactly these."""
-        self.rules = [rule if isinstance(rule, Rule) else Rule.parse(rule) for rule in rules]
+        """Digests of the exact calls that were allowed for the rest of the session."""
+        self.rules = [rule if isinstance(rule, PermissionRule) else PermissionRule.parse(rule) for rule in rules]
 
     def decide(self, tool: Tool, arguments: JsonObject, real: Real | None = None) -> Decision:
-        """The decision over a call. `real` knows the paths of files behind links, which rules look at as well."""
+        """Return the decision on a call. `real` resolves links; rules also match the resolved paths."""
         rules = [rule for rule in self.rules if rule.is_for(tool.name)] if self.rules else []
         if rules:
             subjects = subjects_of(tool, arguments)
@@ -103,7 +103,9 @@ class Permissions:
                 return decision
         return _BY_MODE[self.mode, tool.effect in _HARMLESS]
 
-    def _by_rules(self, rules: list[Rule], subjects: Sequence[str] | None, arguments: JsonObject) -> Decision | None:
+    def _by_rules(
+        self, rules: list[PermissionRule], subjects: Sequence[str] | None, arguments: JsonObject
+    ) -> Decision | None:
         denials = [rule for rule in rules if rule.verdict == "deny"]
         if subjects is None:
             if any(rule.about is not None for rule in denials):
@@ -117,12 +119,12 @@ class Permissions:
             return Decision("ask")
         return Decision("allow") if verdicts == {"allow"} else None
 
-    def _last(self, rules: list[Rule], subject: str, arguments: JsonObject) -> Verdict | None:
+    def _last(self, rules: list[PermissionRule], subject: str, arguments: JsonObject) -> Verdict | None:
         return next((rule.verdict for rule in reversed(rules) if rule.matches(subject, arguments)), None)
 
 
 def subjects_of(tool: Tool, arguments: JsonObject) -> Sequence[str] | None:
-    """What a call is about: what the tool says, else the files it needs, else its arguments as text."""
+    """Return the subjects of a call: those the tool defines, else the files it accesses, else its arguments as JSON."""
     if tool.subjects is not None:
         return [""] if (found := tool.subjects(arguments)) is not None and not found else found
     if tool.access is not None:
@@ -131,7 +133,7 @@ def subjects_of(tool: Tool, arguments: JsonObject) -> Sequence[str] | None:
 
 
 def _behind_links(tool: Tool, arguments: JsonObject, real: Real) -> list[str]:
-    """Other names of the files that a call needs."""
+    """Return the resolved paths of the files that a call accesses, where they differ."""
     accesses = tool.access(arguments) if tool.access is not None else ()
     paths = [access.resource.removeprefix("file:") for access in accesses if access.resource.startswith("file:")]
     return [behind for path in paths if path and (behind := real(path)) != path]

@@ -1,49 +1,130 @@
-"""Runs calls: find, validate, permit, lock, run, record.
+"""Runs tool calls: find, validate, permit, lock, run, record. Caches the results of pure tools.
 
-Whatever happens on the way, each call gets exactly one result: what went wrong is a result too. Calls of one message
-run side by side, those that share a resource in call order; results come back in call order.
+Each call gets exactly one result; an error is a result too. Calls of one message run concurrently. Calls that share a
+resource run in call order. Results are returned in call order.
 """
 
 import os
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from weft.core.envelope import Event
 from weft.core.json import JsonObject
-from weft.core.tools import ToolCall, ToolResult
-from weft.tools.alarm import Alarm
-from weft.tools.approvals import Approval, Approvals, digest_of
-from weft.tools.batch import Batch, Host, Planned
-from weft.tools.cache import ResultCache, WatchedWorkspace
-from weft.tools.context import Emit, ToolContext
-from weft.tools.keep import Keep
-from weft.tools.locks import Locks
-from weft.tools.outcome import ToolFault
+from weft.core.messages import ToolCall, ToolResult
+from weft.tools.approvals import Approval, PendingApprovals, digest_of
+from weft.tools.call_batch import CallBatch, CallHost, PlannedCall
+from weft.tools.context import Emit, SessionObjects, ToolContext
+from weft.tools.definitions import Tool
+from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import Decision, Permissions
-from weft.tools.registry import Registry, ToolLike
-from weft.tools.summaries import call_in_full
-from weft.tools.tool import Tool
-from weft.tools.workspace.base import Workspace
+from weft.tools.results import ToolFault
+from weft.tools.scheduling import DeadlineTimer, Locks
+from weft.tools.summaries import describe_call_in_full
+from weft.tools.workspace.base import PathFault, Workspace, WorkspaceEntry
 from weft.tools.workspace.memory import MemoryWorkspace
 
+Seen = dict[tuple[str, ...], str]
+"""Maps each workspace access of a call to a digest of its result."""
+
+
+class ResultCache:
+    """An LRU cache of results, keyed by tool and arguments and validated against the files that were read."""
+
+    def __init__(self, size: int = 256) -> None:
+        self._size = size
+        self._kept: OrderedDict[str, tuple[Seen, Any]] = OrderedDict()
+
+    def find(self, name: str, arguments: JsonObject, workspace: Workspace) -> tuple[bool, Any]:
+        """Return whether a valid result is cached, and the result."""
+        key = digest_of(name, arguments, workspace.root)
+        cached = self._kept.get(key)
+        if cached is None:
+            return False, None
+        seen, value = cached
+        watched = WatchedWorkspace(workspace)
+        if any(watched.digest_of_read(what) != digest for what, digest in seen.items()):
+            del self._kept[key]
+            return False, None
+        self._kept.move_to_end(key)
+        return True, value
+
+    def store(self, name: str, arguments: JsonObject, workspace: "WatchedWorkspace", value: Any) -> None:
+        self._kept[digest_of(name, arguments, workspace.root)] = (workspace.seen, value)
+        if len(self._kept) > self._size:
+            self._kept.popitem(last=False)
+
+
+class WatchedWorkspace:
+    """A workspace that records every read."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self.seen: Seen = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._workspace, name)
+
+    @property
+    def root(self) -> str:
+        return self._workspace.root
+
+    def read(self, path: str, *, limit: int | None = None, remember: bool = True) -> bytes:
+        self._record_read("read", path)
+        return self._workspace.read(path, limit=limit, remember=remember)
+
+    def read_text(self, path: str, *, limit: int | None = None, remember: bool = True) -> str:
+        self._record_read("read", path)
+        return self._workspace.read_text(path, limit=limit, remember=remember)
+
+    def exists(self, path: str) -> bool:
+        self._record_read("exists", path)
+        return self._workspace.exists(path)
+
+    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Iterable[WorkspaceEntry]:
+        self._record_read("list", path, str(depth), str(hidden))
+        return self._workspace.list(path, depth=depth, hidden=hidden)
+
+    def _record_read(self, *what: str) -> None:
+        self.seen[what] = self.digest_of_read(what)
+
+    def digest_of_read(self, what: tuple[str, ...]) -> str:
+        """Return a digest of the current result of a recorded read."""
+        try:
+            match what:
+                case ("read", path):
+                    return sha256(self._workspace.read(path, remember=False)).hexdigest()
+                case ("exists", path):
+                    return str(self._workspace.exists(path))
+                case (_, path, depth, hidden):
+                    deep = None if depth == "None" else int(depth)
+                    entries = self._workspace.list(path, depth=deep, hidden=hidden == "True")
+                    return sha256(repr(list(entries)).encode()).hexdigest()
+                case _:
+                    return ""
+        except PathFault as fault:
+            return fault.kind
+
+
 MAX_OUTPUT = 60_000
-"""Characters of a result that the model is given."""
+"""Maximum characters of a result that is sent to the model."""
 TIMEOUT = 600.0
 
 
 @dataclass(slots=True)
 class Invocation:
-    """A call about to run, as middleware sees it. Other arguments go in with `dataclasses.replace`."""
+    """A call about to run, as passed to middleware. Change arguments with `dataclasses.replace`."""
 
     tool: Tool
     call: ToolCall
     arguments: JsonObject
     context: ToolContext
-    planned: Planned
+    planned: PlannedCall
 
     def values(self) -> JsonObject:
-        """The arguments as the body takes them."""
+        """Return the arguments as the function accepts them."""
         if self.arguments is self.planned.arguments:
             return self.planned.values
         return _values(self.tool, self.arguments)
@@ -51,11 +132,11 @@ class Invocation:
 
 Next = Callable[[Invocation], Awaitable[Any]]
 Middleware = Callable[[Invocation, Next], Awaitable[Any]]
-"""Stands around every run: calls the next one, or does not; changes what goes in or comes out."""
+"""Wraps every run. It may call the next layer, change its input or its result, or skip it."""
 
 
 class ToolRuntime:
-    """The tools of one session, with what they share."""
+    """The tools of one session and their shared state: workspace, permissions, locks and approvals."""
 
     def __init__(
         self,
@@ -66,7 +147,7 @@ class ToolRuntime:
         middleware: Sequence[Middleware] = (),
         cache: ResultCache | None = None,
         locks: Locks | None = None,
-        approvals: Approvals | None = None,
+        approvals: PendingApprovals | None = None,
         timeout: float = TIMEOUT,
         max_output: int = MAX_OUTPUT,
         concurrency: int = 16,
@@ -74,18 +155,18 @@ class ToolRuntime:
         self.registry = tools if isinstance(tools, Registry) else Registry(tools)
         self.workspace: Workspace = workspace if workspace is not None else MemoryWorkspace()
         self.permissions = permissions or Permissions()
-        self.approvals = approvals or Approvals()
+        self.approvals = approvals or PendingApprovals()
         self.relay: Callable[[Event, bool], object] | None = None
-        """Where events of agents go that work for this one, or (False) for one of those."""
-        self.left: Callable[[], Any] | None = None
-        """What of its budget is left, for agents that work for this one."""
-        self.elsewhere: Callable[[str], Tool] | None = None
-        """Finds tools that are not in the registry, where a model brings tools of its own."""
-        self.shared: Sequence[Middleware] = ()
-        """What stands around the calls of agents that work for this one, before their own middleware."""
-        self.keep = Keep()
+        """Receives the events of subagents. The flag is False for events of deeper levels."""
+        self.remaining_budget: Callable[[], Any] | None = None
+        """Returns the remaining budget for subagents."""
+        self.find_hosted: Callable[[str], Tool] | None = None
+        """Finds tools that are not in the registry but are hosted by the model's provider."""
+        self.shared_middleware: Sequence[Middleware] = ()
+        """Middleware that wraps the calls of subagents, outside their own middleware."""
+        self.session_objects = SessionObjects()
         self.locks = locks or Locks()
-        self.alarm = Alarm()
+        self.timer = DeadlineTimer()
         self.timeout = timeout
         self.max_output = max_output
         self.concurrency = concurrency
@@ -95,7 +176,7 @@ class ToolRuntime:
         self._run: Next = _compose(middleware, self._invoke)
 
     async def execute(self, calls: Sequence[ToolCall], emit: Emit) -> list[ToolResult]:
-        """Run the calls of one message. Raises nothing but cancellation; the results are whole even then."""
+        """Run the calls of one message. Raises only CancelledError; every call has a result even then."""
         batch = self.batch(calls, emit)
         await batch.run()
         return batch.results
@@ -105,29 +186,29 @@ class ToolRuntime:
         calls: Sequence[ToolCall],
         emit: Emit,
         notes: Mapping[str, str] | None = None,
-        host: Host | None = None,
+        host: CallHost | None = None,
         attempts: Mapping[str, int] | None = None,
-    ) -> Batch:
-        """The calls of one message, ready to run. Notes are put in front of the results of the calls they are for.
+    ) -> CallBatch:
+        """Return the calls of one message, ready to run. `notes` maps call ids to text that precedes the result.
 
-        With a host, a call that is alone runs in the host's task; all others get tasks of their own. `attempts` counts
-        calls that are run again.
+        With a host, a single call runs in the host's task. Otherwise each call gets its own task. `attempts` gives the
+        attempt number of repeated calls.
         """
-        return Batch(self, calls, emit, notes, host, attempts)
+        return CallBatch(self, calls, emit, notes, host, attempts)
 
     async def close(self) -> None:
-        await self.keep.close()
+        await self.session_objects.close()
         self.workspace.close()
 
-    # --- the steps of a call, as a batch takes them ------------------------------------------------------------------
+    # --- the steps of a call -----------------------------------------------------------------------------------------
 
-    def plan(self, call: ToolCall) -> Planned | ToolFault:
-        """Find and validate: the call as it may run, or why it may not."""
+    def plan(self, call: ToolCall) -> PlannedCall | ToolFault:
+        """Find the tool and validate the arguments. Return the planned call, or the fault."""
         if call.invalid is not None:
             return ToolFault(call.invalid.message, status="invalid_input")
         tool = self.registry.find(call.name)
-        if tool is None and self.elsewhere is not None:
-            tool = self.elsewhere(call.name)
+        if tool is None and self.find_hosted is not None:
+            tool = self.find_hosted(call.name)
         if tool is None:
             return self._unknown(call.name)
         arguments, problem = tool.validator.check(call.input)
@@ -137,39 +218,39 @@ class ToolRuntime:
             values = _values(tool, arguments)
         except ToolFault as fault:
             return fault
-        return Planned(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
+        return PlannedCall(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
 
-    def decide(self, planned: Planned) -> Decision:
-        """What rules and mode say to a call."""
+    def decide(self, planned: PlannedCall) -> Decision:
+        """Return the decision of the permission rules and mode on a call."""
         return self.permissions.decide(planned.tool, planned.arguments, self._real)
 
     def _real(self, path: str) -> str:
-        """The path without links on its way. Rules go by it; the resolver is what holds."""
+        """Return the path with links resolved, for permission rules. The resolver enforces the boundary."""
         if self.workspace.is_project or not self.workspace.root:
             return path
         top = os.path.realpath(self.workspace.root)
         real = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
         return path if real.startswith("..") else real
 
-    def allows(self, planned: Planned) -> bool:
-        """Nobody need be asked."""
+    def allows(self, planned: PlannedCall) -> bool:
+        """Return whether the call may run without approval."""
         return self.decide(planned).verdict == "allow"
 
-    async def permit(self, planned: Planned, emit: Emit) -> Planned:
-        """The call as it was allowed, by whoever has to be asked; raises ToolFault if it was not."""
+    async def permit(self, planned: PlannedCall, emit: Emit) -> PlannedCall:
+        """Wait for approval if it is needed and return the approved call. Raises ToolFault if it is denied."""
         decision = self.decide(planned)
         if decision.verdict == "deny":
             raise ToolFault(f"This call is not permitted. {decision.reason}".strip(), status="denied")
         digest = self._digest(planned)
         if decision.verdict == "allow" or digest in self.permissions.always:
             return planned
-        approval = await self.approvals.approve(planned.call, digest, call_in_full(planned.arguments), emit)
+        approval = await self.approvals.approve(planned.call, digest, describe_call_in_full(planned.arguments), emit)
         if not approval.allowed:
             raise ToolFault(f"The user did not allow this call. {approval.reason}".strip(), status="denied")
         return self._as_approved(planned, approval)
 
-    def _as_approved(self, planned: Planned, approval: Approval) -> Planned:
-        """Arguments that the approver changed are checked like the model's, against rules that forbid as well."""
+    def _as_approved(self, planned: PlannedCall, approval: Approval) -> PlannedCall:
+        """Return the approved call. Changed arguments are validated and checked against deny rules."""
         if approval.arguments is not None:
             changed = self.plan(ToolCall(id=planned.call.id, name=planned.tool.name, input=approval.arguments))
             if isinstance(changed, ToolFault):
@@ -182,11 +263,11 @@ class ToolRuntime:
             self.permissions.always.add(self._digest(planned))
         return planned
 
-    def _digest(self, planned: Planned) -> str:
+    def _digest(self, planned: PlannedCall) -> str:
         return digest_of(planned.tool.name, planned.arguments, self.workspace.root)
 
-    async def run(self, planned: Planned, context: ToolContext) -> Any:
-        """Run the body, through middleware."""
+    async def run(self, planned: PlannedCall, context: ToolContext) -> Any:
+        """Run the tool through the middleware."""
         if self._is_plain:
             return await planned.tool.run(planned.values, context)
         return await self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
@@ -200,7 +281,7 @@ class ToolRuntime:
             return value
         context.workspace = watched = WatchedWorkspace(self.workspace)  # pyright: ignore[reportAttributeAccessIssue]
         value = await tool.run(invocation.values(), context)
-        self._cache.keep(tool.name, invocation.arguments, watched, value)
+        self._cache.store(tool.name, invocation.arguments, watched, value)
         return value
 
     def _unknown(self, name: str) -> ToolFault:

@@ -1,12 +1,11 @@
-"""Calls and results in one line, for people."""
+"""One-line summaries of calls and results, and the full description for the approval prompt."""
 
 from typing import Any
 
-from weft.core.content import Image
 from weft.core.json import JsonObject, encode_text
-from weft.core.tools import ToolResult
-from weft.tools.printable import printable
-from weft.tools.tool import Tool
+from weft.core.messages import Image, ToolResult
+from weft.tools.definitions import Tool
+from weft.tools.sanitize import sanitize_text
 
 _WIDTH = 120
 _VALUE = 60
@@ -14,24 +13,25 @@ _FULL = 10_000
 
 
 def call_summary(tool: Tool, arguments: JsonObject) -> str:
-    """The call, as the tool itself says it or as its first arguments do."""
+    """Return the summary that the tool defines, or one made from the arguments."""
     if tool.summary is not None:
         try:
             return _line(tool.summary(arguments))
         except (KeyError, TypeError, ValueError, AttributeError):
-            pass  # the arguments are not what they should be; the result will say so
+            pass  # invalid arguments; the result reports them
     return arguments_summary(arguments)
 
 
-def call_in_full(arguments: JsonObject) -> str:
-    """All that a call would do with, for whoever has to allow it: nothing joined, nothing hidden, cuts told."""
-    lines = [f"{name}: {_whole(value)}" for name, value in arguments.items()]
-    return "\n".join(lines)
+def describe_call_in_full(arguments: JsonObject) -> str:
+    """Describe a call completely for the approval prompt: one line per argument, escaped, with cuts marked."""
+    return "\n".join(f"{name}: {_whole(value)}" for name, value in arguments.items())
 
 
 def _whole(value: Any) -> str:
     text = value if isinstance(value, str) else encode_text(value)
-    shown = printable(text[:_FULL]).replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    shown = (
+        sanitize_text(text[:_FULL]).replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+    )
     return shown if len(text) <= _FULL else f"{shown} … and {len(text) - _FULL:,} characters more"
 
 
@@ -40,17 +40,17 @@ def arguments_summary(arguments: JsonObject) -> str:
 
 
 def result_summary(result: ToolResult) -> str:
-    """The first line of a result, and how much more there is."""
+    """Return the first line of a result and the number of further lines and pictures."""
     text = result.text.strip()
     if len(text) <= _WIDTH and isinstance(result.content, str) and text.isascii() and text.isprintable():
         return text
     first, _, rest = text.partition("\n")
-    said = _line(first)
+    line = _line(first)
     more = rest.count("\n") + 1 if rest else 0
     pictures = 0 if isinstance(result.content, str) else sum(isinstance(part, Image) for part in result.content)
     extra = [f"{more} more line{'s' * (more != 1)}"] * bool(more)
     extra += [f"{pictures} picture{'s' * (pictures != 1)}"] * bool(pictures)
-    return f"{said} ({', '.join(extra)})" if said and extra else said or ", ".join(extra)
+    return f"{line} ({', '.join(extra)})" if line and extra else line or ", ".join(extra)
 
 
 def _value(value: Any) -> str:
@@ -61,5 +61,5 @@ def _value(value: Any) -> str:
 def _line(text: str) -> str:
     if text.isascii() and text.isprintable() and len(text) <= _WIDTH:
         return text
-    line = printable(" ".join(text[:_FULL].split()))
+    line = sanitize_text(" ".join(text[:_FULL].split()))
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"

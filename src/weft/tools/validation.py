@@ -1,10 +1,12 @@
-"""Arguments against a tool's JSON Schema: valid, made valid without loss, or refused with path and reason."""
+"""Validates arguments against a tool's JSON Schema and repairs them where that loses no information."""
 
 from typing import Any, cast
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, as_list, as_object, encode_text, loads
-from weft.schema import Problem, Schema, SchemaFault
+from weft.tools.json_schema import JsonSchema, compile_schema
+from weft.tools.schema_budget import SchemaFault
+from weft.tools.schema_messages import Problem
 
 _MAX_PROBLEMS = 5
 _MAX_MESSAGE = 300
@@ -12,62 +14,67 @@ _MAX_DEPTH = 100
 
 
 class Validator:
-    """Checks the arguments of one tool."""
+    """Validates the arguments of one tool. `lazy` defers compiling the schema to the first check."""
 
-    def __init__(self, name: str, schema: JsonObject) -> None:
+    def __init__(self, name: str, schema: JsonObject, *, lazy: bool = False) -> None:
+        self._name = name
         self._schema = schema
+        self._compiled: JsonSchema | None = None
         if schema.get("type", "object") != "object":
             raise ConfigurationError(f"The schema of the tool {name!r} must be of type object.")
+        if not lazy:
+            self._compile()
+
+    def _compile(self) -> JsonSchema:
         try:
-            self._compiled = Schema(schema)
+            self._compiled = compile_schema(self._schema)
         except SchemaFault as error:
-            raise ConfigurationError(f"The schema of the tool {name!r} is not a JSON Schema: {error}") from None
-        self._is_valid = self._compiled.is_valid
+            raise ConfigurationError(f"The schema of the tool {self._name!r} is not a JSON Schema: {error}") from None
+        self._compiled.report_unchecked(self._name)
+        return self._compiled
 
     def check(self, arguments: JsonObject) -> tuple[JsonObject, str | None]:
-        """The arguments as they may be used, and what is wrong with them."""
-        if self._is_valid(arguments):
+        """Return the arguments, repaired if necessary, and the problems or None."""
+        compiled = self._compiled or self._compile()
+        if compiled.is_valid(arguments):
             return arguments, None
-        mended = as_object(_mend(arguments, self._schema, self._schema, 0))
-        if self._is_valid(mended):
-            return mended, None
-        return arguments, "; ".join(self._problems(mended))
-
-    def _problems(self, arguments: JsonObject) -> list[str]:
-        problems = self._compiled.problems(arguments, _MAX_PROBLEMS + 1)
-        found = [_in_words(problem) for problem in problems[:_MAX_PROBLEMS]]
-        return [*found, "and more"] if len(problems) > _MAX_PROBLEMS else found
+        repaired = as_object(_repair(arguments, self._schema, self._schema, 0))
+        problems = compiled.problems(repaired, _MAX_PROBLEMS + 1)
+        if not problems:
+            return repaired, None
+        found = [_describe(problem) for problem in problems[:_MAX_PROBLEMS]]
+        return arguments, "; ".join([*found, "and more"] if len(problems) > _MAX_PROBLEMS else found)
 
 
-def _in_words(problem: Problem) -> str:
+def _describe(problem: Problem) -> str:
     message = problem.message if len(problem.message) <= _MAX_MESSAGE else problem.message[:_MAX_MESSAGE] + "…"
     return f"{problem.where or 'arguments'}: {message}"
 
 
-def _mend(value: Any, schema: JsonObject, root: JsonObject, depth: int) -> Any:
-    """The value with what is plainly meant in place of what was written, where nothing is lost by it.
+def _repair(value: Any, schema: JsonObject, root: JsonObject, depth: int) -> Any:
+    """Convert values of the wrong type where that loses no information.
 
-    A number as text, text as a number, a whole float, JSON inside a string, null for what may be left out.
+    Numbers and text, whole floats and integers, JSON inside a string, null for an optional member.
     """
     if depth > _MAX_DEPTH:
         return value
     reference = str(schema.get("$ref", ""))
     if reference.startswith("#/$defs/"):
         target = as_object(root.get("$defs")).get(reference.removeprefix("#/$defs/"))
-        return _mend(value, as_object(target), root, depth + 1)
+        return _repair(value, as_object(target), root, depth + 1)
     kinds = _types(schema)
-    value = _mend_scalar(value, kinds)
+    value = _repair_scalar(value, kinds)
     if isinstance(value, dict) and "object" in kinds:
         properties = as_object(schema.get("properties"))
         required = as_list(schema.get("required"))
         members = cast(JsonObject, value)
         return {
-            key: _mend(member, as_object(properties.get(key)), root, depth + 1)
+            key: _repair(member, as_object(properties.get(key)), root, depth + 1)
             for key, member in members.items()
             if not (member is None and key not in required and "null" not in _types(as_object(properties.get(key))))
         }
     if isinstance(value, list) and "array" in kinds:
-        return [_mend(item, as_object(schema.get("items")), root, depth + 1) for item in cast("list[Any]", value)]
+        return [_repair(item, as_object(schema.get("items")), root, depth + 1) for item in cast("list[Any]", value)]
     return cast(Any, value)
 
 
@@ -81,7 +88,7 @@ def _types(schema: JsonObject) -> set[str]:
     return kinds
 
 
-def _mend_scalar(value: Any, kinds: set[str]) -> Any:
+def _repair_scalar(value: Any, kinds: set[str]) -> Any:
     if isinstance(value, str) and "string" not in kinds:
         return _from_text(value, kinds)
     if isinstance(value, bool):
@@ -94,7 +101,7 @@ def _mend_scalar(value: Any, kinds: set[str]) -> Any:
 
 
 def _from_text(text: str, kinds: set[str]) -> Any:
-    """What a string holds, if it is JSON of a kind that is wanted and reads back as the same text."""
+    """Return the JSON value of a string if it has an allowed type, else the string."""
     try:
         value = loads(text)
     except ValueError:

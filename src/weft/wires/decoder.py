@@ -1,8 +1,8 @@
-"""What the decoders of all wires share: blocks, calls, sources, and how a message may end.
+"""The base of all stream decoders.
 
-A decoder takes a response as it arrives and gives out stream payloads. `open` announces the message, `feed` takes
-bytes in any cut, `close` says that no more will come. Only `close` decides: a message ends with `message_stop` if
-the provider's terminal event was seen, and with `message_discarded` otherwise. No call is given out before that.
+A decoder reads a response as it arrives and returns stream payloads. `open` announces the message, `feed` reads bytes
+in any split, `close` ends the response. Only `close` decides the outcome: a message ends with `message_stop` if the
+provider's terminal event was seen, and with `message_discarded` otherwise. No call is returned before that.
 """
 
 from collections.abc import Callable, Container
@@ -10,7 +10,6 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 
-from weft.core.content import Grounding, Reasoning, Text
 from weft.core.errors import GarbledStream, IncompleteStream, MalformedResponse, ProviderError
 from weft.core.events import (
     MessageDelta,
@@ -19,28 +18,60 @@ from weft.core.events import (
     MessageStop,
 )
 from weft.core.json import JsonObject, convert, loads
-from weft.core.messages import Block, Message, Native
+from weft.core.messages import Block, Grounding, Message, Native, Reasoning, Text
 from weft.core.payload import Payload
-from weft.core.stop import EXECUTABLE, StopReason
-from weft.core.usage import Usage
-from weft.wires.faults import error_from_body
-from weft.wires.framing import Framing
-from weft.wires.quirks import NONE, Quirks
-from weft.wires.sse import SSEParser
+from weft.core.turn import EXECUTABLE, StopReason, Usage
+from weft.wires.errors import error_from_body
+from weft.wires.framing import SSEParser, StreamFraming
+from weft.wires.request import NO_QUIRKS, Quirks
 from weft.wires.writer import MessageWriter
+
+
+def disjoint_usage(
+    *,
+    prompt: int | None,
+    completion: int | None,
+    total: int | None,
+    cache_read: int | None,
+    cache_write: int | None,
+    reasoning: int | None,
+) -> Usage:
+    """Split totals that include their parts, as OpenAI's APIs count them, into disjoint buckets."""
+    if completion is not None and reasoning and not _counts_reasoning_apart(prompt or 0, completion, reasoning, total):
+        reasoning = min(reasoning, completion)  # an estimate may exceed the completion that includes it
+        completion -= reasoning
+    if prompt is not None:
+        prompt = max(prompt - (cache_read or 0) - (cache_write or 0), 0)
+    return Usage(input=prompt, cache_read=cache_read, cache_write=cache_write, output=completion, reasoning=reasoning)
+
+
+def _counts_reasoning_apart(prompt: int, completion: int, reasoning: int, total: int | None) -> bool:
+    """Whether reasoning is counted beside the completion, as xAI and some gateways do: the total or its size shows it.
+
+    A small excess is no proof: servers that estimate reasoning overshoot by a fifth.
+    """
+    return total == prompt + completion + reasoning or reasoning > completion * 1.25
+
+
+def first_int(*values: Any) -> int | None:
+    """The first of the values that is an integer."""
+    return next((value for value in values if type(value) is int), None)
+
 
 T = TypeVar("T")
 
 MAX_IGNORED = 20
 MAX_RESPONSE_BYTES = 256 << 20
-"""Of one response: several times what the longest answers of today take."""
+"""The limit of one response: several times the longest answers of today."""
 
 
 class Decoder(MessageWriter):
-    """Base of the four decoders. A wire implements `_read`, `_native` and the mapping of its stop reasons."""
+    """The base of all decoders. A wire implements `_read_event`, `_build_native` and the map of its stop reasons."""
 
     wire: ClassVar[str]
     stop_reasons: ClassVar[dict[str, StopReason]]
+    needs_terminal: ClassVar[bool] = False
+    """A message is complete only if its terminal event was seen, not with its stop reason."""
 
     done: bool = False
     """The terminal event was seen: nothing but late usage can follow."""
@@ -65,14 +96,14 @@ class Decoder(MessageWriter):
         provider: str = "",
         model: str = "",
         attempt: int = 1,
-        taken: Container[str] = frozenset(),
+        used_ids: Container[str] = frozenset(),
         max_output_tokens: int | None = None,
-        quirks: Quirks = NONE,
+        quirks: Quirks = NO_QUIRKS,
         explain: Callable[[ProviderError], ProviderError] | None = None,
     ) -> None:
-        super().__init__(message, taken)
+        super().__init__(message, used_ids)
         self.ignored: list[bytes] = []
-        """The first events of unknown shape, raw. `ignored_count` says how many there were."""
+        """The first events of unknown shape, raw. `ignored_count` counts all of them."""
         self.quirks = quirks
         self._explain = explain
         self._provider = provider
@@ -80,7 +111,7 @@ class Decoder(MessageWriter):
         self._attempt = attempt
         self._max_output_tokens = max_output_tokens
         self._framing = self._new_framing()
-        self._set_up()
+        self._init_state()
 
     # --- the interface ---------------------------------------------------------------------------------------
 
@@ -96,32 +127,32 @@ class Decoder(MessageWriter):
                     f"The answer has more than {MAX_RESPONSE_BYTES >> 20} MiB and no end; limit the model's output."
                 )
             for event in self._framing.feed(data):
-                self._read(event.data, event.event)
+                self._read_event(event.data, event.event)
         except ProviderError as error:
             self._fail(error)
         return out
 
     def close(self) -> list[Payload]:
-        """The response is over. Gives out how the message ended, whatever came."""
+        """End the response and return the payloads that end the message."""
         out = self._out = []
         self._closing = True
         try:
             for event in self._framing.close():
-                self._read(event.data, event.event)
-            self._end()
+                self._read_event(event.data, event.event)
+            self._flush()
         except ProviderError as error:
             self._fail(error)
         if self.error is None and self._framing.stray:
             self.error = error_from_body(b"\n".join(self._framing.stray))
-        if self.error is None and not self._complete():
-            self._fail(self._unfinished())
+        if self.error is None and not self._is_complete():
+            self._fail(self._unfinished_error())
         if self.error is not None:
             return [*out, self._discard(self.error)]
-        self._finish()
+        self._finish_message()
         return out
 
     def abort(self, error: ProviderError) -> list[Payload]:
-        """The attempt failed outside the stream: the connection, a watchdog, an HTTP status."""
+        """End an attempt that failed outside the stream: connection, watchdog, HTTP status."""
         self._fail(error)
         return [self._discard(error)]
 
@@ -132,44 +163,44 @@ class Decoder(MessageWriter):
 
     @property
     def finishing(self) -> bool:
-        """A stop reason was seen: what is still missing, if anything, is usage."""
+        """A stop reason was seen: only usage may still follow."""
         return self.provider_stop_reason is not None
 
-    # --- what a wire implements ------------------------------------------------------------------------------
+    # --- implemented by a wire -------------------------------------------------------------------------------
 
-    def _read(self, data: bytes, event: str) -> None:
-        """Take one event of the stream."""
+    def _read_event(self, data: bytes, event: str) -> None:
+        """Read one event of the stream."""
         raise NotImplementedError
 
-    def _native(self) -> Any:
-        """The message as the provider wants it back."""
+    def _build_native(self) -> Any:
+        """The message in the form that the provider accepts back."""
         raise NotImplementedError
 
-    def _set_up(self) -> None:
-        """Make the wire's own state, once the shared one stands."""
+    def _init_state(self) -> None:
+        """Create the state of the wire."""
 
-    def _new_framing(self) -> Framing:
+    def _new_framing(self) -> StreamFraming:
         return SSEParser()
 
-    def _end(self) -> None:
-        """The stream is over; settle what was held back."""
+    def _flush(self) -> None:
+        """Emit what was held back, at the end of the stream."""
 
     def _stop_reason(self, raw: str) -> StopReason:
-        """The provider's word for why it stopped, in ours. An unknown one is a normal end."""
+        """Map the provider's stop reason. An unknown one is a normal end."""
         return self.stop_reasons.get(raw, "end_turn")
 
-    def _complete(self) -> bool:
-        """The provider has said that the message is finished."""
-        return self.provider_stop_reason is not None
+    def _is_complete(self) -> bool:
+        """The provider has sent all that ends a message."""
+        return self.provider_stop_reason is not None and (self.done or not self.needs_terminal)
 
-    # --- what a wire calls -----------------------------------------------------------------------------------
+    # --- called by a wire ------------------------------------------------------------------------------------
 
     def _decode(self, decoder: "msgspec.json.Decoder[T]", data: bytes) -> T | None:
-        """An event's JSON in the wire's own shape, or None (and counted) where it has no such shape."""
+        """Decode an event into a struct of the wire. None, and counted as ignored, if it has another shape."""
         try:
             return decoder.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            self._surrogates = True
+            self._has_surrogates = True
         try:
             value = loads(data)
         except ValueError:
@@ -189,15 +220,15 @@ class Decoder(MessageWriter):
             self.ignored.append(data)
 
     def _fail(self, error: ProviderError) -> None:
-        """The first error is the one that is told."""
+        """Record an error; the first one counts."""
         if self.error is None:
             self.error = error
         self.done = True
 
-    # --- how a message ends ----------------------------------------------------------------------------------
+    # --- the end of a message --------------------------------------------------------------------------------
 
-    def _finish(self) -> None:
-        self._break()
+    def _finish_message(self) -> None:
+        self._close_block()
         kinds = {block.kind for block in self._blocks}
         stop = self._stop_reason(self.provider_stop_reason or "")
         if "refusal" in kinds and stop in EXECUTABLE:
@@ -223,17 +254,17 @@ class Decoder(MessageWriter):
         elif not calls and stop == "tool_use":
             stop = "end_turn"
         self.stop_reason = stop
-        native = Native(wire=self.wire, provider=self._provider, model=self._model, content=self._native())
+        native = Native(wire=self.wire, provider=self._provider, model=self._model, content=self._build_native())
         self.message = Message(role="assistant", content=content, id=self.id, native=native)
         self._out.append(MessageDelta(self.id, stop, self.usage, self.provider_stop_reason, self.provider_usage))
         self._out.append(MessageStop(self.id))
 
     def _hit_limit(self) -> bool:
-        """The output fills the budget to the token: a provider that calls this finished is wrong."""
+        """The output fills the budget exactly: then it was cut off, whatever the provider reports."""
         used = self.usage.total_output
         return self._max_output_tokens is not None and used is not None and used >= self._max_output_tokens
 
-    def _unfinished(self) -> ProviderError:
+    def _unfinished_error(self) -> ProviderError:
         body = b"\n".join(self._framing.stray).strip() or b"".join(self.ignored[:1]).strip()
         if error := error_from_body(body):
             return error
@@ -256,5 +287,5 @@ class Decoder(MessageWriter):
 
 
 def _is_cut(body: bytes) -> bool:
-    """The beginning of an event, not something else altogether."""
+    """Whether a body is the beginning of an event."""
     return body[:1] in (b"{", b"[") or any(field.startswith(body) for field in (b"data:", b"event:", b"id:"))

@@ -1,23 +1,229 @@
-"""How events are cut out of a response body: server-sent events, lines of JSON, or one JSON array."""
+"""Splits a response body into events: server-sent events, JSON lines, or one JSON array.
 
+Server-sent events follow https://html.spec.whatwg.org/multipage/server-sent-events.html with two deviations that model
+streams need: `close` returns a last event that lacks its blank line, and lines that are no field are collected in
+`stray`, because some servers send bare JSON in the middle of a stream.
+"""
+
+import re
 from typing import Protocol
 
+import msgspec
+
 from weft.core.errors import MalformedResponse
-from weft.wires.json_array import JsonArrayParser
-from weft.wires.sse import MAX_EVENT_BYTES, ServerSentEvent, SSEParser
+
+MAX_EVENT_BYTES = 64 * 1024 * 1024
+_MAX_STRAY_LINES = 1000
+_BOM = b"\xef\xbb\xbf"
 
 
-class Framing(Protocol):
+class ServerSentEvent(msgspec.Struct, frozen=True, gc=False):
+    data: bytes
+    event: str = "message"
+    id: str = ""
+
+
+class SSEParser:
+    """Parses bytes in any split into events. The cost is linear in the bytes."""
+
+    def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
+        self.retry_ms: int | None = None
+        self.stray: list[bytes] = []
+        self._max = max_event_bytes
+        self._pieces: list[bytes] = []  # of the line that is still open
+        self._size = 0  # of the data of the event that is still open
+        self._line = 0  # of the line that is still open
+        self._data: list[bytes] = []
+        self._event = ""
+        self._id = ""
+        self._dirty = False  # a field of the open event was read
+        self._skip_lf = False  # the last byte seen was a CR: a following LF belongs to it
+        self._started = False
+
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        if not self._started:
+            chunk = self._strip_bom(chunk)
+        if b"\r" in chunk or self._skip_lf:
+            chunk = self._to_lf(chunk)
+        end = chunk.rfind(b"\n") + 1
+        self._line = len(chunk) - end + (0 if end else self._line)
+        if self._size + self._line > self._max:
+            raise self._too_large()
+        if not end:
+            self._pieces.append(chunk)
+            return []
+        lines = chunk[:end]
+        if self._pieces:
+            self._pieces.append(lines)
+            lines = b"".join(self._pieces)
+        self._pieces = [chunk[end:]] if end < len(chunk) else []
+        events: list[ServerSentEvent] = []
+        if self._dirty:
+            self._parse_lines(lines, events)
+        else:
+            self._parse_blocks(lines, events)
+        return events
+
+    def close(self) -> list[ServerSentEvent]:
+        """End the stream and return the event that lacks its blank line."""
+        events: list[ServerSentEvent] = []
+        if not self._pieces and not self._dirty:
+            return events
+        self._parse_lines(b"".join(self._pieces) + b"\n\n", events)
+        self._pieces = []
+        return events
+
+    def _strip_bom(self, chunk: bytes) -> bytes:
+        if self._pieces:
+            chunk = b"".join([*self._pieces, chunk])
+            self._pieces = []
+        if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
+            self._pieces = [chunk]
+            return b""
+        self._started = True
+        return chunk.removeprefix(_BOM)
+
+    def _to_lf(self, chunk: bytes) -> bytes:
+        if self._skip_lf and chunk:
+            chunk = chunk.removeprefix(b"\n")
+            self._skip_lf = False
+        if chunk.endswith(b"\r"):
+            self._skip_lf = True
+        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _parse_blocks(self, lines: bytes, events: list[ServerSentEvent]) -> None:
+        """Parse whole events. The common shapes need no loop over lines."""
+        blocks = lines.split(b"\n\n")
+        rest = blocks.pop()
+        for block in blocks:
+            first, _, second = block.partition(b"\n")
+            if not second and first.startswith(b"data: "):
+                events.append(ServerSentEvent(first[6:], "message", self._id))
+            elif second.startswith(b"data: ") and first.startswith(b"event: ") and b"\n" not in second:
+                events.append(ServerSentEvent(second[6:], first[7:].decode("utf-8", "replace"), self._id))
+            else:
+                self._parse_lines(block + b"\n\n", events)
+        if rest:
+            self._parse_lines(rest, events)
+
+    def _parse_lines(self, lines: bytes, events: list[ServerSentEvent]) -> None:
+        for line in lines.split(b"\n")[:-1]:
+            if line:
+                self._parse_field(line)
+            elif self._dirty:
+                self._dispatch(events)
+
+    def _parse_field(self, line: bytes) -> None:
+        name, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        self._dirty = True
+        match name:
+            case b"data":
+                self._data.append(value)
+                self._size += len(value)
+                if self._size > self._max:
+                    raise self._too_large()
+            case b"event":
+                self._event = value.decode("utf-8", "replace")
+            case b"id":
+                if b"\0" not in value:
+                    self._id = value.decode("utf-8", "replace")
+            case b"retry":
+                if value.isdigit() and len(value) < 10:
+                    self.retry_ms = int(value)
+            case b"":
+                pass  # a comment
+            case _:
+                if len(self.stray) < _MAX_STRAY_LINES:
+                    self.stray.append(line)
+
+    def _dispatch(self, events: list[ServerSentEvent]) -> None:
+        if self._data:
+            events.append(ServerSentEvent(b"\n".join(self._data), self._event or "message", self._id))
+        self._data = []
+        self._size = 0
+        self._event = ""
+        self._dirty = False
+
+    def _too_large(self) -> MalformedResponse:
+        return MalformedResponse(
+            f"The server sent one event of more than {self._max} bytes; raise max_event_bytes if it is meant to."
+        )
+
+
+_OUTSIDE = re.compile(rb'["{}\[\]]')
+_INSIDE = re.compile(rb'["\\]')
+
+
+class JsonArrayParser:
+    """Splits a JSON array, in any split of bytes, into its raw elements. A bare object counts as an array of one."""
+
+    def __init__(self, max_element_bytes: int = MAX_EVENT_BYTES) -> None:
+        self.stray: list[bytes] = []
+        self._max = max_element_bytes
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._depth = 0  # of braces and brackets, the array's own left out
+        self._in_array = False
+        self._in_string = False
+        self._escaped = False
+
+    def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        elements: list[ServerSentEvent] = []
+        at = start = 0
+        if self._escaped and chunk:
+            at = 1
+            self._escaped = False
+        while at < len(chunk):
+            found = (_INSIDE if self._in_string else _OUTSIDE).search(chunk, at)
+            if found is None:
+                break
+            at = found.end()
+            char = found[0]
+            if char == b'"':
+                self._in_string = not self._in_string
+            elif char == b"\\":
+                self._escaped = at == len(chunk)
+                at += 1
+            elif char in b"{[":
+                if self._depth == 0:
+                    start = at - 1
+                    if char == b"[" and not self._in_array:
+                        self._in_array = True
+                        continue
+                self._depth += 1
+            elif self._depth:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._pieces.append(chunk[start:at])
+                    elements.append(ServerSentEvent(b"".join(self._pieces)))
+                    self._pieces, self._size = [], 0
+        if self._depth:
+            self._buffer(chunk[start:])
+        return elements
+
+    def close(self) -> list[ServerSentEvent]:
+        """End the array. An unfinished element is dropped."""
+        return []
+
+    def _buffer(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        self._size += len(piece)
+        if self._size > self._max:
+            raise MalformedResponse(f"The server sent one element of more than {self._max} bytes.")
+
+
+class StreamFraming(Protocol):
     stray: list[bytes]
-    """What stood outside of any event."""
+    """Lines outside of any event."""
 
     def feed(self, chunk: bytes, /) -> list[ServerSentEvent]: ...
 
     def close(self) -> list[ServerSentEvent]: ...
 
 
-class Lines:
-    """One JSON object a line."""
+class JsonLinesParser:
+    """Splits lines, each of which is a JSON object."""
 
     def __init__(self) -> None:
         self.stray: list[bytes] = []
@@ -27,25 +233,25 @@ class Lines:
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         end = chunk.rfind(b"\n") + 1
         if not end:
-            self._keep(chunk)
+            self._buffer(chunk)
             return []
         whole = b"".join([*self._pieces, chunk[:end]])
         self._pieces, self._size = [], 0
-        self._keep(chunk[end:])
+        self._buffer(chunk[end:])
         return [ServerSentEvent(line) for line in whole.split(b"\n") if line.strip()]
 
     def close(self) -> list[ServerSentEvent]:
         return self.feed(b"\n")
 
-    def _keep(self, piece: bytes) -> None:
+    def _buffer(self, piece: bytes) -> None:
         self._pieces.append(piece)
         self._size += len(piece)
         if self._size > MAX_EVENT_BYTES:
             raise MalformedResponse(f"The server sent one line of more than {MAX_EVENT_BYTES} bytes.")
 
 
-class EventsOrArray:
-    """Server-sent events, or a JSON array: the first byte tells."""
+class SSEOrArrayParser:
+    """Parses server-sent events or a JSON array, depending on the first byte."""
 
     def __init__(self) -> None:
         self.stray: list[bytes] = []
@@ -60,7 +266,7 @@ class EventsOrArray:
                 return []
             self._framing = JsonArrayParser() if first in b"[{" else SSEParser()
             self.stray = self._framing.stray
-            self.feed = self._framing.feed  # from here on it is the only one asked
+            self.feed = self._framing.feed  # further calls go to it directly
             chunk = self._start
         return self._framing.feed(chunk)
 

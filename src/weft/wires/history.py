@@ -1,7 +1,7 @@
-"""Histories made fit to be sent: every call answered once, every id legal and unique, nothing empty.
+"""Repairs histories before they are sent: every call has one result, every id is legal and unique, nothing is empty.
 
-APIs refuse a conversation in which a call has no result, a result has no call, or an id is of a shape they do not
-know. Crashes, cancels, trimmed windows and a change of provider leave all of these behind.
+APIs refuse a conversation in which a call has no result, a result has no call, or an id has an unknown shape. Crashes,
+cancels, trimmed windows and a change of provider cause all of these.
 """
 
 from collections import deque
@@ -12,33 +12,28 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from weft.core.content import File, Image, Text
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Block, Message, user
-from weft.core.tools import ResultPart, ToolCall, ToolResult
-from weft.wires.request import legal_id
+from weft.core.messages import Block, File, Image, Message, ResultPart, Text, ToolCall, ToolResult, user_message
+from weft.wires.request import legal_name
 
 UNANSWERED = "No result: the call was interrupted before it finished. Its effects are unknown."
 NO_OUTPUT = "(no output)"
-_OPENING = user("Continue.")
+_OPENING = user_message("Continue.")
 _STILL_OPEN = 2
 
 Results = dict[str, deque[ToolResult]]
 
 
 class History:
-    """Repaired messages in the order they came, and the id that each call has on this wire.
+    """Repairs a growing conversation, and holds the id that each call has on this wire."""
 
-    It grows with the conversation: what was taken once is not looked at again.
-    """
-
-    def __init__(self, wire: str, provider: str, model: str, make_legal: Callable[[str], str] = legal_id) -> None:
+    def __init__(self, wire: str, provider: str, model: str, make_legal: Callable[[str], str] = legal_name) -> None:
         self.origin = (wire, provider, model)
         self.ids: dict[str, str] = {}
         self._make_legal = make_legal
         self._used: set[str] = set()
         self._seen: set[str] = set()
-        self._early: dict[str, ToolResult] = {}  # results that came before their call
+        self._early: dict[str, ToolResult] = {}  # results that precede their call
 
     def copy(self) -> "History":
         twin = History(*self.origin, self._make_legal)
@@ -47,9 +42,9 @@ class History:
         return twin
 
     def extend(self, messages: Sequence[Message]) -> list[Message]:
-        """Take more of the conversation; give out its repaired form.
+        """Add messages and return them repaired.
 
-        Every call is directly followed by its one result; orphans, duplicates and empty messages are gone.
+        Every call is directly followed by its one result; orphans, duplicates and empty messages are dropped.
         """
         repaired: list[Message] = []
         for place, message in enumerate(messages):
@@ -57,9 +52,9 @@ class History:
                 self._keep_early(message)
             elif calls := message.tool_calls:
                 answers = _answers_next(messages, place, calls)
-                self._take_calls(message, calls, answers or self._answers(calls, messages, place), repaired)
+                self._add_calls(message, calls, answers or self._answers(calls, messages, place), repaired)
             else:
-                _take_plain(message, repaired)
+                _add_plain(message, repaired)
         return repaired
 
     def _keep_early(self, message: Message) -> None:
@@ -67,7 +62,7 @@ class History:
             if isinstance(block, ToolResult) and block.id not in self._seen:
                 self._early.setdefault(block.id, block)
 
-    def _take_calls(
+    def _add_calls(
         self, message: Message, calls: list[ToolCall], answers: list[ToolResult], repaired: list[Message]
     ) -> None:
         message = _without_blanks(message)
@@ -75,10 +70,10 @@ class History:
             message = _renumber(message, self._seen)
             calls = message.tool_calls
         self._seen.update(call.id for call in calls)
-        own = echo_of(message, *self.origin) is not None
+        is_echoed = native_echo(message, self) is not None
         paired: list[Block] = []
         for call, answer in zip(calls, answers, strict=True):
-            wanted = (call.wire_id or call.id) if own else self._make_legal(call.id)
+            wanted = (call.wire_id or call.id) if is_echoed else self._make_legal(call.id)
             self.ids[call.id] = _unused(wanted, call.id, self._used, self._make_legal)
             named = answer.id == call.id and answer.name == call.name
             paired.append(answer if named else replace(answer, id=call.id, name=call.name))
@@ -86,7 +81,7 @@ class History:
         repaired.append(Message(role="tool", content=paired))
 
     def _answers(self, calls: list[ToolCall], messages: Sequence[Message], place: int) -> list[ToolResult]:
-        """One result a call: the one that follows, one that came too early, or one that says there is none."""
+        """One result a call: the one that follows, one that precedes the call, or a placeholder."""
         results = _results_after(messages, place)
         answers: list[ToolResult] = []
         for call in calls:
@@ -97,22 +92,22 @@ class History:
 
 
 class RenderCache:
-    """What of a conversation was already written in a wire's words. Kept from turn to turn by a session."""
+    """The part of a conversation that is already encoded for a wire. A session keeps it from turn to turn."""
 
     def __init__(self) -> None:
         self.history: History | None = None
         self.source: list[Message] = []
         self.items: list[JsonObject] = []
         self.encoded: list[msgspec.Raw] = []
-        """The items as bytes, all but the last few: those a wire may still add to."""
+        """The items as bytes, without the last few: a wire may still add to those."""
 
-    def encode_settled(self) -> None:
+    def encode_stable(self) -> None:
         for item in self.items[len(self.encoded) : -_STILL_OPEN]:
             self.encoded.append(msgspec.Raw(encode(item)))
 
 
 Write = Callable[[Message, History, list[JsonObject]], None]
-"""Adds one repaired message, in a wire's words, to what was written so far."""
+"""Encodes one repaired message and adds it to the items."""
 
 
 def render(
@@ -123,50 +118,50 @@ def render(
     cache: RenderCache | None = None,
     user_first: bool = False,
 ) -> list[JsonObject]:
-    """A whole conversation in a wire's words. Only what the cache does not hold is worked on.
+    """Encode a conversation for a wire. Only what the cache does not hold is encoded.
 
-    With a cache, what it holds comes as bytes that are written into the request as they are.
+    With a cache, its items are returned as bytes, which the request includes as they are.
     """
-    kept = cache
+    given = cache
     cache = cache or RenderCache()
     done = len(cache.source)
     known = cache.history
     if known is None or known.origin != history.origin or not all(map(is_, cache.source, messages[:done])):
         cache.history, cache.source, cache.items, cache.encoded = history, [], [], []
         known, done = history, 0
-    settled = _settled(messages, done)
-    _write_all(messages[done:settled], known, cache.items, write, user_first)
-    cache.source = messages[:settled]
+    stable = _stable_length(messages, done)
+    _write_all(messages[done:stable], known, cache.items, write, user_first)
+    cache.source = messages[:stable]
     items = list(cache.items)
-    if settled < len(messages):
-        _write_all(messages[settled:], known.copy(), items, write, user_first)
-    if kept is None:
+    if stable < len(messages):
+        _write_all(messages[stable:], known.copy(), items, write, user_first)
+    if given is None:
         return items
-    cache.encode_settled()
+    cache.encode_stable()
     return [*cast("list[JsonObject]", cache.encoded), *items[len(cache.encoded) :]]
 
 
-def echo_of(message: Message, wire: str, provider: str, model: str) -> Any:
-    """The provider's own content of a message, if this request goes back to where it came from."""
+def native_echo(message: Message, history: History) -> Any:
+    """The provider's own content of a message, if the request goes to the wire, provider and model that wrote it."""
     native = message.native
-    if native is None or (native.wire, native.provider, native.model) != (wire, provider, model):
+    if native is None or (native.wire, native.provider, native.model) != history.origin:
         return None
     return native.content
 
 
 def split_result(result: ToolResult) -> tuple[str, list[Image | File]]:
-    """A result as text and what is not text, for wires whose results are text only."""
+    """A result as text and media, for wires whose results are text only."""
     if isinstance(result.content, str):
-        return _some(result.content), []
+        return _or_default(result.content), []
     media = [part for part in result.content if not isinstance(part, Text)]
     attached = f"({len(media)} attached below)" if media else NO_OUTPUT
-    return _some(result.text, attached), media
+    return _or_default(result.text, attached), media
 
 
-def parts_of(result: ToolResult) -> list[ResultPart]:
+def result_parts(result: ToolResult) -> list[ResultPart]:
     """A result as parts, never empty."""
     if isinstance(result.content, str):
-        return [Text(_some(result.content))]
+        return [Text(_or_default(result.content))]
     return [part for part in result.content if not _blank(part)] or [Text(NO_OUTPUT)]
 
 
@@ -179,8 +174,8 @@ def _write_all(
         write(message, history, items)
 
 
-def _settled(messages: list[Message], done: int) -> int:
-    """Up to where nothing that follows can change what was written: calls still open are left out."""
+def _stable_length(messages: list[Message], done: int) -> int:
+    """The number of messages whose encoding is final: calls without results may still change."""
     for place in range(len(messages) - 1, done - 1, -1):
         if messages[place].role == "assistant":
             calls = messages[place].tool_calls
@@ -192,7 +187,7 @@ def _settled(messages: list[Message], done: int) -> int:
 
 
 def _answers_next(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
-    """The results, if they stand where they should: in the next message, in the order of the calls."""
+    """The results, if they are all in the next message and in the order of the calls."""
     content = messages[place + 1].content if place + 1 < len(messages) else []
     answers = [block for block in content if isinstance(block, ToolResult)]
     in_order = len(answers) == len(calls) and all(a.id == c.id for a, c in zip(answers, calls, strict=True))
@@ -200,7 +195,7 @@ def _answers_next(messages: Sequence[Message], place: int, calls: list[ToolCall]
 
 
 def _results_after(messages: Sequence[Message], place: int) -> Results:
-    """The results that belong to a message: those up to the next answer of the model."""
+    """The results that belong to a message: those before the next assistant message."""
     found: Results = {}
     for message in messages[place + 1 :]:
         if message.role == "assistant":
@@ -211,7 +206,7 @@ def _results_after(messages: Sequence[Message], place: int) -> Results:
     return found
 
 
-def _take_plain(message: Message, repaired: list[Message]) -> None:
+def _add_plain(message: Message, repaired: list[Message]) -> None:
     message = _without_blanks(message)
     if message.content or message.native is not None:
         repaired.append(message)
@@ -223,7 +218,7 @@ def _without_blanks(message: Message) -> Message:
 
 
 def _renumber(message: Message, seen: set[str]) -> Message:
-    """Give calls whose id was used before a new one. The native content goes: it holds the old one."""
+    """Give calls whose id was used before a new id. The native content is dropped: it holds the old one."""
     content: list[Block] = []
     for block in message.content:
         if isinstance(block, ToolCall):
@@ -250,7 +245,7 @@ def _unused(wanted: str, call_id: str, used: set[str], make_legal: Callable[[str
     return candidate
 
 
-def _some(text: str, otherwise: str = NO_OUTPUT) -> str:
+def _or_default(text: str, otherwise: str = NO_OUTPUT) -> str:
     return text if text.strip() else otherwise
 
 

@@ -1,4 +1,4 @@
-"""Arguments that Gemini streams as values at JSON paths (`$.items[0].name`), written as JSON while they arrive."""
+"""Converts arguments that Gemini streams as values at JSON paths (`$.items[0].name`) to JSON text as they arrive."""
 
 import re
 from json.encoder import encode_basestring
@@ -22,10 +22,10 @@ class _Container(msgspec.Struct):
 
 
 class PathArguments:
-    """Collects partial arguments into one object, and into its text.
+    """Collects partial arguments into one object and into its text.
 
-    The text is written in the order of arrival. Paths that come back to a part already closed cannot be written so:
-    `in_order` is then False, and only `value` counts.
+    The text is written in the order of arrival. A path that returns to a closed part cannot be written: then
+    `in_order` is False and only `value` counts.
     """
 
     def __init__(self) -> None:
@@ -33,14 +33,14 @@ class PathArguments:
         self.in_order = True
         self._open: list[_Container] = []
         self._path: list[Step] = []  # of the innermost open container
-        self._string: str | None = None  # the path of the string that goes on
+        self._string: str | None = None  # the path of the string that continues
         self._pieces: list[str] = []  # of that string
 
     def add(self, part: JsonObject) -> str:
-        """Take one partial argument; give out the text it adds."""
+        """Add one partial argument and return the text that it adds."""
         path = part.get("jsonPath")
         if path is not None and path == self._string:
-            return self._go_on(part)
+            return self._continue_string(part)
         steps = parse_path(path) if isinstance(path, str) else []
         if not steps or isinstance(steps[0], int):
             return ""
@@ -55,13 +55,13 @@ class PathArguments:
         return text if self.in_order else ""
 
     def close(self) -> str:
-        """The text that is still missing."""
+        """Return the text that is still missing."""
         text = self._end_string() + self._ascend(0)
         if not self._open:
             return "{}"
         return text + "}"
 
-    def _go_on(self, part: JsonObject) -> str:
+    def _continue_string(self, part: JsonObject) -> str:
         piece = part.get("stringValue")
         text = ""
         if isinstance(piece, str):
@@ -123,7 +123,7 @@ def _value_of(part: JsonObject) -> Any:
 
 
 def _escaped(text: str) -> str:
-    """The text as it stands between the quotes of a JSON string."""
+    """The text as it is written between the quotes of a JSON string."""
     return encode_basestring(text)[1:-1]
 
 

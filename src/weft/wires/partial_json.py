@@ -1,10 +1,10 @@
-"""JSON that is still arriving, parsed once: total cost is linear in its length.
+"""An incremental JSON parser. Its total cost is linear in the length of the input.
 
-`feed` takes the next piece and costs what keeping it costs; `grow` says which strings grew since, as `(path, text)`
-pairs, so a reader pays once for each look, however small the pieces are; `value` is what is known so far.
+`feed` stores the next piece; `grow` parses what was stored and returns the strings that grew, as `(path, text)` pairs;
+`value` is the value so far.
 
-What is said never has to be taken back: a string only grows, a number or literal appears when it is whole, no escape
-or surrogate pair is cut, a key that was seen stays. Malformed input sets `error` and growth ends there.
+Results are never revised: a string only grows, a number or literal appears when it is whole, no escape or surrogate
+pair is split, a key stays. Malformed input sets `error` and ends the growth.
 """
 
 import re
@@ -32,7 +32,7 @@ _OPEN = object()
 
 
 def _unescaped(text: str) -> str | None:
-    """What stands inside a string, with its escapes read; None if the string ends in it or an escape is wrong."""
+    """Decode the escapes inside a string; None if the string ends in the text or an escape is wrong."""
     try:
         body, end = cast("tuple[str, int]", scanstring(text + '"', 0, False))
     except ValueError:
@@ -63,7 +63,7 @@ class PartialJson:
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self.feed = self._pieces.append
-        """Take the next piece."""
+        """Add the next piece."""
         self._growths: list[Growth] = []
         self._error: str | None = None
         self._root: Any = _OPEN
@@ -73,14 +73,14 @@ class PartialJson:
         self._path: Path = ()
         self._state = _VALUE
         self._chunks: list[str] = []  # pieces of the string that is open now
-        self._held = ""  # input that means nothing yet: half an escape, half a number
+        self._held = ""  # incomplete input: half an escape, half a number
         self._plain = False  # inside a string value with nothing held: the fast path applies
         self._position = 0
 
     def grow(self) -> Sequence[Growth]:
-        """Which strings grew by what since the last call."""
+        """The strings that grew since the last call, each with the text that was added."""
         if not self._pieces:
-            return self._take()
+            return self._pop_growths()
         text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
         self._pieces.clear()
         if self._plain and text and not self._growths:
@@ -95,10 +95,10 @@ class PartialJson:
                     self._position += len(text)
                     return ((self._path, body),)
         self._parse(text)
-        return self._take()
+        return self._pop_growths()
 
     def close(self) -> Any:
-        """The input is over: settle a number at the top level, return the value."""
+        """End the input, which completes a number at the top level, and return the value."""
         self._catch_up()
         if self._state == _VALUE and self._held and not self._stack:
             self.feed(" ")
@@ -112,13 +112,13 @@ class PartialJson:
 
     @property
     def error(self) -> str | None:
-        """What is wrong and at which character, once the input turned out not to be JSON."""
+        """The problem and its position, if the input is not JSON."""
         self._catch_up()
         return self._error
 
     @property
     def value(self) -> Any:
-        """What is known so far; None before anything is. A live view: copy it to keep it."""
+        """The value so far; None at the start. It changes with further input."""
         self._catch_up()
         if self._state == _TEXT:
             self._store("".join(self._chunks))
@@ -128,7 +128,7 @@ class PartialJson:
         if self._pieces:
             self._growths = list(self.grow())
 
-    def _take(self) -> Sequence[Growth]:
+    def _pop_growths(self) -> Sequence[Growth]:
         growths = self._growths
         self._growths = []
         return growths

@@ -1,19 +1,66 @@
-"""What every wire builds its request from."""
+"""The input of every wire: one turn in neutral form, and the quirks of the provider that it is sent to."""
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from weft.core.json import JsonObject
-from weft.core.messages import Message
-from weft.core.settings import Reason, ReasoningEffort, Settings
-from weft.core.tools import ToolDefinition
-from weft.wires.quirks import NONE, Quirks
+from weft.core.messages import Message, ToolDefinition
+from weft.core.turn import Reason, ReasoningEffort, Settings
 
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-_NOT_IN_IDS = re.compile(r"[^a-zA-Z0-9_-]")
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
+
+def legal_name(name: str) -> str:
+    """A tool name or call id that every API accepts: models invent names, and a history with one is refused."""
+    return _ILLEGAL.sub("_", name)[:64] or "_"
+
+
+def _mistral_id(call_id: str) -> str:
+    """A call id for Mistral, which accepts exactly nine letters and digits."""
+    chars = re.sub(r"[^a-zA-Z0-9]", "", call_id)
+    if len(chars) == 9:
+        return chars
+    number = 0
+    for char in call_id:
+        number = (number * 131 + ord(char)) % 62**9
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    return "".join(digits[number // 62**place % 62] for place in range(9))
+
+
+class Quirks(msgspec.Struct, frozen=True, kw_only=True):
+    """The ways in which a provider's API differs from the wire."""
+
+    # requests
+    system_role: Literal["system", "developer"] = "system"
+    max_tokens_field: str = "max_tokens"
+    usage_option: bool = True
+    """Request usage with `stream_options`; a few servers refuse the field."""
+    reasoning_request: Literal["effort", "object", "thinking", "none"] = "effort"
+    """How effort is requested: `reasoning_effort`, a `reasoning` object, a `thinking` switch, or not at all."""
+    reasoning_echo: Literal["as_received", "none"] = "as_received"
+    """Whether an assistant message is sent back with the reasoning fields it had."""
+    id_pattern: Literal["any", "mistral"] = "any"
+    images_in_results: bool = False
+    strict_tools: bool = False
+    """Send `strict` with tool definitions that set it."""
+
+    # responses
+    finish_optional: bool = False
+    """The server is known to end with `[DONE]` and no finish reason."""
+    think_tags: bool = False
+    """Thinking arrives inside the text as `<think>…</think>` and is split off."""
+
+    stateless: bool = True
+    """Responses: send `store: false` and carry encrypted reasoning ourselves."""
+
+    def legal_id(self, call_id: str) -> str:
+        """A call id that the server accepts."""
+        return _mistral_id(call_id) if self.id_pattern == "mistral" else legal_name(call_id)
+
+
+NO_QUIRKS = Quirks()
 _BUDGETS: dict[ReasoningEffort, int] = {
     "none": 0,
     "minimal": 1024,
@@ -25,38 +72,28 @@ _BUDGETS: dict[ReasoningEffort, int] = {
 
 
 class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One turn, in neutral words."""
+    """One turn in neutral form."""
 
     model: str
     messages: list[Message]
     tools: list[ToolDefinition] = []
     settings: Settings = Settings()
     provider: str = ""
-    quirks: Quirks = NONE
+    quirks: Quirks = NO_QUIRKS
     cache: Any = None
-    """A `RenderCache` of the conversation, where turns follow each other."""
+    """A `RenderCache` that is shared by the turns of a conversation."""
 
 
-def legal_name(name: str) -> str:
-    """A tool name as every API accepts it. Models invent names; a replay with one must not be refused."""
-    return _NOT_IN_NAMES.sub("_", name)[:64] or "_"
-
-
-def legal_id(call_id: str) -> str:
-    """A call id in the common character set and length."""
-    return _NOT_IN_IDS.sub("_", call_id)[:64] or "_"
-
-
-def effort_of(reason: Reason) -> ReasoningEffort | None:
-    """The effort asked for, or the one nearest to the budget."""
+def resolve_effort(reason: Reason) -> ReasoningEffort | None:
+    """The effort, or the one nearest to the budget."""
     if reason.effort is not None or reason.budget is None:
         return reason.effort
     budget = reason.budget
     return min(_BUDGETS, key=lambda effort: abs(_BUDGETS[effort] - budget))
 
 
-def budget_of(reason: Reason) -> int | None:
-    """The budget asked for, or the one that stands for the effort."""
+def resolve_budget(reason: Reason) -> int | None:
+    """The budget, or the one that stands for the effort."""
     if reason.budget is not None or reason.effort is None:
         return reason.budget
     return _BUDGETS[reason.effort]

@@ -1,4 +1,4 @@
-"""Thinking that arrives inside the text, between `<think>` and `</think>`, in any cut."""
+"""Splits thinking from text that holds it between `<think>` and `</think>`, in any split."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ _OPEN, _CLOSE = "<think>", "</think>"
 
 
 class ThinkTags:
-    """Splits text into text and thinking. Only a tag at the very start opens thinking."""
+    """An incremental splitter. Only a tag at the very start opens thinking."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -25,7 +25,7 @@ class ThinkTags:
             self._state = "thinking" if rest.startswith(_OPEN) else "text"
             if self._state == "thinking":
                 text = rest[len(_OPEN) :]
-        if self._state == "gap":  # the blank lines between thinking and text belong to neither
+        if self._state == "gap":  # blank lines between thinking and text are dropped
             text = text.lstrip("\n")
             self._state = "text" if text else "gap"
         if self._state != "thinking":
@@ -48,5 +48,5 @@ def _some(kind: Kind, text: str) -> list[tuple[Kind, str]]:
 
 
 def _overlap(text: str, tag: str) -> int:
-    """How many characters at the end of the text could begin the tag."""
+    """The number of characters at the end of the text that could begin the tag."""
     return next((size for size in range(len(tag) - 1, 0, -1) if text.endswith(tag[:size])), 0)

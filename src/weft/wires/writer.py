@@ -1,13 +1,11 @@
-"""The blocks of a message as they are written: which is open, what was said in it, which calls were made.
+"""Writes a streamed message: opens and closes blocks, assigns indexes and ids, and parses the arguments of calls.
 
-A wire says what arrived (`_text`, `_thinking`, `_call`, `_call_text`); the writer turns it into payloads with the
-right indexes and ids, opens and closes blocks in order, and makes calls of argument text at the end.
+A wire reports what arrived (`_add_text`, `_add_thinking`, `_start_call`, `_add_arguments`), the writer emits payloads.
 """
 
 from collections.abc import Callable, Container
-from typing import Any
+from typing import Any, Literal, cast
 
-from weft.core.content import Image, Source
 from weft.core.events import (
     InputJsonDelta,
     TextContentBlockStart,
@@ -20,12 +18,115 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.ids import new_id
-from weft.core.json import JsonObject, encode_text
+from weft.core.json import JsonObject, as_list, as_object, encode_text, parse_strict
+from weft.core.messages import Image, InvalidCall, InvalidReason, Source, ToolCall
 from weft.core.payload import Payload
-from weft.core.stop import StopReason
-from weft.core.tools import ToolCall
-from weft.wires.arguments import expand_parallel, finish_call
-from weft.wires.blocks import Kind, OpenBlock, mend
+from weft.core.turn import EXECUTABLE, StopReason
+
+_NOT_EXECUTABLE: dict[StopReason, tuple[InvalidReason, str]] = {
+    "max_tokens": (
+        "truncated",
+        "The call was cut off at the output limit and was not run. Send less in one call, or split it.",
+    ),
+    "content_filter": ("filtered", "A content filter stopped the message; its calls were not run."),
+    "refusal": ("refused", "The message ended in a refusal; its calls were not run."),
+    "pause_turn": ("truncated", "The turn was paused before the call was complete; it was not run."),
+    "error": ("truncated", "The message ended in an error; its calls were not run."),
+}
+_MAX_DETAIL = 200
+
+
+def build_call(call_id: str, wire_id: str | None, name: str, text: str, stop: StopReason) -> ToolCall:
+    """Parse the arguments of a finished call. It has `invalid` set unless it may run."""
+    value, problem = _parse_arguments(text)
+    invalid: InvalidCall | None = None
+    if stop not in EXECUTABLE:
+        reason, message = _NOT_EXECUTABLE.get(stop, _NOT_EXECUTABLE["error"])
+        invalid = InvalidCall(reason, message, text)
+    elif problem is not None:
+        invalid = InvalidCall("malformed", f"The arguments are not valid JSON: {problem}.", text)
+    elif not name:
+        invalid = InvalidCall("malformed", "The call names no tool.", text)
+    return ToolCall(id=call_id, wire_id=wire_id, name=name, input=value, invalid=invalid)
+
+
+def expand_parallel_calls(text: str) -> list[tuple[str, JsonObject]] | None:
+    """The calls inside OpenAI's legacy `multi_tool_use.parallel` wrapper; None if it is malformed."""
+    value, problem = _parse_arguments(text)
+    uses = value.get("tool_uses")
+    if problem is not None or not isinstance(uses, list):
+        return None
+    calls: list[tuple[str, JsonObject]] = []
+    for use in as_list(uses):
+        name = as_object(use).get("recipient_name")
+        if not isinstance(name, str):
+            return None
+        calls.append((name.removeprefix("functions."), as_object(as_object(use).get("parameters"))))
+    return calls
+
+
+def _parse_arguments(text: str) -> tuple[JsonObject, str | None]:
+    """The arguments as an object, and the problem if they are not one."""
+    if text.strip() in ("", "null"):
+        return {}, None
+    try:
+        value = parse_strict(text)
+        if isinstance(value, str):  # encoded twice
+            value = parse_strict(value)
+    except ValueError as error:
+        return {}, str(error)[:_MAX_DETAIL]
+    if isinstance(value, dict):
+        return cast(JsonObject, value), None
+    return {}, f"expected an object, got {type(value).__name__}"
+
+
+def replayable_input(call: ToolCall) -> JsonObject:
+    """The arguments in a form that an API accepts in a history: text that is not JSON is wrapped."""
+    invalid = call.invalid
+    if invalid is None or call.input or invalid.raw.strip() in ("", "{}", "null"):
+        return call.input
+    return {"INVALID_JSON": invalid.raw}
+
+
+BlockKind = Literal["text", "refusal", "thinking", "tool"]
+
+
+class OpenBlock:
+    """A block of the message while it is being written."""
+
+    __slots__ = ("call_id", "calls", "closed", "half", "id", "index", "kind", "name", "parts", "wire_id")
+
+    def __init__(self, kind: BlockKind) -> None:
+        self.kind: BlockKind = kind
+        self.index = -1  # assigned with the start event
+        self.id = ""
+        self.parts: list[str] = []
+        self.closed = False
+        self.half = ""  # the first half of a surrogate pair whose second half has not arrived
+        self.calls: list[ToolCall] = []
+        """Its calls once the message ended: one, or several where a legacy wrapper held them."""
+        self.call_id = ""
+        self.wire_id = ""
+        self.name = ""
+
+    @property
+    def started(self) -> bool:
+        return self.index >= 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+def join_surrogates(block: OpenBlock, text: str) -> str:
+    """Join surrogate pairs that were split between two deltas; a lone half becomes U+FFFD."""
+    text = block.half + text
+    block.half = ""
+    if text and "\ud800" <= text[-1] <= "\udbff":
+        block.half = text[-1]
+        text = text[:-1]
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
 
 PARALLEL = "multi_tool_use.parallel"
 
@@ -35,142 +136,142 @@ class MessageWriter:
 
     _current: OpenBlock | None = None
     _started: int = 0
-    _surrogates: bool = False  # a text with half a surrogate pair was seen: mend each from now on
+    _has_surrogates: bool = False  # half a surrogate pair was seen: every text is checked from now on
 
-    def __init__(self, message: str, taken: Container[str]) -> None:
+    def __init__(self, message: str, used_ids: Container[str]) -> None:
         self.id = message or new_id("msg")
-        self._taken = taken
+        self._used_ids = used_ids
         self._out: list[Payload] = []
         self._blocks: list[OpenBlock] = []
         self._call_ids: set[str] = set()
         self._sources: dict[tuple[str, str | None], Source] = {}
         self._images: list[Image] = []
 
-    # --- what was said ----------------------------------------------------------------------------------------
+    # --- content ------------------------------------------------------------------------------------------------
 
-    def _text(self, text: str, kind: Kind = "text") -> str:
-        """Say a piece of text; gives back what was said of it."""
+    def _add_text(self, text: str, kind: BlockKind = "text") -> str:
+        """Add a piece of text and return it as it was emitted."""
         block = self._current
         if block is None or block.kind != kind:
-            block = self._begin(kind)
-        if self._surrogates:
-            text = mend(block, text)
+            block = self._open_block(kind)
+        if self._has_surrogates:
+            text = join_surrogates(block, text)
         block.parts.append(text)
         self._out.append(TextDelta(block.index, block.id, text))
         return text
 
-    def _refusal(self, text: str) -> str:
-        return self._text(text, "refusal")
+    def _add_refusal(self, text: str) -> str:
+        return self._add_text(text, "refusal")
 
-    def _thinking(self, text: str) -> str:
+    def _add_thinking(self, text: str) -> str:
         block = self._current
         if block is None or block.kind != "thinking":
-            block = self._begin("thinking")
-        if self._surrogates:
-            text = mend(block, text)
+            block = self._open_block("thinking")
+        if self._has_surrogates:
+            text = join_surrogates(block, text)
         block.parts.append(text)
         self._out.append(ThinkingDelta(block.index, block.id, text))
         return text
 
-    def _begin(self, kind: Kind) -> OpenBlock:
-        """Open a text or thinking block, closing the one before it."""
-        self._break()
+    def _open_block(self, kind: BlockKind) -> OpenBlock:
+        """Open a text or thinking block; the one before it is closed."""
+        self._close_block()
         block = OpenBlock(kind)
         self._blocks.append(block)
-        self._start(block)
+        self._announce(block)
         self._current = block
         return block
 
-    def _break(self) -> None:
-        """Close the open text or thinking block: what comes next is another one."""
+    def _close_block(self) -> None:
+        """Close the open text or thinking block."""
         if self._current is not None:
-            self._stop(self._current)
+            self._close(self._current)
             self._current = None
 
-    def _call(self, wire_id: str, name: str) -> OpenBlock:
-        """A new call. It is announced with the first of its arguments, when its name is surely whole."""
+    def _start_call(self, wire_id: str, name: str) -> OpenBlock:
+        """Begin a call. It is announced with its first arguments, when its name is complete."""
         block = OpenBlock("tool")
         block.wire_id = wire_id
         block.name = name
-        block.call_id = self._unique(wire_id)
+        block.call_id = self._unique_id(wire_id)
         self._blocks.append(block)
         return block
 
-    def _call_text(self, block: OpenBlock, text: str) -> None:
+    def _add_arguments(self, block: OpenBlock, text: str) -> None:
         if block.closed:
             return
         if not block.started and _is_named(block):
-            self._start(block)
-        if self._surrogates:
-            text = mend(block, text)
+            self._announce(block)
+        if self._has_surrogates:
+            text = join_surrogates(block, text)
         block.parts.append(text)
         if block.started:
             self._out.append(InputJsonDelta(block.index, block.id, text))
 
-    def _call_replace(self, block: OpenBlock, text: str) -> None:
-        """The provider's final word on a call's arguments."""
+    def _replace_arguments(self, block: OpenBlock, text: str) -> None:
+        """Set the arguments to the provider's final text."""
         so_far = block.text
         if text.startswith(so_far):
             if len(text) > len(so_far):
-                self._call_text(block, text[len(so_far) :])
+                self._add_arguments(block, text[len(so_far) :])
             return
         block.parts = [text]
 
-    def _source(self, title: str, url: Any, quote: Any = None) -> None:
+    def _add_source(self, title: str, url: Any, quote: Any = None) -> None:
         url, quote = (value if isinstance(value, str) else None for value in (url, quote))
         self._sources.setdefault((url or title, quote), Source(title or url or "", url, quote))
 
-    def _image(self, media_type: str, data: str) -> None:
+    def _add_image(self, media_type: str, data: str) -> None:
         self._images.append(Image(media_type=media_type, data=data))
 
-    # --- calls, once all of them has arrived --------------------------------------------------------------------
+    # --- finished calls --------------------------------------------------------------------
 
     def _finish_call(self, block: OpenBlock, stop: StopReason) -> list[ToolCall]:
         if block.name == PARALLEL:
-            expanded = expand_parallel(block.text)
+            expanded = expand_parallel_calls(block.text)
             if expanded is not None:
-                return [self._whole_call(name, arguments, stop) for name, arguments in expanded]
+                return [self._build_expanded_call(name, arguments, stop) for name, arguments in expanded]
         if not block.text.strip():
             block.parts = []
-            self._call_text(block, "{}")
+            self._add_arguments(block, "{}")
         if not block.started:
-            self._start(block)
-        self._stop(block)
+            self._announce(block)
+        self._close(block)
         wire_id = block.wire_id if block.wire_id and block.wire_id != block.call_id else None
-        return [finish_call(block.call_id, wire_id, block.name, block.text, stop)]
+        return [build_call(block.call_id, wire_id, block.name, block.text, stop)]
 
-    def _whole_call(self, name: str, arguments: JsonObject, stop: StopReason) -> ToolCall:
+    def _build_expanded_call(self, name: str, arguments: JsonObject, stop: StopReason) -> ToolCall:
         block = OpenBlock("tool")
         block.name = name
-        block.call_id = self._unique("")
-        self._start(block)
-        self._call_text(block, encode_text(arguments))
-        self._stop(block)
-        return finish_call(block.call_id, None, name, block.text, stop)
+        block.call_id = self._unique_id("")
+        self._announce(block)
+        self._add_arguments(block, encode_text(arguments))
+        self._close(block)
+        return build_call(block.call_id, None, name, block.text, stop)
 
     # --- starts, stops, ids -------------------------------------------------------------------------------------
 
-    def _start(self, block: OpenBlock) -> None:
+    def _announce(self, block: OpenBlock) -> None:
         if block.kind == "tool":
-            self._break()
-        for earlier in self._blocks:  # a call that waits for its arguments keeps its place
+            self._close_block()
+        for earlier in self._blocks:  # a call that still waits for its arguments keeps its position
             if earlier is block:
                 break
             if earlier.kind == "tool" and not earlier.started and _is_named(earlier):
-                self._start(earlier)
+                self._announce(earlier)
         block.index = self._started
         block.id = f"{self.id}.{block.index}"
         self._started += 1
         if block.kind == "tool":
             self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name))
-            if block.parts:  # they came before the name
+            if block.parts:  # they arrived before the name
                 self._out.append(InputJsonDelta(block.index, block.id, block.text))
         elif block.kind == "thinking":
             self._out.append(ThinkingContentBlockStart(block.index, block.id))
         else:
             self._out.append(TextContentBlockStart(block.index, block.id, block.kind == "refusal"))
 
-    def _stop(self, block: OpenBlock) -> None:
+    def _close(self, block: OpenBlock) -> None:
         if block.closed:
             return
         block.closed = True
@@ -188,9 +289,9 @@ class MessageWriter:
         else:
             self._out.append(TextContentBlockStop(block.index, block.id))
 
-    def _unique(self, wire_id: str) -> str:
+    def _unique_id(self, wire_id: str) -> str:
         call_id = wire_id
-        if not call_id or call_id in self._call_ids or call_id in self._taken:
+        if not call_id or call_id in self._call_ids or call_id in self._used_ids:
             call_id = new_id("call")
         self._call_ids.add(call_id)
         return call_id

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.studio.browser import Browser, BrowserError, find_chromium
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
 
 
 def _has_chromium() -> bool:
@@ -92,7 +94,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def gone(pids: list[int], seconds: float = 10.0) -> bool:
+async def processes_ended(pids: list[int], seconds: float = 10.0) -> bool:
     """Whether all of them end in time."""
     for _ in range(int(seconds * 20)):
         if not any(map(alive, pids)):

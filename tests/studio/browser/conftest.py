@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from weft.studio.browser import Browser
+from weft.studio.browser.browser import Browser
 
 PATIENCE = 90.0
 """Seconds for a page: some for the work, the rest for whatever else the machine does."""

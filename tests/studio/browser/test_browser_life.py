@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from browser_support import alive, below, gone, kill, needs_chromium, running
+from browser_support import alive, below, kill, needs_chromium, processes_ended, running
 
-from weft.studio.browser import Answer, Browser, BrowserError, find_chromium, serve_files, shared_browser
-from weft.studio.browser.profile import Profile
+from weft.studio.browser.browser import Browser, shared_browser
+from weft.studio.browser.chromium import Profile, find_chromium
+from weft.studio.browser.page import BrowserError, PageResponse, serve_files
 
 PAGE = serve_files({"index.html": "<p>here"})
 
@@ -33,7 +34,7 @@ async def test_it_starts_on_first_use_and_leaves_nothing() -> None:
     assert browser.pid == first, "the second page uses the same browser"
     await asyncio.to_thread(browser.close)
     assert browser.pid is None
-    assert await gone(processes)
+    assert await processes_ended(processes)
     assert profiles() <= before
     await browser.render(PAGE)
     assert browser.pid not in (None, first), "a closed one can be used again"
@@ -46,7 +47,7 @@ async def test_it_is_closed_when_nobody_uses_it() -> None:
         await browser.render(PAGE)
         pid = browser.pid
         assert pid is not None
-        assert await gone([pid])
+        assert await processes_ended([pid])
         assert (await browser.render(PAGE)).texts[0].text == "here"
 
 
@@ -57,7 +58,7 @@ async def test_it_is_started_again_when_it_dies() -> None:
         pid = browser.pid
         assert pid is not None
         kill(pid)
-        assert await gone([pid])
+        assert await processes_ended([pid])
         assert (await browser.render(PAGE)).texts[0].text == "here"
         assert browser.pid != pid
 
@@ -67,12 +68,12 @@ async def test_a_page_under_way_survives_the_death_of_its_browser() -> None:
     with running(Browser()) as browser:
         killed: list[int] = []
 
-        async def serve(url: str) -> Answer | None:
+        async def serve(url: str) -> PageResponse | None:
             if browser.pid is not None and not killed:
                 killed.append(browser.pid)
                 kill(browser.pid)
                 await asyncio.sleep(0.2)
-            return Answer(200, "text/html", b"<p>twice")
+            return PageResponse(200, "text/html", b"<p>twice")
 
         assert (await browser.render(serve)).texts[0].text == "twice"
         assert killed
@@ -82,7 +83,7 @@ async def test_a_page_under_way_survives_the_death_of_its_browser() -> None:
 async def test_a_browser_that_dies_every_time_is_an_error() -> None:
     with running(Browser()) as browser:
 
-        async def serve(url: str) -> Answer | None:
+        async def serve(url: str) -> PageResponse | None:
             kill(browser.pid or -1)
             await asyncio.sleep(0.3)
             return None
@@ -97,7 +98,7 @@ async def test_cancelling_closes_the_tab() -> None:
     with running(Browser()) as browser:
         asked = asyncio.Event()
 
-        async def serve(url: str) -> Answer | None:
+        async def serve(url: str) -> PageResponse | None:
             asked.set()
             await asyncio.sleep(60)
             return None
@@ -129,7 +130,8 @@ def test_the_shared_one_is_one() -> None:
 
 OWNER = """
 import asyncio, sys
-from weft.studio.browser import serve_files, shared_browser
+from weft.studio.browser.browser import shared_browser
+from weft.studio.browser.page import serve_files
 browser = shared_browser()
 asyncio.run(browser.render(serve_files({"index.html": "<p>here"})))
 print(browser.pid, flush=True)
@@ -158,7 +160,7 @@ async def test_it_ends_with_whoever_started_it(how: str) -> None:
         owner.kill()
     await owner.communicate()
     assert owner.returncode == (0 if how == "exit" else -9)
-    assert await gone(processes)
+    assert await processes_ended(processes)
 
 
 def test_folders_that_were_left_behind_are_swept() -> None:

@@ -7,11 +7,12 @@ from collections.abc import Generator
 from io import BytesIO
 
 import pytest
-from browser_support import alive, below, gone, needs_chromium, running
+from browser_support import alive, below, needs_chromium, processes_ended, running
 from PIL import Image
 
-from weft.studio.browser import Answer, Browser, BrowserError, serve_files
-from weft.studio.browser import keeper as keeper_module
+from weft.studio.browser import browser as keeper_module
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import BrowserError, PageResponse, serve_files
 
 pytestmark = needs_chromium
 
@@ -53,7 +54,7 @@ async def test_the_process_of_a_hanging_page_is_ended(hasty: Browser) -> None:
     await hasty.render(serve_files({"index.html": "<p>next"}))
     fresh = [pid for pid in below(hasty.pid) if pid not in before]
     busy = [pid for pid in fresh if _seconds(pid) > 2]
-    assert await gone(busy)
+    assert await processes_ended(busy)
 
 
 async def test_a_page_that_never_arrives(hasty: Browser) -> None:
@@ -65,9 +66,9 @@ async def test_a_page_that_never_arrives(hasty: Browser) -> None:
 
 
 async def test_a_picture_that_never_arrives(hasty: Browser) -> None:
-    async def serve(url: str) -> Answer | None:
+    async def serve(url: str) -> PageResponse | None:
         if url.endswith("html"):
-            return Answer(200, "text/html", b"<p>x<img src=slow.png>")
+            return PageResponse(200, "text/html", b"<p>x<img src=slow.png>")
         await asyncio.sleep(60)
         return None
 

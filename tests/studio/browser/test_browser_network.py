@@ -6,7 +6,8 @@ import contextlib
 import pytest
 from browser_support import listening, needs_chromium
 
-from weft.studio.browser import ORIGIN, Answer, Browser, BrowserError, serve_files
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse, serve_files
 
 pytestmark = needs_chromium
 
@@ -49,16 +50,16 @@ async def test_no_way_out_is_open(browser: Browser) -> None:
         asked: list[str] = []
         page = ATTEMPTS.replace("HOST", f"127.0.0.1:{sink.port}")
 
-        def serve(url: str) -> Answer | None:
+        def serve(url: str) -> PageResponse | None:
             asked.append(url)
             body = {"index.html": page, "sw.js": f"fetch('http://127.0.0.1:{sink.port}/sw')"}
             return (
-                Answer(200, "text/html" if url.endswith("html") else "text/javascript", text.encode())
+                PageResponse(200, "text/html" if url.endswith("html") else "text/javascript", text.encode())
                 if (text := body.get(url.removeprefix(ORIGIN), ""))
                 else None
             )
 
-        rendering = await browser.render(serve, settle=1.0)
+        rendering = await browser.render(serve, quiet_seconds=1.0)
         assert rendering.size[0] == 1280
         assert sink.count == 0, sink.requests
         assert any(f"127.0.0.1:{sink.port}/fetch" in url for url in asked), "requests were intercepted, not lost"
@@ -69,7 +70,7 @@ async def test_other_names_of_this_machine_lead_nowhere(browser: Browser, host: 
     async with listening() as sink:
         page = ATTEMPTS.replace("HOST", f"{host}:{sink.port}")
         with contextlib.suppress(BrowserError):  # a form sent to 0.0.0.0 leaves the page for one that cannot be loaded
-            await browser.render(serve_files({"index.html": page}), settle=0.3)
+            await browser.render(serve_files({"index.html": page}), quiet_seconds=0.3)
         assert sink.count == 0, sink.requests
 
 
@@ -87,7 +88,7 @@ async def test_files_of_the_machine_cannot_be_read(browser: Browser) -> None:
     page = """<body><iframe src="file:///etc/hostname"></iframe><script>
     fetch("file:///etc/hostname").then((r) => r.text()).then((t) => document.body.append("READ " + t)).catch(() => {});
     setTimeout(() => { location = "file:///etc/hostname" }, 20);</script><p>still here</p>"""
-    rendering = await browser.render(serve_files({"index.html": page}), settle=0.3)
+    rendering = await browser.render(serve_files({"index.html": page}), quiet_seconds=0.3)
     assert [text.text for text in rendering.texts] == ["still here"]
 
 

@@ -8,8 +8,8 @@ import pytest
 from browser_support import needs_chromium
 from PIL import Image
 
-from weft.studio.browser import MOBILE, Answer, Browser, BrowserError, Rendering, Viewport, serve_files
-from weft.studio.browser.rendering import TextBlock
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import MOBILE, BrowserError, PageResponse, Rendering, TextBlock, Viewport, serve_files
 
 pytestmark = needs_chromium
 
@@ -155,15 +155,15 @@ async def test_it_waits_for_what_comes_late(browser: Browser) -> None:
     <script>new IntersectionObserver((e) => e[0].isIntersecting && (e[0].target.alt = "seen"))
     .observe(document.querySelector("img"))</script>"""
 
-    async def serve(url: str) -> Answer | None:
+    async def serve(url: str) -> PageResponse | None:
         name = url.rpartition("/")[2]
         if name in ("data.json", "late.png"):
             await asyncio.sleep(0.3)
         found = {"index.html": page.encode(), "data.json": b'{"word": "arrived"}', "late.png": DOT}.get(name)
         kinds = {"index.html": "text/html", "data.json": "application/json", "late.png": "image/png"}
-        return Answer(200, kinds[name], found) if found is not None else None
+        return PageResponse(200, kinds[name], found) if found is not None else None
 
-    rendering = await browser.render(serve, settle=0.5)
+    rendering = await browser.render(serve, quiet_seconds=0.5)
     assert lines(rendering) == ["arrived"]
     assert rendering.failed == ()
 
@@ -193,7 +193,7 @@ async def test_a_page_that_redefines_everything(browser: Browser) -> None:
 
 
 async def test_a_serve_that_fails_is_the_caller_s_to_know(browser: Browser) -> None:
-    def serve(url: str) -> Answer | None:
+    def serve(url: str) -> PageResponse | None:
         raise KeyError(url)
 
     with pytest.raises(KeyError):
@@ -206,13 +206,13 @@ async def test_many_at_once(browser: Browser) -> None:
     now = most = 0
 
     def page(number: int) -> object:
-        async def serve(url: str) -> Answer | None:
+        async def serve(url: str) -> PageResponse | None:
             nonlocal now, most
             now += 1
             most = max(most, now)
             await asyncio.sleep(0.05)
             now -= 1
-            return Answer(200, "text/html", f"<p>number {number}".encode()) if url.endswith("html") else None
+            return PageResponse(200, "text/html", f"<p>number {number}".encode()) if url.endswith("html") else None
 
         return serve
 

@@ -10,9 +10,9 @@ import pytest
 from browser_support import Sink, listening, needs_chromium
 from PIL import Image
 
-from weft.studio.browser import BrowserError, Rendering
-from weft.studio.capture import capture, capture_both
-from weft.tools.web.outgoing import Outgoing
+from weft.studio.browser.capture import capture, capture_both
+from weft.studio.browser.page import BrowserError, Rendering
+from weft.tools.web.fetcher import WebFetcher
 
 Reply = Callable[[str], bytes]
 
@@ -36,8 +36,8 @@ class Site:
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def rules(self) -> Outgoing:
-        return Outgoing(allow=[f"127.0.0.1:{self.port}", f"shop.test:{self.port}"], resolve=self.resolve)
+    def rules(self) -> WebFetcher:
+        return WebFetcher(allow=[f"127.0.0.1:{self.port}", f"shop.test:{self.port}"], resolve=self.resolve)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         return ["127.0.0.1"]
@@ -140,7 +140,7 @@ c.createOffer().then((o) => c.setLocalDescription(o)) } catch {}</script>"""
 async def test_parts_of_a_page_on_this_machine_are_not_fetched() -> None:
     async def probe(sink: Sink, host: str) -> None:
         async with site(lambda _: ok(PARTS.replace("HOST", f"{host}:{sink.port}"))) as made:
-            rendering = await capture(made.url, outgoing=Outgoing(allow=[f"127.0.0.1:{made.port}"]))
+            rendering = await capture(made.url, outgoing=WebFetcher(allow=[f"127.0.0.1:{made.port}"]))
             assert "shown" in words(rendering)
             assert sink.count == 0, sink.requests
 
@@ -153,7 +153,7 @@ async def test_parts_of_a_page_on_this_machine_are_not_fetched() -> None:
 async def test_what_is_allowed_does_pass() -> None:
     """The proof that the sink of the other tests would have been reached: the same parts, allowed."""
     async with listening() as sink, site(lambda _: ok(PARTS.replace("HOST", f"127.0.0.1:{sink.port}"))) as made:
-        allowed = Outgoing(allow=[f"127.0.0.1:{made.port}", f"127.0.0.1:{sink.port}"])
+        allowed = WebFetcher(allow=[f"127.0.0.1:{made.port}", f"127.0.0.1:{sink.port}"])
         await capture(made.url, outgoing=allowed)
         paths = {request.split(" ")[1] for request in sink.requests if " " in request}
         assert paths >= {"/a.png", "/fetch", "/ws", "/es", "/w"}
@@ -169,7 +169,7 @@ async def test_a_name_that_changes_its_answer_gains_nothing() -> None:
             return next(answers)
 
         with pytest.raises(BrowserError) as caught:
-            await capture(f"http://changing.test:{sink.port}/", outgoing=Outgoing(resolve=resolve))
+            await capture(f"http://changing.test:{sink.port}/", outgoing=WebFetcher(resolve=resolve))
         assert caught.value.kind == "url_not_allowed"
         assert sink.count == 0
 

@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from weft.studio.browser import Browser
+from weft.studio.browser.browser import Browser
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,13 @@ import msgspec
 import pytest
 from PIL import Image
 
-from weft.studio.browser import Browser, BrowserError, Viewport, find_chromium, serve_files
-from weft.studio.evaluate import Quality, Row
-from weft.studio.score import Score
-from weft.studio.stacks.stack import Stack
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError, Viewport, serve_files
+from weft.studio.evaluate.quality import Quality
+from weft.studio.evaluate.report import Row
+from weft.studio.score.score import Score
+from weft.studio.stack import Stack
 
 PAGES = {
     "hello": """<!doctype html>

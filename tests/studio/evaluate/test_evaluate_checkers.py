@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from weft.core.errors import ConfigurationError
-from weft.studio.evaluate import Checkers, find_checkers
+from weft.studio.evaluate.quality import Checkers, find_checkers
 
 TOOLS = Path(__file__).parents[3] / "benchmarks" / "pages" / "tools"
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed here")
@@ -32,7 +32,7 @@ def test_without_checkers_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyP
 
 
 async def test_without_a_validator_nothing_is_known() -> None:
-    assert await Checkers().faults("<p>") is None
+    assert await Checkers().validate_html("<p>") is None
 
 
 def test_the_variable_names_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,27 +52,27 @@ async def test_only_errors_count(tmp_path: Path) -> None:
     warning = '{"ruleId": "b", "severity": 1, "message": "poor", "line": 4}'
     found = f'[{{"messages": [{error}, {warning}]}}]'
     checkers = with_validator(tmp_path, f"process.stdout.write(`{found}`); process.exitCode = 1")
-    assert await checkers.faults("<p>") == ("a in line 3: bad",)
+    assert await checkers.validate_html("<p>") == ("a in line 3: bad",)
 
 
 @needs_node
 @pytest.mark.parametrize("script", ["process.exit(3)", "console.log('no json')", "throw 1", "syntax error ("])
 async def test_a_broken_validator_is_no_measure(tmp_path: Path, script: str) -> None:
-    assert await with_validator(tmp_path, script).faults("<p>" * 100_000) is None
+    assert await with_validator(tmp_path, script).validate_html("<p>" * 100_000) is None
 
 
 @needs_node
 async def test_a_validator_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weft.studio.evaluate.checkers._SECONDS", 0.5)
-    assert await with_validator(tmp_path, "setInterval(() => {}, 1000)").faults("<p>") is None
+    monkeypatch.setattr("weft.studio.evaluate.quality._VALIDATOR_SECONDS", 0.5)
+    assert await with_validator(tmp_path, "setInterval(() => {}, 1000)").validate_html("<p>") is None
 
 
 @needs_tools
 async def test_html_is_checked_by_the_standard() -> None:
     checkers = find_checkers(TOOLS)
     good = '<!doctype html>\n<html lang="en"><head><title>t</title></head><body><p>fine</p></body></html>\n'
-    assert await checkers.faults(good) == ()
-    bad = await checkers.faults(good.replace("<p>fine</p>", "<ul><p>no</p></ul>"))
+    assert await checkers.validate_html(good) == ()
+    bad = await checkers.validate_html(good.replace("<p>fine</p>", "<ul><p>no</p></ul>"))
     assert bad is not None
     assert any("not permitted" in each for each in bad)
 
@@ -80,8 +80,8 @@ async def test_html_is_checked_by_the_standard() -> None:
 @needs_tools
 async def test_a_page_cannot_switch_the_rules_off() -> None:
     page = '<!doctype html>\n<html lang="en"><head><title>t</title></head><body>{}<ul><p>no</p></ul></body></html>\n'
-    honest = await find_checkers(TOOLS).faults(page.format(""))
-    silenced = await find_checkers(TOOLS).faults(
+    honest = await find_checkers(TOOLS).validate_html(page.format(""))
+    silenced = await find_checkers(TOOLS).validate_html(
         page.format("<!-- [html-validate-disable element-permitted-content] -->")
     )
     assert honest is not None

@@ -9,9 +9,9 @@ from evaluate_support import png, row
 from msgspec.structs import replace
 from PIL import Image
 
-from weft.studio.evaluate import Report, write_report
-from weft.studio.evaluate.row import Pictures
-from weft.studio.evaluate.shrinking import shrunk
+from weft.studio.evaluate.evaluation import shrink_picture
+from weft.studio.evaluate.report import EvaluationReport, Pictures
+from weft.studio.evaluate.report_files import write_report
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.skipif(not (ROOT / "benchmarks/pages/report.py").is_file(), reason="only in a checkout")
@@ -23,11 +23,11 @@ def _made(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_report_becomes_a_page_with_pictures(tmp_path: Path) -> None:
-    pictures = Pictures(shrunk(png(1280, 4000)), shrunk(png(1280, 3000, "#a33")))
+    pictures = Pictures(shrink_picture(png(1280, 4000)), shrink_picture(png(1280, 3000, "#a33")))
     good = replace(row("held/one", 0.99, group="held"), pictures=pictures)
     bad = replace(row("tuning/two", 0.5, group="tuning"), pictures=pictures)
     lost = row("tuning/three", group="tuning", error="The page was not finished after 600 s.")
-    write_report(Report(rows=(good, bad, lost)), tmp_path / "report")
+    write_report(EvaluationReport(rows=(good, bad, lost)), tmp_path / "report")
     (tmp_path / "docs").mkdir()
     done = _made(str(tmp_path / "report"), "--docs", str(tmp_path / "docs"), "--note", "Made for a test.")
     assert done.returncode == 0, done.stderr

@@ -5,18 +5,18 @@ from evaluate_support import PAGES, needs_chromium
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.studio.browser import DESKTOP, Browser, serve_files
-from weft.studio.evaluate import Checkers, Quality
-from weft.studio.evaluate.meter import Meter
-from weft.studio.evaluate.quality import examine, in_order, size_of
-from weft.studio.stacks.stack import stack
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import DESKTOP, serve_files
+from weft.studio.evaluate.evaluation import ResourceMeter
+from weft.studio.evaluate.quality import Checkers, Quality, code_size, headings_are_in_order, measure_quality
+from weft.studio.stack import find_stack
 
 
 async def measured(browser: Browser, body: str, head: str = "", checkers: Checkers | None = None) -> Quality:
     page = f'<!doctype html><html lang="en"><head><title>t</title>{head}</head><body>{body}</body></html>'
     files = {"index.html": page}
-    html = stack("html_css")
-    _, quality = await examine(browser, serve_files(files), html, files, DESKTOP, checkers or Checkers())
+    html = find_stack("html_css")
+    _, quality = await measure_quality(browser, serve_files(files), html, files, DESKTOP, checkers or Checkers())
     return quality
 
 
@@ -34,13 +34,13 @@ async def measured(browser: Browser, body: str, head: str = "", checkers: Checke
     ],
 )
 def test_headings_in_order(levels: list[int], fine: bool) -> None:
-    assert in_order(levels) is fine
+    assert headings_are_in_order(levels) is fine
 
 
 @given(st.lists(st.integers(1, 6)))
 def test_going_back_up_never_breaks_the_order(levels: list[int]) -> None:
-    if in_order(levels):
-        assert in_order([*levels, 1, 2])
+    if headings_are_in_order(levels):
+        assert headings_are_in_order([*levels, 1, 2])
 
 
 def test_only_code_counts() -> None:
@@ -52,18 +52,18 @@ def test_only_code_counts() -> None:
         "kept.js": "same",
         "changed.js": "other",
     }
-    assert size_of(files, {"kept.js": "same", "changed.js": "before"}, "index.html") == 100 + 20 + 5
-    assert size_of({"drawing.svg": "<svg></svg>"}, {}, "drawing.svg") == 11
+    assert code_size(files, {"kept.js": "same", "changed.js": "before"}, "index.html") == 100 + 20 + 5
+    assert code_size({"drawing.svg": "<svg></svg>"}, {}, "drawing.svg") == 11
 
 
 def test_an_embedded_picture_is_no_code() -> None:
-    small = size_of({"index.html": '<img src="data:,">'}, {}, "index.html")
-    large = size_of({"index.html": f'<img src="data:image/png;base64,{"A" * 90_000}">'}, {}, "index.html")
+    small = code_size({"index.html": '<img src="data:,">'}, {}, "index.html")
+    large = code_size({"index.html": f'<img src="data:image/png;base64,{"A" * 90_000}">'}, {}, "index.html")
     assert small == large
 
 
 def test_time_and_memory_are_measured_while_the_work_is_busy() -> None:
-    with Meter() as meter:
+    with ResourceMeter() as meter:
         block = bytearray(80_000_000)
         for _ in range(20):
             sum(range(200_000))
@@ -75,7 +75,9 @@ def test_time_and_memory_are_measured_while_the_work_is_busy() -> None:
 @needs_chromium
 async def test_a_good_page_has_no_fault(browser: Browser) -> None:
     files = {"index.html": PAGES["form"]}
-    seen, quality = await examine(browser, serve_files(files), stack("html_css"), files, DESKTOP, Checkers())
+    seen, quality = await measure_quality(
+        browser, serve_files(files), find_stack("html_css"), files, DESKTOP, Checkers()
+    )
     assert seen.size[0] == 1280
     assert (quality.positioned, quality.overflow, quality.unlabelled, quality.controls) == (0, 0, 0, 3)
     assert quality.headings_in_order

@@ -12,18 +12,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from PIL import Image
 
-from weft.studio.evaluate import Bar, Report, Row, write_report
-from weft.studio.evaluate.markdown import markdown, plain
-from weft.studio.evaluate.page import page
-from weft.studio.evaluate.report import Summary
-from weft.studio.evaluate.row import Pictures
-from weft.studio.evaluate.shrinking import shrunk
+from weft.studio.evaluate.evaluation import shrink_picture
+from weft.studio.evaluate.report import Bar, EvaluationReport, Pictures, Row, Summary
+from weft.studio.evaluate.report_files import escape_markdown, render_html, render_markdown, write_report
 
-IMAGE = shrunk(png())
+IMAGE = shrink_picture(png())
 HOSTILE = '"><script>alert(1)</script>|`x`\n# big [a](javascript:b) <img src=x onerror=y> ../../etc/passwd'
 
 
-def only(report: Report) -> Summary:
+def only(report: EvaluationReport) -> Summary:
     (summary,) = report.summaries()
     return summary
 
@@ -34,7 +31,7 @@ def figure(summary: Summary, column: str) -> tuple[float | None, float | None, f
 
 
 def test_mean_median_and_worst_of_a_column() -> None:
-    report = Report(rows=(row("a", 1.0, size=10), row("b", 0.5, size=40), row("c", 0.9, size=20)))
+    report = EvaluationReport(rows=(row("a", 1.0, size=10), row("b", 0.5, size=40), row("c", 0.9, size=20)))
     summary = only(report)
     assert figure(summary, "block") == (pytest.approx(0.8), 0.9, 0.5, "b")
     assert figure(summary, "size") == (pytest.approx(70 / 3), 20, 40, "b")
@@ -42,18 +39,18 @@ def test_mean_median_and_worst_of_a_column() -> None:
 
 
 def test_a_failed_page_scores_nothing_and_has_no_quality() -> None:
-    summary = only(Report(rows=(row("a", 1.0), row("b", error="It did not come."))))
+    summary = only(EvaluationReport(rows=(row("a", 1.0), row("b", error="It did not come."))))
     assert summary.failed == 1
     assert figure(summary, "text") == (0.5, 0.5, 0.0, "b")
     assert figure(summary, "positioned")[0] == pytest.approx(0.1)
 
 
 def test_a_page_that_could_not_be_compared_is_left_out() -> None:
-    assert figure(only(Report(rows=(row("a", 1.0), row("b", None)))), "text") == (1.0, 1.0, 1.0, "a")
+    assert figure(only(EvaluationReport(rows=(row("a", 1.0), row("b", None)))), "text") == (1.0, 1.0, 1.0, "a")
 
 
 def test_groups_are_summed_up_after_all() -> None:
-    report = Report(rows=(row("a", 1.0, group="tuning"), row("b", 0.6, group="held")))
+    report = EvaluationReport(rows=(row("a", 1.0, group="tuning"), row("b", 0.6, group="held")))
     assert [(each.group, each.count) for each in report.summaries()] == [("all", 2), ("held", 1), ("tuning", 1)]
 
 
@@ -69,13 +66,13 @@ def test_groups_are_summed_up_after_all() -> None:
     ],
 )
 def test_bars_are_met_or_not_or_not_measured(bar: Bar, met: bool | None) -> None:
-    summary = only(Report(rows=(row("a", 1.0), row("b", 0.7)), bars=(bar,)))
+    summary = only(EvaluationReport(rows=(row("a", 1.0), row("b", 0.7)), bars=(bar,)))
     assert [each.met for each in summary.verdicts] == [met]
 
 
 def test_the_json_has_every_figure_and_no_picture() -> None:
     pictured = replace(row("a", 0.75), pictures=Pictures(target=b"\xff\x00"))
-    data = json.loads(Report(rows=(pictured,), notes=("Nothing else.",)).as_json())
+    data = json.loads(EvaluationReport(rows=(pictured,), notes=("Nothing else.",)).as_json())
     assert data["notes"] == ["Nothing else."]
     assert data["rows"][0]["figures"]["block"] == 0.75
     assert data["rows"][0]["score"]["ssim"] == 0.75
@@ -108,7 +105,7 @@ def spoken(text: str) -> Row:
 
 def seen(text: str) -> _Seen:
     parser = _Seen()
-    parser.feed(page(Report(rows=(spoken(text),), notes=(text,))))
+    parser.feed(render_html(EvaluationReport(rows=(spoken(text),), notes=(text,))))
     parser.close()
     return parser
 
@@ -130,10 +127,10 @@ def test_hostile_text_is_shown_as_it_is() -> None:
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_text_never_becomes_markdown(text: str) -> None:
-    usual = markdown(Report(rows=(spoken("plain"),), notes=("plain",)), [{}])
-    found = markdown(Report(rows=(spoken(f"x{text}"),), notes=(text,)), [{}])
+    usual = render_markdown(EvaluationReport(rows=(spoken("plain"),), notes=("plain",)), [{}])
+    found = render_markdown(EvaluationReport(rows=(spoken(f"x{text}"),), notes=(text,)), [{}])
     assert found.count("\n") == usual.count("\n")
-    bare = plain(text)
+    bare = escape_markdown(text)
     for index, character in enumerate(bare):
         if character in "|<>`[]":
             assert (len(bare[:index]) - len(bare[:index].rstrip("\\"))) % 2 == 1
@@ -141,7 +138,7 @@ def test_text_never_becomes_markdown(text: str) -> None:
 
 def test_a_report_is_written_and_stays_in_its_folder(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "out"
-    path = write_report(Report(rows=(spoken(HOSTILE), row("b"))), folder)
+    path = write_report(EvaluationReport(rows=(spoken(HOSTILE), row("b"))), folder)
     assert path == folder / "report.html"
     written = sorted(each.relative_to(tmp_path).as_posix() for each in tmp_path.rglob("*") if each.is_file())
     assert len(written) == 6
@@ -155,19 +152,19 @@ def test_a_report_is_written_and_stays_in_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_new_report_replaces_the_old_one(tmp_path: Path) -> None:
-    write_report(Report(rows=(spoken("one"), spoken("two"))), tmp_path)
-    write_report(Report(rows=(spoken("three"),)), tmp_path)
+    write_report(EvaluationReport(rows=(spoken("one"), spoken("two"))), tmp_path)
+    write_report(EvaluationReport(rows=(spoken("three"),)), tmp_path)
     assert len(list((tmp_path / "pictures").iterdir())) == 3
 
 
 def test_half_a_character_does_not_stop_a_report(tmp_path: Path) -> None:
-    write_report(Report(rows=(spoken("\ud83d half"),)), tmp_path)
+    write_report(EvaluationReport(rows=(spoken("\ud83d half"),)), tmp_path)
     data = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert data["rows"][0]["target"] == "? half"
 
 
 def test_pictures_are_made_small() -> None:
-    with Image.open(BytesIO(shrunk(png(1440, 200)))) as small:
+    with Image.open(BytesIO(shrink_picture(png(1440, 200)))) as small:
         assert (small.format, small.size) == ("WEBP", (720, 100))
-    with Image.open(BytesIO(shrunk(png(100, 20_000)))) as cut:
+    with Image.open(BytesIO(shrink_picture(png(100, 20_000)))) as cut:
         assert cut.height == 6_000

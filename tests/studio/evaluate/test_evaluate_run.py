@@ -9,9 +9,13 @@ from evaluate_support import Damaged, Original, draw_targets, needs_chromium
 from msgspec.json import encode
 
 from weft.core.errors import ConfigurationError
-from weft.studio.browser import MOBILE, Browser, serve_files
-from weft.studio.evaluate import BARS, Checkers, Conversion, Report, Row, evaluate, write_report
-from weft.studio.stacks.stack import Stack
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import MOBILE, serve_files
+from weft.studio.evaluate.evaluation import Conversion, evaluate
+from weft.studio.evaluate.quality import Checkers
+from weft.studio.evaluate.report import BARS, EvaluationReport, Row
+from weft.studio.evaluate.report_files import write_report
+from weft.studio.stack import Stack
 
 pytestmark = needs_chromium
 
@@ -21,7 +25,7 @@ async def pages(browser: Browser, tmp_path: Path) -> dict[bytes, str]:
     return await draw_targets(browser, tmp_path / "targets")
 
 
-def of(report: Report, model: str, target: str) -> Row:
+def of(report: EvaluationReport, model: str, target: str) -> Row:
     (found,) = [each for each in report.rows if (each.model, each.target) == (model, target)]
     return found
 

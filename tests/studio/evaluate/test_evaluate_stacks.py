@@ -5,18 +5,23 @@ from pathlib import Path
 import pytest
 from evaluate_support import needs_chromium
 
-from weft.studio.browser import Browser, Viewport, serve_files
-from weft.studio.libraries.packages import MISSING, installed
-from weft.studio.score import Picture, score
-from weft.studio.stacks.preview import Preview
-from weft.studio.stacks.stack import stack
-from weft.vision import STACKS, VisionError, arrange, see, write
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import Viewport, serve_files
+from weft.studio.preview import ProjectPreview
+from weft.studio.score.picture import PageImage
+from weft.studio.score.score import score
+from weft.studio.stack import find_stack
+from weft.studio.vendored import MISSING, is_installed
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import VisionError
+from weft.vision.see.detect import detect_elements
+from weft.vision.write.stacks import STACKS, write_files
 
 PAGE = Path(__file__).parents[3] / "benchmarks/pages/tuning/login.html"
 LOSS = 0.02
 pytestmark = [
     needs_chromium,
-    pytest.mark.skipif(not installed(), reason=MISSING),
+    pytest.mark.skipif(not is_installed(), reason=MISSING),
     pytest.mark.skipif(not PAGE.is_file(), reason="the pages are only in a checkout"),
 ]
 
@@ -27,15 +32,15 @@ async def test_every_stack_looks_like_the_picture(browser: Browser) -> None:
     page = PAGE.read_text("utf-8").replace("../pictures/", "pictures/")
     target = await browser.render(serve_files({"index.html": page, **pictures}), viewport=window)
     try:
-        arranged = arrange(see(target.picture))
+        arranged = arrange(detect_elements(target.picture))
     except VisionError as error:
         pytest.skip(str(error))
     found: dict[str, float] = {}
     for name in STACKS:
-        files = write(arranged, name)
-        seen = await browser.render(Preview(stack(name), files), viewport=window)
+        files = write_files(arranged, name)
+        seen = await browser.render(ProjectPreview(find_stack(name), files), viewport=window)
         errors = [line for line in seen.console if line.startswith("error")]
         assert (name, errors, seen.failed) == (name, [], ())
-        found[name] = score(Picture.of(target), Picture.of(seen)).overall
+        found[name] = score(PageImage.of(target), PageImage.of(seen)).overall
     assert found["html_css"] > 0.9
     assert {name: figure for name, figure in found.items() if figure < found["html_css"] - LOSS} == {}

@@ -6,7 +6,7 @@ import pytest
 from evaluate_support import png
 
 from weft.core.errors import ConfigurationError
-from weft.studio.evaluate import Target, load_targets
+from weft.studio.evaluate.evaluation import EvaluationTarget, load_targets
 
 
 def test_a_folder_gives_its_pictures_with_names_and_groups(tmp_path: Path) -> None:
@@ -44,13 +44,13 @@ def test_a_narrow_picture_is_of_a_phone(tmp_path: Path) -> None:
 
 
 def test_a_window_is_no_taller_than_the_picture() -> None:
-    low = Target(name="low", image=b"", size=(1280, 500))
-    tall = Target(name="tall", image=b"", size=(2560, 9000), scale=2)
+    low = EvaluationTarget(name="low", image=b"", size=(1280, 500))
+    tall = EvaluationTarget(name="tall", image=b"", size=(2560, 9000), scale=2)
     assert (low.viewport.height, tall.viewport.height, tall.viewport.width) == (500, 800, 1280)
 
 
 def test_ready_targets_are_taken_as_they_are() -> None:
-    target = Target(name="mine", image=png(), size=(8, 6))
+    target = EvaluationTarget(name="mine", image=png(), size=(8, 6))
     assert load_targets([target]) == (target,)
 
 
@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, files: dict[str, bytes], sa
 
 
 def test_names_must_differ_and_files_must_be_there(tmp_path: Path) -> None:
-    target = Target(name="same", image=png(), size=(8, 6))
+    target = EvaluationTarget(name="same", image=png(), size=(8, 6))
     with pytest.raises(ConfigurationError, match="Two targets are called 'same'"):
         load_targets([target, target])
     with pytest.raises(ConfigurationError, match=r"There is no picture 'gone\.png'"):

@@ -10,16 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.core.errors import ConfigurationError
-from weft.studio.export.folder import write_project
-from weft.studio.export.names import safe_name
-from weft.studio.export.zipped import zip_project
-from weft.studio.stacks.stack import stacks
+from weft.studio.export import safe_name, write_project, zip_project
+from weft.studio.stack import load_stacks
 from weft.tools.workspace.base import PathFault
 
 FILES: dict[str, str | bytes] = {"index.html": "<p>é</p>", "img/dot.png": b"\x89PNG", "src/a.js": "1\n"}
 
 
-@pytest.mark.parametrize("name", list(stacks()))
+@pytest.mark.parametrize("name", list(load_stacks()))
 def test_a_zip_holds_every_file(sample: Callable[[str], dict[str, str | bytes]], name: str) -> None:
     files = sample(name)
     with zipfile.ZipFile(io.BytesIO(zip_project(files, "My page"))) as archive:

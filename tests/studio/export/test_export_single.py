@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.core.errors import ConfigurationError
-from weft.studio.browser import Browser, BrowserError, find_chromium, serve_files
-from weft.studio.export.inlining import safe_script, safe_style, style_text
-from weft.studio.export.markup import Markup
-from weft.studio.export.single import single_page
-from weft.studio.libraries.packages import MISSING, installed
-from weft.studio.stacks.stack import stack, stacks
-from weft.studio.stacks.tags import tags
+from weft.core.markup import start_tags
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError, serve_files
+from weft.studio.single_page import MarkupRewriter, escape_script, escape_style, inline_styles, single_page
+from weft.studio.stack import find_stack, load_stacks
+from weft.studio.vendored import MISSING, is_installed
 
 PNG = b"\x89PNG\r\n\x1a\nfake"
 DATA = "data:image/png;base64,iVBORw0KGgpmYWtl"
@@ -28,7 +28,7 @@ def _chromium_is_missing() -> bool:
     return False
 
 
-needs_libraries = pytest.mark.skipif(not installed(), reason=MISSING)
+needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 needs_chromium = pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed")
 
 
@@ -40,17 +40,17 @@ def browser() -> Iterator[Browser]:
 
 
 def exported(files: Mapping[str, str | bytes], name: str = "html_css", title: str = "") -> str:
-    return single_page(stack(name), files, title=title)
+    return single_page(find_stack(name), files, title=title)
 
 
 @needs_libraries
 @needs_chromium
-@pytest.mark.parametrize("name", list(stacks()))
+@pytest.mark.parametrize("name", list(load_stacks()))
 async def test_every_stack_runs_from_one_file(
     browser: Browser, sample: Callable[[str], dict[str, str | bytes]], name: str
 ) -> None:
-    page = single_page(stack(name), sample(name))
-    seen = await browser.render(serve_files({"index.html": page}), settle=0.8)
+    page = single_page(find_stack(name), sample(name))
+    seen = await browser.render(serve_files({"index.html": page}), quiet_seconds=0.8)
     assert (seen.console, seen.failed) == ((), ())
     assert "Harbour" in " ".join(block.text for block in seen.texts)
     if name == "react_vite":
@@ -112,7 +112,7 @@ async def test_modules_that_import_each_other_run(browser: Browser) -> None:
         "lib/b.js": 'import "../a.js"; export const b = () => "bour";',
         "lib/late.js": 'export default " late";',
     }
-    seen = await browser.render(serve_files({"index.html": exported(files)}), settle=0.3)
+    seen = await browser.render(serve_files({"index.html": exported(files)}), quiet_seconds=0.3)
     assert seen.console == ()
     assert "Harbour late" in " ".join(block.text for block in seen.texts)
 
@@ -132,14 +132,14 @@ def test_an_empty_project_says_what_is_missing() -> None:
 @given(st.text())
 def test_no_code_can_end_its_element(code: str) -> None:
     for text in (code, code + "</SCRIPT >", "<!--" + code + "<script"):
-        assert not re.search(r"</script|<!--|<script", safe_script(text), re.IGNORECASE)
-    assert "</style" not in safe_style(code + "</style></STYLE").lower()
+        assert not re.search(r"</script|<!--|<script", escape_script(text), re.IGNORECASE)
+    assert "</style" not in escape_style(code + "</style></STYLE").lower()
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_a_style_sheet_is_never_broken_by_what_is_missing(css: str) -> None:
-    assert style_text(css, "https://x.invalid/", lambda _: None) == css
+    assert inline_styles(css, "https://x.invalid/", lambda _: None) == css
 
 
 @pytest.mark.parametrize(
@@ -153,19 +153,19 @@ def test_a_style_sheet_is_never_broken_by_what_is_missing(css: str) -> None:
     ],
 )
 def test_a_page_that_is_not_changed_stays_as_it_is(page: str) -> None:
-    assert Markup(page).run() == page
+    assert MarkupRewriter(page).rewrite() == page
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="<>!-/scriptle='\" \nabé&"))
 def test_any_page_goes_through_as_it_is(page: str) -> None:
-    assert Markup(page).run() == page
-    assert Markup("<p>" + page).run() == "<p>" + page
+    assert MarkupRewriter(page).rewrite() == page
+    assert MarkupRewriter("<p>" + page).rewrite() == "<p>" + page
 
 
 def test_attributes_are_set_and_dropped() -> None:
-    markup = Markup("<img alt='a b' SRC=\"x\" hidden data-n=1/>")
-    (tag,) = tags(markup.page)
+    markup = MarkupRewriter("<img alt='a b' SRC=\"x\" hidden data-n=1/>")
+    (tag,) = start_tags(markup.page)
     assert tag.attributes == {"alt": "a b", "src": "x", "hidden": None, "data-n": "1/"}
-    changed = markup.changed(tag, {"src": 'y"&'}, drop=("hidden",))
+    changed = markup.change_attributes(tag, {"src": 'y"&'}, drop=("hidden",))
     assert changed == "<img alt='a b' SRC=\"y&quot;&amp;\" data-n=1/>"

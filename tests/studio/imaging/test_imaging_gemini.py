@@ -9,12 +9,11 @@ from imaging_support import KEY, encoded, png
 from PIL import Image
 
 from weft.core.errors import AuthenticationFailed, ContentBlocked, MalformedResponse, ProviderError
-from weft.studio.imaging.gemini import GeminiPainter
-from weft.studio.imaging.painter import Wanted
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.studio.imaging.api import ImageRequest
+from weft.studio.imaging.providers import GeminiImages
+from weft.testing.server import Reply, ScriptedServer
 
-HILL = Wanted(prompt="A hill", width=1600, height=880)
+HILL = ImageRequest(prompt="A hill", width=1600, height=880)
 
 
 def answer(*parts: dict[str, Any], reason: str = "STOP") -> Reply:
@@ -28,7 +27,7 @@ def drawn(data: bytes, **more: Any) -> dict[str, Any]:
 async def test_a_picture_is_asked_for_and_read() -> None:
     reply = answer({"text": "Here it is:"}, drawn(png((9, 9)), thought=True), drawn(png()))
     async with ScriptedServer([reply]) as server:
-        picture = await GeminiPainter(KEY, base_url=server.url).generate(HILL)
+        picture = await GeminiImages(KEY, base_url=server.url).generate(HILL)
         (request,) = server.requests
     assert picture.size == (64, 48)
     assert request.path == "/models/gemini-3.1-flash-image:generateContent"
@@ -43,7 +42,7 @@ async def test_a_picture_is_asked_for_and_read() -> None:
 
 async def test_an_edit_shows_the_picture() -> None:
     async with ScriptedServer([answer(drawn(png()))]) as server:
-        await GeminiPainter(KEY, base_url=server.url).edit(Image.new("RGB", (300, 400), "blue"), "Make it red")
+        await GeminiImages(KEY, base_url=server.url).edit(Image.new("RGB", (300, 400), "blue"), "Make it red")
         (request,) = server.requests
     shown, said = request.body["contents"][0]["parts"]
     assert Image.open(io.BytesIO(b64decode(shown["inlineData"]["data"]))).size == (300, 400)
@@ -67,7 +66,7 @@ async def test_an_edit_shows_the_picture() -> None:
 async def test_no_picture_is_a_sentence(reply: Reply, kind: type[ProviderError]) -> None:
     async with ScriptedServer([reply]) as server:
         with pytest.raises(kind) as caught:
-            await GeminiPainter(KEY, base_url=server.url).generate(HILL)
+            await GeminiImages(KEY, base_url=server.url).generate(HILL)
     assert type(caught.value) is kind
     assert KEY not in str(caught.value)
 
@@ -76,13 +75,13 @@ async def test_a_bad_key_of_gemini_comes_as_a_bad_request_and_is_not_quoted() ->
     said = {"error": {"code": 400, "message": f"API key not valid: {KEY}", "status": "INVALID_ARGUMENT"}}
     async with ScriptedServer([Reply.json(said, 400)]) as server:
         with pytest.raises(ProviderError) as caught:
-            await GeminiPainter(KEY, base_url=server.url).generate(HILL)
+            await GeminiImages(KEY, base_url=server.url).generate(HILL)
     assert KEY not in str(caught.value)
     assert "[key]" in str(caught.value)
 
 
 async def test_it_makes_nothing_transparent() -> None:
-    painter = GeminiPainter(KEY)
+    painter = GeminiImages(KEY)
     assert not painter.cuts
     with pytest.raises(ProviderError):
         await painter.cut_out(Image.new("RGB", (9, 9)))

@@ -8,18 +8,12 @@ import pytest
 from imaging_support import KEY, noise
 from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
-from weft.studio.imaging.adjusting import adjusted
-from weft.studio.imaging.cutting import CuttingError, cut_out, is_flat
-from weft.studio.imaging.drawing import drawing_of, has_words, motif_for
-from weft.studio.imaging.gemini import GeminiPainter
-from weft.studio.imaging.images import Images
-from weft.studio.imaging.lettering import font_for, words_in
-from weft.studio.imaging.motifs import MOTIFS
-from weft.studio.imaging.openai import OpenAIPainter
-from weft.studio.imaging.painter import Wanted, nearest_ratio
-from weft.studio.imaging.palette import Palette, palette_of
-from weft.studio.imaging.raster import covering, file_of, pixels_of
-from weft.studio.imaging.replicate import ReplicatePainter
+from weft.studio.imaging.api import ImageRequest, nearest_ratio
+from weft.studio.imaging.cutout import CutoutError, cut_out, is_flat
+from weft.studio.imaging.images import ImageMaker, adjust_picture
+from weft.studio.imaging.placeholder import MOTIFS, choose_motif, draw_placeholder, find_font, fit_text, has_caption
+from weft.studio.imaging.providers import GeminiImages, OpenAIImages, ReplicateImages
+from weft.studio.imaging.raster import Palette, decode_picture, encode_picture, extract_palette, resize_to_cover
 
 # --- placeholders ----------------------------------------------------------------------------------------------------
 
@@ -28,8 +22,8 @@ def test_every_motif_draws_at_every_size() -> None:
     for words, *_ in MOTIFS:
         for size in ((16, 16), (300, 40), (40, 300), (640, 480)):
             for transparent in (False, True):
-                wanted = Wanted(prompt=min(words), width=size[0], height=size[1], transparent=transparent)
-                drawn = drawing_of(wanted, Palette())
+                wanted = ImageRequest(prompt=min(words), width=size[0], height=size[1], transparent=transparent)
+                drawn = draw_placeholder(wanted, Palette())
                 assert drawn.size == size
                 assert drawn.mode == ("RGBA" if transparent else "RGB")
                 colours = drawn.getcolors(1 << 20)
@@ -37,32 +31,32 @@ def test_every_motif_draws_at_every_size() -> None:
 
 
 def test_the_same_words_always_give_the_same_drawing() -> None:
-    wanted = Wanted(prompt="Boats in the harbour", width=320, height=200)
-    assert drawing_of(wanted, Palette()).tobytes() == drawing_of(wanted, Palette()).tobytes()
-    other = drawing_of(Wanted(prompt="Boats on the lake", width=320, height=200), Palette())
-    assert drawing_of(wanted, Palette()).tobytes() != other.tobytes()
+    wanted = ImageRequest(prompt="Boats in the harbour", width=320, height=200)
+    assert draw_placeholder(wanted, Palette()).tobytes() == draw_placeholder(wanted, Palette()).tobytes()
+    other = draw_placeholder(ImageRequest(prompt="Boats on the lake", width=320, height=200), Palette())
+    assert draw_placeholder(wanted, Palette()).tobytes() != other.tobytes()
 
 
 def test_the_subject_and_that_it_is_a_placeholder_stand_on_it() -> None:
-    wanted = Wanted(prompt="xyz", width=400, height=300)
-    assert has_words(wanted)
-    blank = drawing_of(Wanted(prompt="xyz", width=400, height=300, transparent=True), Palette())
-    assert not has_words(Wanted(prompt="xyz", width=60, height=60))
-    drawn = drawing_of(wanted, Palette())
+    wanted = ImageRequest(prompt="xyz", width=400, height=300)
+    assert has_caption(wanted)
+    blank = draw_placeholder(ImageRequest(prompt="xyz", width=400, height=300, transparent=True), Palette())
+    assert not has_caption(ImageRequest(prompt="xyz", width=60, height=60))
+    drawn = draw_placeholder(wanted, Palette())
     band = np.asarray(drawn.crop((100, 255, 300, 300)).convert("L"))
     assert int(band.max()) - int(band.min()) > 100
     assert blank.getpixel((0, 299)) != drawn.getpixel((0, 299))
 
 
 def test_words_find_their_motif() -> None:
-    names = {prompt: motif_for(prompt)[0].__name__ for prompt in ("Two cups of coffee", "Team portraits", "qwerty")}
+    names = {prompt: choose_motif(prompt)[0].__name__ for prompt in ("Two cups of coffee", "Team portraits", "qwerty")}
     assert names == {"Two cups of coffee": "cup", "Team portraits": "person", "qwerty": "abstract"}
 
 
 @pytest.mark.parametrize("text", ["Hello", "写真", "שלום", "\u202e evil", "a" * 500, "", "👍"])
 def test_any_text_can_be_written(text: str) -> None:
-    font = font_for(text, 16)
-    assert font.getlength(words_in(text, font, 100)) <= 100
+    font = find_font(text, 16)
+    assert font.getlength(fit_text(text, font, 100)) <= 100
 
 
 def test_the_colours_are_those_of_the_page() -> None:
@@ -70,13 +64,13 @@ def test_the_colours_are_those_of_the_page() -> None:
     ImageDraw.Draw(page).rectangle((0, 0, 200, 40), fill=(200, 30, 60))
     out = io.BytesIO()
     page.save(out, "PNG")
-    palette = palette_of([out.getvalue()], {})
+    palette = extract_palette([out.getvalue()], {})
     assert palette.ground == (250, 250, 245)
     assert palette.accents[0] == (200, 30, 60)
     assert not palette.is_dark
-    styled = palette_of([b"broken"], {"a.css": b"a{color:#0a7;background:#101820} b{background:#101820}"})
+    styled = extract_palette([b"broken"], {"a.css": b"a{color:#0a7;background:#101820} b{background:#101820}"})
     assert (styled.ground, styled.accents[0], styled.is_dark) == ((16, 24, 32), (0, 170, 119), True)
-    assert palette_of([], {}) == Palette()
+    assert extract_palette([], {}) == Palette()
 
 
 # --- plain changes ---------------------------------------------------------------------------------------------------
@@ -110,14 +104,14 @@ def test_the_colours_are_those_of_the_page() -> None:
 def test_plain_words_are_understood_and_no_others(instruction: str, done: tuple[str, ...]) -> None:
     for mode in ("RGB", "RGBA"):
         picture = noise((80, 40)).convert(mode)
-        result = adjusted(picture, instruction)
+        result = adjust_picture(picture, instruction)
         assert result.done == done
         assert (result.picture is picture) == (not done)
 
 
 def test_transparency_survives_a_change_of_colour() -> None:
     picture = Image.new("RGBA", (10, 10), (200, 10, 10, 77))
-    assert adjusted(picture, "grayscale").picture.getchannel("A").getextrema() == (77, 77)
+    assert adjust_picture(picture, "grayscale").picture.getchannel("A").getextrema() == (77, 77)
 
 
 # --- cutting out -----------------------------------------------------------------------------------------------------
@@ -182,16 +176,16 @@ def test_what_the_subject_encloses_stays_with_it() -> None:
 
 
 def test_what_cannot_be_cut_says_why() -> None:
-    with pytest.raises(CuttingError, match="No subject can be told"):
+    with pytest.raises(CutoutError, match="No subject can be told"):
         cut_out(Image.new("RGB", (50, 50), "white"))
-    with pytest.raises(CuttingError, match="transparent background already"):
+    with pytest.raises(CutoutError, match="transparent background already"):
         cut_out(Image.new("RGBA", (50, 50), (0, 0, 0, 0)))
 
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 9), (9, 2), (16, 16)])
 def test_very_small_pictures_break_nothing(size: tuple[int, int]) -> None:
     for picture in (Image.new("RGB", size, "red"), noise(size)):
-        with suppress(CuttingError):
+        with suppress(CutoutError):
             assert cut_out(picture).picture.size == size
 
 
@@ -201,15 +195,15 @@ def test_very_small_pictures_break_nothing(size: tuple[int, int]) -> None:
 @pytest.mark.parametrize(("path", "kind"), [("a.png", "PNG"), ("a.JPG", "JPEG"), ("a.webp", "WEBP"), ("a.x", "PNG")])
 def test_files_are_of_the_kind_that_their_name_says(path: str, kind: str) -> None:
     for mode in ("RGB", "RGBA"):
-        data = file_of(noise((20, 20)).convert(mode), path, "Grüße, 写真")
+        data = encode_picture(noise((20, 20)).convert(mode), path, "Grüße, 写真")
         assert Image.open(io.BytesIO(data)).format == kind
-        assert pixels_of(data).size == (20, 20)
+        assert decode_picture(data).size == (20, 20)
 
 
 def test_covering_keeps_the_proportions() -> None:
     picture = Image.new("RGB", (400, 200), "white")
     ImageDraw.Draw(picture).ellipse((150, 50, 250, 150), fill="black")
-    square = covering(picture, 100, 100)
+    square = resize_to_cover(picture, 100, 100)
     box = ImageChops.invert(square.convert("L")).getbbox()
     assert box is not None
     assert abs((box[2] - box[0]) - (box[3] - box[1])) <= 1
@@ -226,8 +220,8 @@ def test_the_nearest_proportions_are_chosen() -> None:
 
 
 def painters(environ: dict[str, str]) -> list[str]:
-    found = Images.from_environment(environ)
-    return [painter.label for painter in found.painters]
+    found = ImageMaker.from_environment(environ)
+    return [provider.label for provider in found.providers]
 
 
 def test_keys_of_the_environment_choose_the_provider() -> None:
@@ -252,13 +246,13 @@ def test_keys_of_the_environment_choose_the_provider() -> None:
     ],
 )
 async def test_a_setting_that_cannot_be_met_is_told_and_the_rest_works(setting: str, said: str) -> None:
-    images = Images.from_environment({"OPENAI_API_KEY": KEY, "WEFT_IMAGES": setting})
-    made = await images.generate(Wanted(prompt="A hill", width=32, height=32), Palette())
+    images = ImageMaker.from_environment({"OPENAI_API_KEY": KEY, "WEFT_IMAGES": setting})
+    made = await images.generate(ImageRequest(prompt="A hill", width=32, height=32), Palette())
     assert made.is_placeholder
     assert made.why.startswith(said)
     assert KEY not in made.why
 
 
 def test_providers_are_made_alike() -> None:
-    for kind in (OpenAIPainter, GeminiPainter, ReplicatePainter):
+    for kind in (OpenAIImages, GeminiImages, ReplicateImages):
         assert kind.from_environment({}) is None

@@ -22,12 +22,11 @@ from weft.core.errors import (
     ServerFault,
 )
 from weft.studio.imaging import api
-from weft.studio.imaging.openai import OpenAIPainter, size_for
-from weft.studio.imaging.painter import Wanted
-from weft.testing.replies import Cut, Hang, Reply
-from weft.testing.server import ScriptedServer
+from weft.studio.imaging.api import ImageRequest
+from weft.studio.imaging.providers import OpenAIImages, request_size
+from weft.testing.server import Cut, Hang, Reply, ScriptedServer
 
-HILL = Wanted(prompt="A hill", width=640, height=360)
+HILL = ImageRequest(prompt="A hill", width=640, height=360)
 MADE = Reply.json({"created": 1, "data": [{"b64_json": encoded(png())}]})
 
 
@@ -38,7 +37,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_a_picture_is_asked_for_and_read() -> None:
     async with ScriptedServer([MADE]) as server:
-        picture = await OpenAIPainter(KEY, base_url=server.url).generate(HILL)
+        picture = await OpenAIImages(KEY, base_url=server.url).generate(HILL)
         (request,) = server.requests
     assert picture.size == (64, 48)
     assert (request.method, request.path) == ("POST", "/images/generations")
@@ -46,22 +45,22 @@ async def test_a_picture_is_asked_for_and_read() -> None:
     assert request.body == {
         "model": "gpt-image-2.5-flare",
         "prompt": "A hill",
-        "size": size_for(640, 360),
+        "size": request_size(640, 360),
         "output_format": "png",
     }
 
 
 async def test_a_transparent_one_says_so() -> None:
     async with ScriptedServer([MADE]) as server:
-        wanted = Wanted(prompt="A logo", width=100, height=100, transparent=True)
-        await OpenAIPainter(KEY, "gpt-image-2.6-sunburst", base_url=server.url).generate(wanted)
+        wanted = ImageRequest(prompt="A logo", width=100, height=100, transparent=True)
+        await OpenAIImages(KEY, "gpt-image-2.6-sunburst", base_url=server.url).generate(wanted)
         (request,) = server.requests
     assert (request.body["background"], request.body["model"]) == ("transparent", "gpt-image-2.6-sunburst")
 
 
 async def test_an_edit_sends_the_picture_as_a_form() -> None:
     async with ScriptedServer([MADE, MADE]) as server:
-        painter = OpenAIPainter(KEY, base_url=server.url)
+        painter = OpenAIImages(KEY, base_url=server.url)
         await painter.edit(Image.new("RGB", (3000, 1000), "blue"), "Make it red")
         await painter.cut_out(Image.new("RGB", (30, 10), "blue"))
         edit, cut = server.requests
@@ -106,7 +105,7 @@ async def test_refusals_are_typed_and_never_hold_the_key(status: int, code: str,
     refusal = Reply.json(said, status, {"retry-after": "0", "location": "http://127.0.0.1:1/"})
     async with ScriptedServer(lambda _: refusal) as server:
         with pytest.raises(kind) as caught:
-            await OpenAIPainter(KEY, base_url=server.url).generate(HILL)
+            await OpenAIImages(KEY, base_url=server.url).generate(HILL)
         asked = len(server.requests)
     assert type(caught.value) is kind
     assert KEY not in str(caught.value)
@@ -130,29 +129,29 @@ async def test_refusals_are_typed_and_never_hold_the_key(status: int, code: str,
 async def test_an_answer_without_a_picture_is_one_sentence(reply: Reply) -> None:
     async with ScriptedServer([reply]) as server:
         with pytest.raises(MalformedResponse) as caught:
-            await OpenAIPainter(KEY, base_url=server.url).generate(HILL)
+            await OpenAIImages(KEY, base_url=server.url).generate(HILL)
     assert str(caught.value).count(".") == 1
 
 
 async def test_a_second_attempt_helps_where_it_can() -> None:
     async with ScriptedServer([Reply.json({}, 503), MADE]) as server:
-        assert (await OpenAIPainter(KEY, base_url=server.url).generate(HILL)).size == (64, 48)
+        assert (await OpenAIImages(KEY, base_url=server.url).generate(HILL)).size == (64, 48)
 
 
 async def test_a_broken_connection_and_nobody_there() -> None:
     cut = Reply([b"{", Cut()], framing="chunked", content_type="application/json")
     async with ScriptedServer(lambda _: cut) as server:
         with pytest.raises(ConnectionFailed):
-            await OpenAIPainter(KEY, base_url=server.url).generate(HILL)
+            await OpenAIImages(KEY, base_url=server.url).generate(HILL)
     with pytest.raises(ConnectionFailed) as caught:
-        await OpenAIPainter(KEY, base_url=server.url).generate(HILL)
+        await OpenAIImages(KEY, base_url=server.url).generate(HILL)
     assert "Cannot connect to http://127.0.0.1" in str(caught.value)
 
 
 async def test_no_answer_is_waited_for_forever() -> None:
     async with ScriptedServer([Reply([b"{", Hang()])]) as server:
         with pytest.raises(ProviderTimeout) as caught:
-            await OpenAIPainter(KEY, base_url=server.url, seconds=0.3, attempts=1).generate(HILL)
+            await OpenAIImages(KEY, base_url=server.url, seconds=0.3, attempts=1).generate(HILL)
     assert str(caught.value) == "OpenAI did not answer within 0.3 s; try again."
 
 
@@ -160,19 +159,19 @@ async def test_an_endless_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(api, "MAX_ANSWER", 100_000)
     async with ScriptedServer([Reply([b"x" * 50_000] * 10)]) as server:
         with pytest.raises(MalformedResponse) as caught:
-            await OpenAIPainter(KEY, base_url=server.url).generate(HILL)
+            await OpenAIImages(KEY, base_url=server.url).generate(HILL)
     assert "more than 100,000 bytes" in str(caught.value)
 
 
 def test_the_key_is_not_in_what_is_printed() -> None:
-    painter = OpenAIPainter(KEY)
+    painter = OpenAIImages(KEY)
     assert KEY not in repr(painter.__dict__)
     assert painter.label == "OpenAI gpt-image-2.5-flare"
 
 
 @given(st.integers(16, 2048), st.integers(16, 2048))
 def test_every_size_is_one_that_the_models_take(width: int, height: int) -> None:
-    across, down = map(int, size_for(width, height).split("x"))
+    across, down = map(int, request_size(width, height).split("x"))
     assert across % 16 == 0
     assert down % 16 == 0
     assert 1 / 3 <= across / down <= 3

@@ -5,20 +5,18 @@ from imaging_support import KEY, encoded, noise, png
 from PIL import Image
 
 from weft.core.errors import ContentBlocked, MalformedResponse, ProviderError, ProviderTimeout, ServerFault
-from weft.studio.imaging.painter import Wanted
-from weft.studio.imaging.replicate import ReplicatePainter
-from weft.testing.exchange import Request
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
-from weft.tools.web.outgoing import Outgoing
+from weft.studio.imaging.api import ImageRequest
+from weft.studio.imaging.providers import ReplicateImages
+from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
+from weft.tools.web.fetcher import WebFetcher
 
-HILL = Wanted(prompt="A hill", width=900, height=600)
+HILL = ImageRequest(prompt="A hill", width=900, height=600)
 FILE = Reply([png()], content_type="image/png", framing="length")
 
 
-def painter_at(server: ScriptedServer) -> ReplicatePainter:
-    return ReplicatePainter(
-        KEY, base_url=server.url, outgoing=Outgoing(allow=[server.url.removeprefix("http://")]), attempts=1
+def painter_at(server: ScriptedServer) -> ReplicateImages:
+    return ReplicateImages(
+        KEY, base_url=server.url, outgoing=WebFetcher(allow=[server.url.removeprefix("http://")]), attempts=1
     )
 
 
@@ -35,7 +33,7 @@ async def test_a_picture_is_predicted_and_fetched_without_the_key() -> None:
     assert KEY not in str(fetched.headers)
 
 
-def _answered(request: Request, url: str) -> Reply:
+def _answered(request: ReceivedRequest, url: str) -> Reply:
     if request.method == "GET":
         return FILE
     if request.path == "/files":

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.studio.export.zipped import zip_project
-from weft.studio.input.archives import unpack
-from weft.studio.input.faults import BadInput
-from weft.studio.input.projects import read_project
+from weft.studio.export import zip_project
+from weft.studio.input.projects import read_project, unpack_zip
+from weft.studio.request import BadInput
 
 
 def zipped(*entries: tuple[str, bytes], mode: int = 0o100644) -> bytes:
@@ -32,12 +31,12 @@ def zipped(*entries: tuple[str, bytes], mode: int = 0o100644) -> bytes:
 
 
 def test_files_come_out_without_the_folder_around_them() -> None:
-    assert unpack(zipped(("site/", b""), ("site/index.html", b"hi"), ("site/a/b.css", b"x"))) == {
+    assert unpack_zip(zipped(("site/", b""), ("site/index.html", b"hi"), ("site/a/b.css", b"x"))) == {
         "index.html": b"hi",
         "a/b.css": b"x",
     }
     junk = ("__MACOSX/._index.html", b"x"), ("a/.DS_Store", b"x")
-    assert unpack(zipped(("index.html", b"hi"), *junk)) == {"index.html": b"hi"}
+    assert unpack_zip(zipped(("index.html", b"hi"), *junk)) == {"index.html": b"hi"}
 
 
 @pytest.mark.parametrize(
@@ -46,23 +45,23 @@ def test_files_come_out_without_the_folder_around_them() -> None:
 )
 def test_one_odd_name_refuses_the_whole(name: str) -> None:
     with pytest.raises(BadInput, match=r"^The archive ") as caught:
-        unpack(zipped(("index.html", b"hi"), (name, b"evil")))
+        unpack_zip(zipped(("index.html", b"hi"), (name, b"evil")))
     assert caught.value.kind == "bad_archive"
 
 
 @pytest.mark.parametrize("mode", [stat.S_IFLNK | 0o777, stat.S_IFIFO, stat.S_IFCHR, stat.S_IFSOCK])
 def test_links_and_devices_are_refused(mode: int) -> None:
     with pytest.raises(BadInput, match="is a link or no file"):
-        unpack(zipped(("link", b"/etc/passwd"), mode=mode))
+        unpack_zip(zipped(("link", b"/etc/passwd"), mode=mode))
 
 
 def test_bombs_are_refused_before_they_burst() -> None:
     with pytest.raises(BadInput, match="packed too tightly"):
-        unpack(zipped(("index.html", bytes(20_000_000))))
+        unpack_zip(zipped(("index.html", bytes(20_000_000))))
     with pytest.raises(BadInput, match="unpacks to more than"):
-        unpack(zipped(("index.html", bytes(33_000_000))))
+        unpack_zip(zipped(("index.html", bytes(33_000_000))))
     with pytest.raises(BadInput, match="2001 entries; at most 2000"):
-        unpack(zipped(*((f"{number}", b"") for number in range(2_001))))
+        unpack_zip(zipped(*((f"{number}", b"") for number in range(2_001))))
 
 
 def test_names_stand_for_one_file_each() -> None:
@@ -70,11 +69,11 @@ def test_names_stand_for_one_file_each() -> None:
         pytest.warns(UserWarning, match="Duplicate name"),
         pytest.raises(BadInput, match="has 'a' twice"),
     ):
-        unpack(zipped(("a", b"1"), ("a", b"2")))
+        unpack_zip(zipped(("a", b"1"), ("a", b"2")))
     with pytest.raises(BadInput, match=r"has 'a' twice"):
-        unpack(zipped(("a", b"1"), ("./a", b"2")))
+        unpack_zip(zipped(("a", b"1"), ("./a", b"2")))
     with pytest.raises(BadInput, match="as a file and as a folder"):
-        unpack(zipped(("a", b"1"), ("a/b", b"2")))
+        unpack_zip(zipped(("a", b"1"), ("a/b", b"2")))
 
 
 def test_entries_that_share_their_bytes_are_refused() -> None:
@@ -86,7 +85,7 @@ def test_entries_that_share_their_bytes_are_refused() -> None:
     with zipfile.ZipFile(io.BytesIO(outer + table + end)) as archive:
         assert archive.namelist() == ["a", "b"]
     with pytest.raises(BadInput, match="has entries that overlap"):
-        unpack(outer + table + end)
+        unpack_zip(outer + table + end)
 
 
 def _sizes(name: str, data: bytes) -> bytes:
@@ -107,15 +106,15 @@ def test_a_size_that_lies_is_refused() -> None:
     entry = data.rindex(b"PK\x01\x02")
     struct.pack_into("<I", data, entry + 24, 10)
     with pytest.raises(BadInput):
-        unpack(bytes(data))
+        unpack_zip(bytes(data))
 
 
 @pytest.mark.parametrize("data", [b"", b"no zip", zipped()[:10], zipped(("a", b"x" * 100))[:60]])
 def test_what_is_no_zip(data: bytes) -> None:
     with pytest.raises(BadInput, match="is damaged or no zip"):
-        unpack(data)
+        unpack_zip(data)
     with pytest.raises(BadInput, match="has no files"):
-        unpack(zipped())
+        unpack_zip(zipped())
 
 
 @settings(deadline=None)
@@ -124,7 +123,7 @@ def test_no_damage_raises_anything_else(tail: bytes, at: int, value: int) -> Non
     data = bytearray(zipped(("index.html", b"hello"), ("a/b", tail)))
     data[at % len(data)] = value
     with contextlib.suppress(BadInput):
-        unpack(bytes(data))
+        unpack_zip(bytes(data))
 
 
 @settings(deadline=None)
@@ -138,7 +137,7 @@ def test_no_damage_raises_anything_else(tail: bytes, at: int, value: int) -> Non
 )
 def test_what_was_exported_can_be_imported(files: dict[str, bytes]) -> None:
     files["index.html"] = b"<p>"
-    assert unpack(zip_project(files, "any name")) == files
+    assert unpack_zip(zip_project(files, "any name")) == files
 
 
 def test_a_folder_is_read_without_what_is_fetched_or_linked(tmp_path: Path) -> None:

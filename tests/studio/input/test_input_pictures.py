@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from input_pictures import chunk, opened, picture, png_header
 from PIL import Image, ImageCms
 
-from weft.studio.input.faults import BadInput
 from weft.studio.input.pictures import MAX_SENT, MAX_SIDE, read_picture
+from weft.studio.request import BadInput
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from input_pictures import picture
 
-from weft.studio.input.design_systems import design_system, read_design_system
-from weft.studio.input.faults import BadInput
-from weft.studio.input.sources import bytes_from, data_url, picture_from, pictures_from
-from weft.tools.web.outgoing import Outgoing
+from weft.studio.input.pictures import decode_data_url, load_bytes, load_picture
+from weft.studio.request import BadInput, parse_design_system, read_design_system
+from weft.tools.web.fetcher import WebFetcher
 
 PNG = picture()
 
@@ -26,27 +25,26 @@ def url_of(data: bytes, kind: str = "image/png") -> str:
 async def test_bytes_a_file_and_a_data_url_are_the_same_picture(tmp_path: Path) -> None:
     file = tmp_path / "shot.txt"
     file.write_bytes(PNG)
-    found = await pictures_from([PNG, file, url_of(PNG), url_of(PNG, "text/html"), url_of(PNG).replace("+", "%2B")])
+    sources = [PNG, file, url_of(PNG), url_of(PNG, "text/html"), url_of(PNG).replace("+", "%2B")]
+    found = [await load_picture(source) for source in sources]
     assert len({each.data for each in found}) == 1
 
 
 async def test_an_error_says_which_picture_is_meant(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^Picture 2 is not a picture"):
-        await pictures_from([PNG, b"no"])
+        await load_picture(b"no", name="Picture 2")
     with pytest.raises(BadInput, match=r"^The picture \(none\.png\) cannot be read: No such file") as caught:
-        await picture_from(tmp_path / "none.png")
+        await load_picture(tmp_path / "none.png")
     assert str(tmp_path) not in str(caught.value)
-    with pytest.raises(BadInput, match="21 pictures are too many"):
-        await pictures_from([PNG] * 21)
     with pytest.raises(BadInput, match="neither a data: URL nor"):
-        await picture_from("ftp://example.com/x.png")
+        await load_picture("ftp://example.com/x.png")
 
 
 async def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
         with pytest.raises(BadInput, match="is not a regular file"):
-            await picture_from(path)
+            await load_picture(path)
 
 
 @pytest.mark.parametrize(
@@ -63,19 +61,19 @@ async def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
 )
 async def test_a_wrong_data_url(url: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        await picture_from(url)
+        await load_picture(url)
 
 
 def test_the_length_is_looked_at_before_decoding() -> None:
     with pytest.raises(BadInput, match="at most 1,000 are read"):
-        data_url("data:image/png;base64," + "!" * 2_000, limit=1_000)
-    assert data_url("data:,a%20b", limit=10) == b"a b"
+        decode_data_url("data:image/png;base64," + "!" * 2_000, limit=1_000)
+    assert decode_data_url("data:,a%20b", limit=10) == b"a b"
 
 
 @settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_come_through_a_data_url(data: bytes) -> None:
-    assert data_url(url_of(data), limit=200) == data
+    assert decode_data_url(url_of(data), limit=200) == data
 
 
 @settings(deadline=None)
@@ -83,7 +81,7 @@ def test_any_bytes_come_through_a_data_url(data: bytes) -> None:
 def test_no_data_url_breaks_it(text: str) -> None:
     for url in (f"data:{text}", f"data:image/png;base64,{text}", f"data:,{text}"):
         with contextlib.suppress(BadInput):
-            assert len(data_url(url, limit=100)) <= 400
+            assert len(decode_data_url(url, limit=100)) <= 400
 
 
 async def test_an_address_is_fetched_within_the_rules() -> None:
@@ -101,16 +99,16 @@ async def test_an_address_is_fetched_within_the_rules() -> None:
     await site.start()
     host = f"127.0.0.1:{runner.addresses[0][1]}"
     try:
-        allowed = Outgoing(allow=[host])
-        assert (await picture_from(f"http://{host}/shot", outgoing=allowed)).width == 40
+        allowed = WebFetcher(allow=[host])
+        assert (await load_picture(f"http://{host}/shot", outgoing=allowed)).width == 40
         with pytest.raises(BadInput, match="its server answered 404"):
-            await picture_from(f"http://{host}/none", outgoing=allowed)
+            await load_picture(f"http://{host}/none", outgoing=allowed)
         for url, outgoing in ((f"http://{host}/shot", None), (f"http://{host}/moved", allowed)):
             with pytest.raises(BadInput, match="not on the public internet") as caught:
-                await picture_from(url, outgoing=outgoing)
+                await load_picture(url, outgoing=outgoing)
             assert caught.value.kind == "url_not_allowed"
         with pytest.raises(BadInput, match="cannot be fetched"):
-            await bytes_from(f"http://{host}/shot", limit=100, outgoing=Outgoing(allow=[host], max_bytes=20))
+            await load_bytes(f"http://{host}/shot", limit=100, outgoing=WebFetcher(allow=[host], max_bytes=20))
     finally:
         await runner.cleanup()
 
@@ -120,9 +118,9 @@ def test_a_design_system_is_named_by_its_heading(tmp_path: Path) -> None:
     file.write_text("\n# Fjord  design\n\nPrimary: #0a3d62\n")
     found = read_design_system(file)
     assert (found.name, found.text) == ("Fjord design", "# Fjord  design\n\nPrimary: #0a3d62")
-    assert design_system("x", "Mine").name == "Mine"
+    assert parse_design_system("x", "Mine").name == "Mine"
     with pytest.raises(BadInput, match="at most 60,000 go into a prompt"):
-        design_system("x" * 60_001)
+        parse_design_system("x" * 60_001)
     (tmp_path / "bad").write_bytes(b"\xff")
     with pytest.raises(BadInput, match="not UTF-8"):
         read_design_system(tmp_path / "bad")

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from input_pictures import opened, picture
 from PIL import Image, ImageDraw
 
-from weft.studio.input.changes import choose, look_of
-from weft.studio.input.faults import BadInput
-from weft.studio.input.video import read_video, video_kind
+from weft.studio.input.video import choose_moments, make_thumbnail, read_video, video_kind
+from weft.studio.request import BadInput
 
 STATES = ["white", "navy", "green", "white", "orange"]
 
@@ -108,9 +107,9 @@ def test_kinds_are_told_by_content() -> None:
 
 
 def test_moments_at_rest_are_preferred() -> None:
-    moving = [look_of(frame("white", step)) for step in range(0, 200, 10)]
+    moving = [make_thumbnail(frame("white", step)) for step in range(0, 200, 10)]
     looks = [moving[0]] * 5 + moving + [moving[-1]] * 5
-    chosen = choose(looks, 2)
+    chosen = choose_moments(looks, 2)
     assert chosen[0] == 0
     assert chosen[1] == len(looks) - 1
 
@@ -119,7 +118,7 @@ def test_moments_at_rest_are_preferred() -> None:
 @given(st.lists(st.integers(0, 5), max_size=30), st.integers(0, 8))
 def test_chosen_moments_are_in_order_and_differ(levels: list[int], count: int) -> None:
     looks = [numpy.full((48, 48), level / 5, dtype=numpy.float32) for level in levels]
-    chosen = choose(looks, count)
+    chosen = choose_moments(looks, count)
     assert chosen == sorted(set(chosen))
     assert len(chosen) <= count
     assert len({levels[at] for at in chosen}) == len(chosen)

@@ -7,10 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.studio.libraries.cdn import address
-from weft.studio.libraries.fonts import font_css
-from weft.studio.libraries.library import HOSTS, library
-from weft.studio.libraries.placeholders import placeholder
+from weft.studio.cdn import HOSTS, font_css, parse_address, placeholder, serve_library
 
 
 @pytest.mark.parametrize(
@@ -42,7 +39,7 @@ from weft.studio.libraries.placeholders import placeholder
     ],
 )
 def test_an_address_is_understood(url: str, name: str, version: str, path: str, module: bool) -> None:
-    found = address(url)
+    found = parse_address(url)
     assert found is not None
     assert (found.name, found.version, found.path, found.module) == (name, version, path, module)
 
@@ -60,20 +57,20 @@ def test_an_address_is_understood(url: str, name: str, version: str, path: str, 
     ],
 )
 def test_what_is_no_address_of_a_package(url: str) -> None:
-    assert address(url) is None
-    assert library(url) is None
+    assert parse_address(url) is None
+    assert serve_library(url) is None
 
 
 @settings(deadline=None)
 @given(st.sampled_from(HOSTS), st.text(max_size=80))
 def test_no_address_ever_breaks_it(host: str, rest: str) -> None:
-    library(f"https://{host}/{rest}")
-    library(f"https://{host}/npm/{quote(rest)}?family={rest}&text={rest}")
+    serve_library(f"https://{host}/{rest}")
+    serve_library(f"https://{host}/npm/{quote(rest)}?family={rest}&text={rest}")
 
 
 @pytest.mark.parametrize("path", ["..%2f..%2flock.json", "../../lock.json", "%00", ".integrity%00", "/etc/passwd", "."])
 def test_nothing_beside_a_package_is_served(path: str) -> None:
-    assert library(f"https://unpkg.com/vue@3/{path}") is None
+    assert serve_library(f"https://unpkg.com/vue@3/{path}") is None
 
 
 def test_fonts_come_from_this_machine() -> None:

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from weft.core.errors import ConfigurationError
-from weft.studio.libraries import packages as packages_module
-from weft.studio.libraries.library import library
-from weft.studio.libraries.packages import MISSING, find, installed, packages, require_installed
-from weft.studio.stacks.stack import stacks
+from weft.studio import vendored
+from weft.studio.cdn import serve_library
+from weft.studio.stack import load_stacks
+from weft.studio.vendored import MISSING, find_file, is_installed, packages, read_file
 
-LOCK = Path(packages_module.__file__).with_name("lock.json")
+LOCK = Path(vendored.__file__).with_name("libraries") / "lock.json"
 ADDRESS = re.compile(r"https://[^\"'`\s)>]+")
-needs_libraries = pytest.mark.skipif(not installed(), reason=MISSING)
+needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
 NAMED = sorted(
     {
         address
-        for stack in stacks().values()
+        for stack in load_stacks().values()
         for text in (stack.rules, *stack.scaffold.values())
         for address in ADDRESS.findall(text)
     }
@@ -48,7 +48,7 @@ OFTEN = [
 @needs_libraries
 @pytest.mark.parametrize("url", [*NAMED, *OFTEN])
 def test_an_address_is_answered(url: str) -> None:
-    answer = library(url)
+    answer = serve_library(url)
     assert answer is not None
     assert answer.status == 200
     assert answer.body
@@ -60,13 +60,16 @@ def test_an_address_is_answered(url: str) -> None:
 
 @needs_libraries
 def test_versions_go_to_the_nearest_that_is_there() -> None:
-    old, new = find("react", "umd/react.development.js", "17.0.2"), find("react", "cjs/react.production.js", "^19")
+    old, new = (
+        find_file("react", "umd/react.development.js", "17.0.2"),
+        find_file("react", "cjs/react.production.js", "^19"),
+    )
     assert old is not None
     assert new is not None
     assert (old[0].major, old[1]) == ("18", "umd/react.production.min.js")
     assert new[0].major == "19"
-    assert find("react", "umd/none.js") is None
-    wanted, newest = find("react", "", "18.2.0"), find("react", "")
+    assert find_file("react", "umd/none.js") is None
+    wanted, newest = find_file("react", "", "18.2.0"), find_file("react", "")
     assert wanted is not None
     assert newest is not None
     assert (wanted[0].major, newest[0].major) == ("18", "19")
@@ -74,7 +77,7 @@ def test_versions_go_to_the_nearest_that_is_there() -> None:
 
 @needs_libraries
 def test_one_module_for_each_package() -> None:
-    versioned, plain = library("https://esm.sh/react@19"), library("https://esm.sh/react")
+    versioned, plain = serve_library("https://esm.sh/react@19"), serve_library("https://esm.sh/react")
     assert versioned is not None
     assert plain is not None
     assert versioned.body.startswith(b'export * from "./react";')
@@ -82,7 +85,7 @@ def test_one_module_for_each_package() -> None:
     names = plain.body.rpartition(b"export const {")[2]
     assert b"useState" in names
     assert b"__CLIENT_INTERNALS" in names
-    client = library("https://esm.sh/react-dom/client")
+    client = serve_library("https://esm.sh/react-dom/client")
     assert client is not None
     assert client.body.startswith(b'import need0 from "../scheduler";\nimport need1 from "../react";')
 
@@ -90,7 +93,7 @@ def test_one_module_for_each_package() -> None:
 @needs_libraries
 def test_no_library_warns_of_being_a_library() -> None:
     for url in ("https://cdn.tailwindcss.com", "https://unpkg.com/@babel/standalone"):
-        answer = library(url)
+        answer = serve_library(url)
         assert answer is not None
         assert b'console.warn("cdn.tailwindcss.com' not in answer.body
         assert b'console.warn("You are using the in-browser' not in answer.body
@@ -121,7 +124,7 @@ def test_the_notice_lists_every_package() -> None:
 
 
 def test_without_the_files_one_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packages_module, "VENDOR", tmp_path)
-    assert library("https://unpkg.com/vue@3") is None
+    monkeypatch.setattr(vendored, "VENDOR", tmp_path)
+    assert serve_library("https://unpkg.com/vue@3") is None
     with pytest.raises(ConfigurationError, match=r"run scripts/vendor_libraries\.py"):
-        require_installed()
+        read_file(packages()[0], packages()[0].main)

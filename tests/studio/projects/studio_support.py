@@ -9,23 +9,22 @@ from typing import Any
 from PIL import Image
 
 import weft
-from weft.agent.models import ModelLike
-from weft.core.content import Image as Shown
-from weft.core.content import Text
+from weft.agent.engine import ModelLike
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
-from weft.core.messages import Message
+from weft.core.messages import Image as Shown
+from weft.core.messages import Message, Text
+from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
 from weft.server.models import ModelView, ProviderView
 from weft.server.settings import ServerSettings
-from weft.server.studio.host import open_studio
-from weft.server.tokens import Tokens
+from weft.server.studio_host import open_studio
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import events_of
-from weft.studio.brief import Brief, View
+from weft.sessions.store import iterate_events
 from weft.studio.input.pictures import read_picture
-from weft.studio.projects.project import Project, Variant, Version
+from weft.studio.project import Project, Variant, Version
+from weft.studio.request import BuildRequest, View
 from weft.studio.studio import Studio
 from weft.testing import check_log
 
@@ -53,10 +52,10 @@ class Scripts:
             self.opened.setdefault(name, []).append(model)
         return model
 
-    def listed(self) -> Sequence[ModelView]:
+    def list_models(self) -> Sequence[ModelView]:
         return [ModelView(name, "scripted") for name in self.scripts]
 
-    def providers(self) -> Sequence[ProviderView]:
+    def list_providers(self) -> Sequence[ProviderView]:
         return []
 
 
@@ -68,10 +67,10 @@ class Desk:
         self.context = context
         self.models = models
 
-    async def built(self, brief: Brief) -> tuple[Project, Version]:
+    async def built(self, brief: BuildRequest) -> tuple[Project, Version]:
         """A project whose first version is over."""
         project = await self.studio.create(OWNER, brief)
-        version = await self.studio.finished(OWNER, project.id, project.versions[0].id)
+        version = await self.studio.wait_version(OWNER, project.id, project.versions[0].id)
         return await self.studio.get(OWNER, project.id), version
 
     def asked(self, name: str, number: int = 0) -> list[Message]:
@@ -82,7 +81,7 @@ class Desk:
         return self.models.opened[name][0].requests[0].settings.system
 
     async def log(self, variant: Variant) -> list[Event]:
-        return [event async for event in events_of(self.context.sessions.store, variant.session)]
+        return [event async for event in iterate_events(self.context.sessions.store, variant.session)]
 
     async def check(self, version: Version) -> None:
         """The log of every variant keeps the invariants."""
@@ -97,7 +96,7 @@ async def desk(folder: Path, scripts: Mapping[str, Script] | Script, **options: 
         Sessions(SqliteStore(folder / "studio.db", durable=False)),
         models,
         settings=ServerSettings(port=0, goodbye_seconds=0.0),
-        tokens=Tokens({"a-token-of-the-studio": OWNER}),
+        tokens=AccessTokens({"a-token-of-the-studio": OWNER}),
     )
     studio = open_studio(context, **({"scores": False} | options))
     await context.start()

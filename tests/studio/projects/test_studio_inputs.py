@@ -11,15 +11,13 @@ from studio_support import OWNER, S, desk, images_of, page, picture, texts_of, v
 
 import weft
 from weft.core.errors import WeftError
-from weft.server.studio.briefs import read_brief
-from weft.server.studio.views import PromptBody, Selected, Source
-from weft.studio.brief import Brief, View
-from weft.studio.input.design_systems import design_system
+from weft.server.studio_host import read_brief
+from weft.server.studio_views import PromptBody, SelectedBody, SourceBody
+from weft.studio.input.pictures import load_picture
 from weft.studio.input.projects import read_project
-from weft.studio.input.sources import picture_from
 from weft.studio.input.video import read_video
-from weft.studio.projects.project import Base
-from weft.studio.prompts.request import Element
+from weft.studio.project import VariantRef
+from weft.studio.request import BuildRequest, ChosenElement, View, parse_design_system
 
 
 def _animation() -> bytes:
@@ -35,8 +33,8 @@ async def test_a_picture_of_any_kind_is_shown_and_kept(tmp_path: Path, kind: str
     if kind == "HEIF":
         pytest.importorskip("pillow_heif").register_heif_opener()
     async with desk(tmp_path, writes(page())) as studio:
-        given = await picture_from(picture(kind))
-        project, version = await studio.built(Brief(views=(View(given),), mode="image", variants=1))
+        given = await load_picture(picture(kind))
+        project, version = await studio.built(BuildRequest(views=(View(given),), mode="image", variants=1))
         (message,) = studio.asked("one")
         (shown,) = images_of(message)
         assert shown.media_type in ("image/png", "image/jpeg")
@@ -50,7 +48,7 @@ async def test_a_picture_of_any_kind_is_shown_and_kept(tmp_path: Path, kind: str
 async def test_several_pictures_are_shown_in_order_with_their_names(tmp_path: Path) -> None:
     views = (view(picture(colour="navy"), "On a desktop"), view(picture(size=(60, 120)), "On a phone"))
     async with desk(tmp_path, writes(page())) as studio:
-        project, _ = await studio.built(Brief(views=views, mode="image", text="Sticky header.", variants=1))
+        project, _ = await studio.built(BuildRequest(views=views, mode="image", text="Sticky header.", variants=1))
         (message,) = studio.asked("one")
         assert len(images_of(message)) == 2
         words = texts_of(message)
@@ -61,7 +59,7 @@ async def test_several_pictures_are_shown_in_order_with_their_names(tmp_path: Pa
 
 async def test_words_alone_build_a_page(tmp_path: Path) -> None:
     async with desk(tmp_path, writes(page())) as studio:
-        project, version = await studio.built(Brief(text="A page for\na bakery", variants=1))
+        project, version = await studio.built(BuildRequest(text="A page for\na bakery", variants=1))
         assert "A page for\na bakery" in texts_of(studio.asked("one")[0])
         assert (project.title, version.text, project.targets) == ("A page for a bakery", "A page for\na bakery", [])
 
@@ -70,7 +68,7 @@ async def test_a_recording_is_shown_as_moments(tmp_path: Path) -> None:
     frames = await read_video(_animation())
     views = tuple(View(frame.picture, frame.label) for frame in frames)
     async with desk(tmp_path, writes(page())) as studio:
-        await studio.built(Brief(views=views, mode="video", variants=1))
+        await studio.built(BuildRequest(views=views, mode="video", variants=1))
         (message,) = studio.asked("one")
         assert len(images_of(message)) == len(frames) >= 3
         assert "At 0.0 s:" in texts_of(message)
@@ -81,11 +79,11 @@ async def test_a_page_is_changed_and_not_built_anew(tmp_path: Path) -> None:
         return S([[S.call("edit_file", path="index.html", old_text="<h1>Old", new_text="<h1>New")], "Done."])
 
     async with desk(tmp_path, change) as studio:
-        brief = Brief(text="Call it New.", files={"./index.html": page("Old").encode()})
-        assert brief.count == 2
+        brief = BuildRequest(text="Call it New.", files={"./index.html": page("Old").encode()})
+        assert brief.variant_count == 2
         project, version = await studio.built(brief)
         assert [variant.status for variant in version.variants] == ["completed", "completed"]
-        made = await studio.studio.files(OWNER, project.id, Base(version.id, 1))
+        made = await studio.studio.files(OWNER, project.id, VariantRef(version.id, 1))
         assert made["index.html"].decode() == page("Old").replace("<h1>Old", "<h1>New")
         assert "<h1>Old</h1>" in texts_of(studio.asked("one")[0])
         await studio.check(version)
@@ -105,9 +103,9 @@ async def test_a_folder_or_a_zip_is_where_a_project_begins(tmp_path: Path, kind:
             for path, data in files.items():
                 archive.writestr(f"site/{path}", data)
     async with desk(tmp_path, writes({"about.html": page("About")})) as studio:
-        brief = Brief(text="Add a page about us.", files=read_project(source), stack="html_css", variants=1)
+        brief = BuildRequest(text="Add a page about us.", files=read_project(source), stack="html_css", variants=1)
         project, version = await studio.built(brief)
-        made = await studio.studio.files(OWNER, project.id, Base(version.id, 0))
+        made = await studio.studio.files(OWNER, project.id, VariantRef(version.id, 0))
         assert dict(made) == files | {"about.html": page("About").encode()}
         words = texts_of(studio.asked("one")[0])
         assert "h1 { color: red }" in words
@@ -116,22 +114,24 @@ async def test_a_folder_or_a_zip_is_where_a_project_begins(tmp_path: Path, kind:
 
 async def test_a_design_system_is_part_of_the_prompt_and_stays_with_the_project(tmp_path: Path) -> None:
     async with desk(tmp_path, writes(page())) as studio:
-        brief = Brief(text="A page", design_system=design_system("Buttons are octagonal."), variants=1)
+        brief = BuildRequest(text="A page", design_system=parse_design_system("Buttons are octagonal."), variants=1)
         project, version = await studio.built(brief)
         assert "Buttons are octagonal." in studio.instructions("one")
-        second = await studio.studio.update(OWNER, project.id, Base(version.id, 0), Brief(text="More.", variants=1))
-        await studio.studio.finished(OWNER, project.id, second.id)
+        second = await studio.studio.update(
+            OWNER, project.id, VariantRef(version.id, 0), BuildRequest(text="More.", variants=1)
+        )
+        await studio.studio.wait_version(OWNER, project.id, second.id)
         last = studio.models.opened["one"][-1].requests[0]
         assert "Buttons are octagonal." in last.settings.system
 
 
 async def test_a_chosen_element_is_named_with_its_place(tmp_path: Path) -> None:
     async with desk(tmp_path, writes(page())) as studio:
-        project, version = await studio.built(Brief(text="A page", variants=1))
-        element = Element(html="<h1>Harbour</h1>", path="body > h1", index=1, count=1)
-        brief = Brief(text="Make it blue.", element=element, variants=1)
-        second = await studio.studio.update(OWNER, project.id, Base(version.id, 0), brief)
-        await studio.studio.finished(OWNER, project.id, second.id)
+        project, version = await studio.built(BuildRequest(text="A page", variants=1))
+        element = ChosenElement(html="<h1>Harbour</h1>", path="body > h1", index=1, count=1)
+        brief = BuildRequest(text="Make it blue.", element=element, variants=1)
+        second = await studio.studio.update(OWNER, project.id, VariantRef(version.id, 0), brief)
+        await studio.studio.wait_version(OWNER, project.id, second.id)
         words = texts_of(studio.models.opened["one"][-1].requests[0].messages[-1])
         assert "<h1>Harbour</h1>" in words
         assert "body > h1" in words
@@ -141,14 +141,14 @@ async def test_a_chosen_element_is_named_with_its_place(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("prompt", "sentence"),
     [
-        (PromptBody(images=[Source(data="data:image/png;base64,iVBORw0KGgo=")]), "Picture 1"),
-        (PromptBody(images=[Source(data="data:image/png;base64,!!!")]), "Picture 1 is a data: URL whose base64"),
-        (PromptBody(images=[Source(data="data:image/svg+xml,<svg/>")]), "Picture 1 is an SVG drawing"),
-        (PromptBody(images=[Source(data="C:\\shot.png")]), "begins with data:"),
-        (PromptBody(images=[Source(url="file:///etc/passwd")]), "begins with https://"),
-        (PromptBody(images=[Source(url="http://127.0.0.1:9/x.png")]), "Picture 1 cannot be fetched"),
-        (PromptBody(images=[Source()]), "either as data or as a url"),
-        (PromptBody(videos=[Source(data="data:video/mp4;base64,aGVsbG8=")]), "The recording is no recording"),
+        (PromptBody(images=[SourceBody(data="data:image/png;base64,iVBORw0KGgo=")]), "Picture 1"),
+        (PromptBody(images=[SourceBody(data="data:image/png;base64,!!!")]), "Picture 1 is a data: URL whose base64"),
+        (PromptBody(images=[SourceBody(data="data:image/svg+xml,<svg/>")]), "Picture 1 is an SVG drawing"),
+        (PromptBody(images=[SourceBody(data="C:\\shot.png")]), "begins with data:"),
+        (PromptBody(images=[SourceBody(url="file:///etc/passwd")]), "begins with https://"),
+        (PromptBody(images=[SourceBody(url="http://127.0.0.1:9/x.png")]), "Picture 1 cannot be fetched"),
+        (PromptBody(images=[SourceBody()]), "either as data or as a url"),
+        (PromptBody(videos=[SourceBody(data="data:video/mp4;base64,aGVsbG8=")]), "The recording is no recording"),
     ],
 )
 async def test_what_cannot_be_used_is_said_in_one_sentence(prompt: PromptBody, sentence: str) -> None:
@@ -163,14 +163,16 @@ async def test_what_cannot_be_used_is_said_in_one_sentence(prompt: PromptBody, s
 @pytest.mark.parametrize(
     ("brief", "sentence"),
     [
-        (Brief(), "There is nothing to build; give a picture, some words, or files."),
-        (Brief(text=" \n"), "There is nothing to build; give a picture, some words, or files."),
-        (Brief(text="A page", files={"../x.html": b""}), "'..'"),
-        (Brief(text="A page", files={"/etc/x": b""}), "An absolute path"),
-        (Brief(text="A page", files={"a": b"", "a/b": b""}), "is a file"),
+        (BuildRequest(), "There is nothing to build; give a picture, some words, or files."),
+        (BuildRequest(text=" \n"), "There is nothing to build; give a picture, some words, or files."),
+        (BuildRequest(text="A page", files={"../x.html": b""}), "'..'"),
+        (BuildRequest(text="A page", files={"/etc/x": b""}), "An absolute path"),
+        (BuildRequest(text="A page", files={"a": b"", "a/b": b""}), "is a file"),
     ],
 )
-async def test_a_brief_that_cannot_be_built_leaves_no_project(tmp_path: Path, brief: Brief, sentence: str) -> None:
+async def test_a_brief_that_cannot_be_built_leaves_no_project(
+    tmp_path: Path, brief: BuildRequest, sentence: str
+) -> None:
     async with desk(tmp_path, writes(page())) as studio:
         with pytest.raises(WeftError) as caught:
             await studio.studio.create(OWNER, brief)
@@ -180,5 +182,5 @@ async def test_a_brief_that_cannot_be_built_leaves_no_project(tmp_path: Path, br
 
 async def test_a_selected_element_comes_from_the_client_as_it_is() -> None:
     chosen: dict[str, Any] = {"html": "<p>x</p>", "path": "p", "index": 2, "count": 3, "file": "a.html", "line": 7}
-    brief = await read_brief(PromptBody(text="Change it.", selected=Selected(**chosen)))
-    assert brief.element == Element(**chosen)
+    brief = await read_brief(PromptBody(text="Change it.", selected=SelectedBody(**chosen)))
+    assert brief.element == ChosenElement(**chosen)

@@ -8,11 +8,11 @@ import pytest
 from studio_support import OWNER, Desk, S, Script, desk, page, picture, texts_of, view, writes
 
 import weft
-from weft.agent.models import ModelLike
+from weft.agent.engine import ModelLike
 from weft.core.errors import ServerFault, WeftError
 from weft.core.json import JsonObject
-from weft.studio.brief import Brief
-from weft.studio.projects.project import Base
+from weft.studio.project import VariantRef
+from weft.studio.request import BuildRequest
 
 
 def _failing() -> weft.ScriptedModel:
@@ -46,11 +46,11 @@ async def _speaks(studio: Desk, project: str, index: int) -> None:
 async def test_each_variant_has_its_own_outcome(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
         models = ("good", "failing", "endless", "slow", "missing")
-        project = await studio.studio.create(OWNER, Brief(text="A page", models=models))
+        project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=models))
         version = project.versions[0]
         await _speaks(studio, project.id, 3)
-        assert await studio.studio.cancel(OWNER, project.id, Base(version.id, 3))
-        version = await studio.studio.finished(OWNER, project.id, version.id)
+        assert await studio.studio.cancel(OWNER, project.id, VariantRef(version.id, 3))
+        version = await studio.studio.wait_version(OWNER, project.id, version.id)
         good, failing, endless, slow, missing = version.variants
         statuses = [variant.status for variant in version.variants]
         assert statuses == ["completed", "failed", "limit", "cancelled", "failed"]
@@ -68,18 +68,18 @@ async def test_each_variant_has_its_own_outcome(tmp_path: Path) -> None:
             assert variant.ended is not None
             assert variant.started <= variant.ended
         await studio.check(version)
-        files = [await studio.studio.files(OWNER, project.id, Base(version.id, index)) for index in range(4)]
+        files = [await studio.studio.files(OWNER, project.id, VariantRef(version.id, index)) for index in range(4)]
         assert [len(each) for each in files] == [1, 0, 20, 0]
 
 
 async def test_a_variant_that_is_cancelled_before_it_begins_never_asks_its_model(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
-        project = await studio.studio.create(OWNER, Brief(text="A page", models=("slow", "good")))
+        project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=("slow", "good")))
         version = project.versions[0]
-        assert await studio.studio.cancel(OWNER, project.id, Base(version.id, 0))
-        version = await studio.studio.finished(OWNER, project.id, version.id)
+        assert await studio.studio.cancel(OWNER, project.id, VariantRef(version.id, 0))
+        version = await studio.studio.wait_version(OWNER, project.id, version.id)
         assert [variant.status for variant in version.variants] == ["cancelled", "completed"]
-        assert not await studio.studio.cancel(OWNER, project.id, Base(version.id, 0))
+        assert not await studio.studio.cancel(OWNER, project.id, VariantRef(version.id, 0))
         await studio.check(version)
 
 
@@ -103,7 +103,7 @@ async def test_whoever_looks_while_variants_begin_takes_none_for_lost(tmp_path: 
         store.configure = slowly
         looker = asyncio.create_task(looking())
         for _ in range(3):
-            _, version = await studio.built(Brief(text="A page", models=("good",), variants=3))
+            _, version = await studio.built(BuildRequest(text="A page", models=("good",), variants=3))
             assert {variant.status for variant in version.variants} == {"completed"}
         assert not looker.done()
         looker.cancel()
@@ -112,10 +112,10 @@ async def test_whoever_looks_while_variants_begin_takes_none_for_lost(tmp_path: 
 
 async def test_every_change_is_seen_by_whoever_watches(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
-        project = await studio.studio.create(OWNER, Brief(text="A page", models=("good",), variants=3))
+        project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=("good",), variants=3))
         states = studio.studio.watch(OWNER, project.id)
         first = await anext(states)
-        await studio.studio.finished(
+        await studio.studio.wait_version(
             OWNER, project.id, project.versions[0].id
         )  # all is over before anybody looks again
         assert not first.versions[0].variants[0].is_done
@@ -129,24 +129,26 @@ async def test_every_change_is_seen_by_whoever_watches(tmp_path: Path) -> None:
 async def test_versions_fork_from_any_variant_and_nothing_is_lost(tmp_path: Path) -> None:
     scripts: dict[str, Script] = {"one": writes(page("One")), "two": writes(page("Two"))}
     async with desk(tmp_path, scripts) as studio:
-        project, first = await studio.built(Brief(views=(view(),), mode="image", models=("one", "two")))
+        project, first = await studio.built(BuildRequest(views=(view(),), mode="image", models=("one", "two")))
         do = studio.studio
-        second = await do.update(OWNER, project.id, Base(first.id, 1), Brief(text="Larger.", models=("one",)))
-        await do.finished(OWNER, project.id, second.id)
+        second = await do.update(
+            OWNER, project.id, VariantRef(first.id, 1), BuildRequest(text="Larger.", models=("one",))
+        )
+        await do.wait_version(OWNER, project.id, second.id)
         asked = studio.models.opened["one"][-1].requests[0].messages
         assert "<h1>Two</h1>" in texts_of(asked[-1])
         assert "Larger." in texts_of(asked[-1])
         third = await do.update(
             OWNER,
             project.id,
-            Base(first.id, 0),
-            Brief(text="Smaller.", views=(view(picture(colour="red")),), variants=1),
+            VariantRef(first.id, 0),
+            BuildRequest(text="Smaller.", views=(view(picture(colour="red")),), variants=1),
         )
-        await do.finished(OWNER, project.id, third.id)
-        edited = await do.edit(OWNER, project.id, Base(second.id, 0), {"index.html": b"Mine", "a/b.css": b"x"})
-        again = await do.edit(OWNER, project.id, Base(edited.id, 0), {"a/b.css": None})
-        back = await do.restore(OWNER, project.id, Base(first.id, 1))
-        chosen = await do.choose(OWNER, project.id, Base(first.id, 1))
+        await do.wait_version(OWNER, project.id, third.id)
+        edited = await do.edit(OWNER, project.id, VariantRef(second.id, 0), {"index.html": b"Mine", "a/b.css": b"x"})
+        again = await do.edit(OWNER, project.id, VariantRef(edited.id, 0), {"a/b.css": None})
+        back = await do.restore(OWNER, project.id, VariantRef(first.id, 1))
+        chosen = await do.choose(OWNER, project.id, VariantRef(first.id, 1))
         project = await do.get(OWNER, project.id)
         assert [version.number for version in project.versions] == [1, 2, 3, 4, 5, 6]
         assert [version.kind for version in project.versions] == [
@@ -160,13 +162,13 @@ async def test_versions_fork_from_any_variant_and_nothing_is_lost(tmp_path: Path
         bases = [version.base for version in project.versions]
         assert bases == [
             None,
-            *(Base(*at) for at in [(first.id, 1), (first.id, 0), (second.id, 0), (edited.id, 0)]),
+            *(VariantRef(*at) for at in [(first.id, 1), (first.id, 0), (second.id, 0), (edited.id, 0)]),
             bases[1],
         ]
         assert (chosen.chosen, project.versions[0].chosen) == (1, 1)
 
         async def text(version: str, variant: int = 0) -> dict[str, bytes]:
-            return dict(await do.files(OWNER, project.id, Base(version, variant)))
+            return dict(await do.files(OWNER, project.id, VariantRef(version, variant)))
 
         assert await text(first.id, 0) == {"index.html": page("One").encode()}
         assert await text(first.id, 1) == await text(back.id) == {"index.html": page("Two").encode()}
@@ -187,66 +189,66 @@ async def test_a_variant_is_tried_again_with_all_it_was_asked_with(tmp_path: Pat
         return _failing() if broken[0] else writes({"more.html": page("More")})()
 
     async with desk(tmp_path, {"one": model}) as studio:
-        brief = Brief(
+        brief = BuildRequest(
             text="Change it.", views=(view(),), mode="video", files={"index.html": b"Old"}, options=("<b>",), variants=1
         )
         project, first = await studio.built(brief)
         assert first.variants[0].status == "failed"
         broken[0] = False
-        second = await studio.studio.retry(OWNER, project.id, Base(first.id, 0))
-        second = await studio.studio.finished(OWNER, project.id, second.id)
+        second = await studio.studio.retry(OWNER, project.id, VariantRef(first.id, 0))
+        second = await studio.studio.wait_version(OWNER, project.id, second.id)
         assert second.variants[0].status == "completed"
         assert (second.kind, second.base, second.text) == ("create", None, "Change it.")
         assert (second.pictures, second.options) == (first.pictures, first.options)
         asked = [model.requests[0] for model in studio.models.opened["one"] if model.requests]
         assert asked[0].messages == asked[-1].messages
         assert asked[0].settings.system == asked[-1].settings.system
-        made = await studio.studio.files(OWNER, project.id, Base(second.id, 0))
+        made = await studio.studio.files(OWNER, project.id, VariantRef(second.id, 0))
         assert dict(made) == {"index.html": b"Old", "more.html": page("More").encode()}
         assert len((await studio.studio.get(OWNER, project.id)).versions) == 2
-        edited = await studio.studio.edit(OWNER, project.id, Base(second.id, 0), {"index.html": b"Mine"})
-        with pytest.raises(WeftError, match="there is nothing to try again"):
-            await studio.studio.retry(OWNER, project.id, Base(edited.id, 0))
+        edited = await studio.studio.edit(OWNER, project.id, VariantRef(second.id, 0), {"index.html": b"Mine"})
+        with pytest.raises(WeftError, match="so it cannot be retried"):
+            await studio.studio.retry(OWNER, project.id, VariantRef(edited.id, 0))
 
 
 async def test_one_that_never_began_can_be_tried_again(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
-        project, first = await studio.built(Brief(text="A page", models=("missing",)))
+        project, first = await studio.built(BuildRequest(text="A page", models=("missing",)))
         assert first.variants[0].status == "failed"
         studio.models.scripts["missing"] = writes(page("Found"))
-        second = await studio.studio.retry(OWNER, project.id, Base(first.id, 0))
-        second = await studio.studio.finished(OWNER, project.id, second.id)
+        second = await studio.studio.retry(OWNER, project.id, VariantRef(first.id, 0))
+        second = await studio.studio.wait_version(OWNER, project.id, second.id)
         assert second.variants[0].status == "completed"
 
 
 async def test_a_variant_at_work_is_not_tried_again(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
-        project = await studio.studio.create(OWNER, Brief(text="A page", models=("slow",)))
-        with pytest.raises(WeftError, match="still at work; cancel it"):
-            await studio.studio.retry(OWNER, project.id, Base(project.versions[0].id, 0))
+        project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=("slow",)))
+        with pytest.raises(WeftError, match="still running; cancel it"):
+            await studio.studio.retry(OWNER, project.id, VariantRef(project.versions[0].id, 0))
         await studio.studio.delete(OWNER, project.id)
 
 
 @pytest.mark.parametrize("path", ["../x", "/x", "a\\b", "", "index.html/x"])
 async def test_an_edit_at_an_odd_path_is_refused(tmp_path: Path, path: str) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
-        project, first = await studio.built(Brief(text="A page", models=("good",)))
+        project, first = await studio.built(BuildRequest(text="A page", models=("good",)))
         with pytest.raises(WeftError):
-            await studio.studio.edit(OWNER, project.id, Base(first.id, 0), {path: b"x"})
+            await studio.studio.edit(OWNER, project.id, VariantRef(first.id, 0), {path: b"x"})
         assert len((await studio.studio.get(OWNER, project.id)).versions) == 1
 
 
 async def test_without_a_model_there_is_one_sentence_and_no_project(tmp_path: Path) -> None:
     async with desk(tmp_path, {}) as studio:
         with pytest.raises(WeftError, match=r"There is no model to build with; set a key, or install weft\[local\]\."):
-            await studio.studio.create(OWNER, Brief(text="A page"))
+            await studio.studio.create(OWNER, BuildRequest(text="A page"))
         assert (await studio.studio.list(OWNER)).projects == []
 
 
 async def test_projects_are_their_owners(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
-        project, first = await studio.built(Brief(text="A page", models=("good",)))
-        base = Base(first.id, 0)
+        project, first = await studio.built(BuildRequest(text="A page", models=("good",)))
+        base = VariantRef(first.id, 0)
         do = studio.studio
         for attempt in (
             do.get("bob", project.id),
@@ -256,7 +258,7 @@ async def test_projects_are_their_owners(tmp_path: Path) -> None:
             do.choose("bob", project.id, base),
             do.edit("bob", project.id, base, {"a": b""}),
             do.restore("bob", project.id, base),
-            do.update("bob", project.id, base, Brief(text="x")),
+            do.update("bob", project.id, base, BuildRequest(text="x")),
             do.rename("bob", project.id, "x"),
             do.delete("bob", project.id),
         ):

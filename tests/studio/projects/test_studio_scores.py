@@ -9,12 +9,13 @@ from studio_support import OWNER, S, Script, desk, page, texts_of, view, writes
 
 import weft.studio.browser.browser as browser_module
 from weft.core.events import ExchangeRequest, ExchangeResponse
-from weft.studio.brief import Brief
-from weft.studio.browser import Browser, BrowserError, find_chromium
-from weft.studio.browser.rendering import Viewport
-from weft.studio.projects.project import Base
-from weft.studio.stacks.preview import Preview
-from weft.studio.stacks.stack import stack
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError, Viewport
+from weft.studio.preview import ProjectPreview
+from weft.studio.project import VariantRef
+from weft.studio.request import BuildRequest
+from weft.studio.stack import find_stack
 
 
 def _has_chromium() -> bool:
@@ -46,7 +47,9 @@ async def browser(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Browser]:
 
 @needs_chromium
 async def test_a_low_score_is_followed_by_a_turn_that_mends(tmp_path: Path, browser: Browser) -> None:
-    seen = await browser.render(Preview(stack("html_css"), {"index.html": GOOD}), viewport=Viewport(800, 600))
+    seen = await browser.render(
+        ProjectPreview(find_stack("html_css"), {"index.html": GOOD}), viewport=Viewport(800, 600)
+    )
     mending = S(
         [
             [S.call("create_file", path="index.html", content=BAD)],
@@ -58,7 +61,7 @@ async def test_a_low_score_is_followed_by_a_turn_that_mends(tmp_path: Path, brow
     )
     scripts: dict[str, Script] = {"good": writes(GOOD), "mending": lambda: mending}
     async with desk(tmp_path, scripts, scores=True, repair_below=0.9) as studio:
-        brief = Brief(views=(view(seen.picture),), mode="image", stack="html_css", models=("good", "mending"))
+        brief = BuildRequest(views=(view(seen.picture),), mode="image", stack="html_css", models=("good", "mending"))
         project, version = await studio.built(brief)
         good, mended = version.variants
         assert (good.status, mended.status) == ("completed", "completed")
@@ -67,7 +70,7 @@ async def test_a_low_score_is_followed_by_a_turn_that_mends(tmp_path: Path, brow
         assert (good.turns, mended.turns) == (2, 4)
         assert mended.score is not None
         assert mended.score.overall > 0.95
-        assert (await studio.studio.files(OWNER, project.id, Base(version.id, 1)))["index.html"] == GOOD.encode()
+        assert (await studio.studio.files(OWNER, project.id, VariantRef(version.id, 1)))["index.html"] == GOOD.encode()
         asked = [event.data for event in await studio.log(mended) if isinstance(event.data, ExchangeRequest)]
         ends = [event.data for event in await studio.log(mended) if isinstance(event.data, ExchangeResponse)]
         assert len(asked) == len(ends) == 2
@@ -81,10 +84,10 @@ async def test_without_chromium_all_is_there_but_the_score(tmp_path: Path, monke
     lost = Browser()
     monkeypatch.setattr(browser_module, "_shared", lost)
     async with desk(tmp_path, writes(page()), scores=True, repair_below=0.9) as studio:
-        project, version = await studio.built(Brief(views=(view(),), mode="image", variants=1))
+        project, version = await studio.built(BuildRequest(views=(view(),), mode="image", variants=1))
         (variant,) = version.variants
         assert (variant.status, variant.score, variant.error) == ("completed", None, None)
-        assert await studio.studio.files(OWNER, project.id, Base(version.id, 0))
+        assert await studio.studio.files(OWNER, project.id, VariantRef(version.id, 0))
     await asyncio.to_thread(lost.close)
 
 
@@ -97,18 +100,18 @@ async def test_what_was_stopped_or_failed_is_not_mended(
     async def marks(*_: object) -> None:
         looked.append("looked")
 
-    monkeypatch.setattr("weft.studio.running.marks_of", marks)
+    monkeypatch.setattr("weft.studio.variants.score_variant", marks)
     files = S.call("create_file", path="index.html", content=page())
     rest: list[object] = ["word " * 5000] if kind == "cancelled" else []  # without a script for it, the turn fails
     model = S([[files], *rest], piece=8, pause=0.005)  # pyright: ignore[reportArgumentType]
     async with desk(tmp_path, lambda: model, scores=True, repair_below=0.9) as studio:
-        project = await studio.studio.create(OWNER, Brief(views=(view(),), mode="image", variants=1))
+        project = await studio.studio.create(OWNER, BuildRequest(views=(view(),), mode="image", variants=1))
         version = project.versions[0]
-        while not await studio.studio.files(OWNER, project.id, Base(version.id, 0)):  # noqa: ASYNC110
+        while not await studio.studio.files(OWNER, project.id, VariantRef(version.id, 0)):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         if kind == "cancelled":
-            await studio.studio.cancel(OWNER, project.id, Base(version.id, 0))
-        version = await studio.studio.finished(OWNER, project.id, version.id)
+            await studio.studio.cancel(OWNER, project.id, VariantRef(version.id, 0))
+        version = await studio.studio.wait_version(OWNER, project.id, version.id)
         assert version.variants[0].status == kind
         assert looked == []
         log = await studio.log(version.variants[0])

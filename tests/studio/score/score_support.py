@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from PIL import Image, ImageDraw, ImageFont
 
-from weft.studio.browser import TextBlock
-from weft.studio.score import Picture
+from weft.studio.browser.page import TextBlock
+from weft.studio.score.picture import PageImage
 
 Colour = tuple[int, int, int]
 
@@ -58,7 +58,7 @@ def drawn(
     *,
     size: tuple[int, int] = (WIDTH, HEIGHT),
     ground: Colour = (250, 250, 248),
-) -> Picture:
+) -> PageImage:
     image = Image.new("RGB", size, ground)
     draw = ImageDraw.Draw(image)
     for card in cards:
@@ -71,4 +71,4 @@ def drawn(
         texts.append(TextBlock(word.text, left, top, right - left, bottom - top, word.colour))
     out = BytesIO()
     image.save(out, "PNG")
-    return Picture(out.getvalue(), tuple(texts))
+    return PageImage(out.getvalue(), tuple(texts))

@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 from score_support import CARDS, HEIGHT, WIDTH, WORDS, Card, Word, drawn
 
-from weft.studio.browser import TextBlock
-from weft.studio.score import Picture, PictureError, Score, heat_map, score
+from weft.studio.browser.page import TextBlock
+from weft.studio.score.picture import PageImage, PictureError
+from weft.studio.score.score import Score, heat_map, score
 
 TARGET = drawn()
 PARTS = ("block", "text", "position", "colour", "ssim")
@@ -33,11 +34,11 @@ def test_pages_without_text_against_themselves() -> None:
     assert parts(score(TARGET, bare))[:4] == (0.0,) * 4
 
 
-def moved(step: int) -> Picture:
+def moved(step: int) -> PageImage:
     return drawn([word._replace(x=word.x + 6 * step, y=word.y + 9 * step) for word in WORDS])
 
 
-def recoloured(step: int) -> Picture:
+def recoloured(step: int) -> PageImage:
     def shift(colour: tuple[int, int, int]) -> tuple[int, int, int]:
         red, green, blue = colour
         return red, min(255, green + 12 * step), blue
@@ -45,27 +46,27 @@ def recoloured(step: int) -> Picture:
     return drawn([word._replace(colour=shift(word.colour)) for word in WORDS])
 
 
-def misspelt(step: int) -> Picture:
+def misspelt(step: int) -> PageImage:
     return drawn([word._replace(text=word.text[: len(word.text) - step] + "#" * step) for word in WORDS])
 
 
-def without_words(step: int) -> Picture:
+def without_words(step: int) -> PageImage:
     return drawn(WORDS[: len(WORDS) - step])
 
 
-def without_cards(step: int) -> Picture:
+def without_cards(step: int) -> PageImage:
     return drawn(cards=CARDS[: len(CARDS) - step])
 
 
-def with_more_words(step: int) -> Picture:
+def with_more_words(step: int) -> PageImage:
     return drawn([*WORDS, *(Word(f"Invented sentence {'abcdef'[n] * 6}", 330, 480 + 20 * n, 12) for n in range(step))])
 
 
-def darker(step: int) -> Picture:
+def darker(step: int) -> PageImage:
     return drawn(ground=(250 - 30 * step, 250 - 30 * step, 248 - 30 * step))
 
 
-DAMAGE: dict[str, tuple[Callable[[int], Picture], int, tuple[str, ...]]] = {
+DAMAGE: dict[str, tuple[Callable[[int], PageImage], int, tuple[str, ...]]] = {
     "moved": (moved, 6, ("position",)),
     "recoloured": (recoloured, 6, ("colour",)),
     "misspelt": (misspelt, 3, ("text",)),
@@ -77,7 +78,7 @@ DAMAGE: dict[str, tuple[Callable[[int], Picture], int, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize(("damage", "steps", "falling"), DAMAGE.values(), ids=DAMAGE.keys())
-def test_it_falls_as_the_damage_grows(damage: Callable[[int], Picture], steps: int, falling: Sequence[str]) -> None:
+def test_it_falls_as_the_damage_grows(damage: Callable[[int], PageImage], steps: int, falling: Sequence[str]) -> None:
     found = [score(TARGET, damage(step)) for step in range(steps + 1)]
     assert found[0].overall == 1.0
     for before, after in pairwise(found):
@@ -115,7 +116,7 @@ def test_lines_that_break_elsewhere_cost_nothing() -> None:
     sentence = "The ferry leaves at seven every morning and comes back at noon with the mail and the bread"
     words = sentence.split()
 
-    def broken(count: int) -> Picture:
+    def broken(count: int) -> PageImage:
         lines = [" ".join(words[at : at + count]) for at in range(0, len(words), count)]
         return drawn([Word(line, 40, 40 + 22 * n) for n, line in enumerate(lines)], ())
 
@@ -179,21 +180,23 @@ def test_a_sharper_screenshot_is_the_same_page() -> None:
         out = BytesIO()
         image.resize((2 * WIDTH, 2 * HEIGHT), Image.Resampling.NEAREST).save(out, "PNG")
     texts = tuple(TextBlock(t.text, 2 * t.x, 2 * t.y, 2 * t.w, 2 * t.h, t.colour) for t in TARGET.texts)
-    found = score(Picture(out.getvalue(), texts), TARGET)
+    found = score(PageImage(out.getvalue(), texts), TARGET)
     assert found.block == 1.0
     assert min(parts(found)) > 0.97
 
 
 def test_text_that_cannot_be_seen_does_not_count() -> None:
     assert TARGET.texts is not None
-    hidden = Picture(TARGET.image, (*TARGET.texts, TextBlock("nowhere to be seen", 300, 500, 120, 15, (250, 250, 248))))
+    hidden = PageImage(
+        TARGET.image, (*TARGET.texts, TextBlock("nowhere to be seen", 300, 500, 120, 15, (250, 250, 248)))
+    )
     assert score(TARGET, hidden).overall == 1.0
 
 
 def test_colours_are_taken_from_the_picture_where_nobody_tells() -> None:
     assert TARGET.texts is not None
     unknown = tuple(TextBlock(t.text, t.x - 3, t.y - 3, t.w + 6, t.h + 6) for t in TARGET.texts)
-    assert score(TARGET, Picture(TARGET.image, unknown)).colour > 0.98
+    assert score(TARGET, PageImage(TARGET.image, unknown)).colour > 0.98
 
 
 def test_a_picture_is_read_where_it_has_no_text() -> None:
@@ -203,7 +206,7 @@ def test_a_picture_is_read_where_it_has_no_text() -> None:
         asked.append(image)
         return TARGET.texts or ()
 
-    assert score(Picture(TARGET.image), TARGET, read=read).overall == 1.0
+    assert score(PageImage(TARGET.image), TARGET, read=read).overall == 1.0
     assert asked == [TARGET.image]
 
 
@@ -212,26 +215,26 @@ def test_a_picture_is_read_where_it_has_no_text() -> None:
 )
 def test_what_is_no_picture(broken: bytes) -> None:
     with pytest.raises(PictureError, match="could not be read"):
-        score(Picture(broken, ()), TARGET)
+        score(PageImage(broken, ()), TARGET)
 
 
 def test_a_picture_that_is_too_large() -> None:
     out = BytesIO()
     Image.new("1", (8000, 6000)).save(out, "PNG")
     with pytest.raises(PictureError, match="8000 × 6000 pixels; at most 40 megapixels"):
-        score(Picture(out.getvalue(), ()), TARGET)
+        score(PageImage(out.getvalue(), ()), TARGET)
 
 
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "LA", "I;16", "1"])
 def test_every_kind_of_png_can_be_compared(mode: str) -> None:
     out = BytesIO()
     Image.new("I;16" if mode == "I;16" else mode, (60, 40)).save(out, "PNG")
-    picture = Picture(out.getvalue(), ())
+    picture = PageImage(out.getvalue(), ())
     assert score(picture, picture).overall == 1.0
 
 
 def test_the_heat_map_is_red_where_it_differs() -> None:
-    def red(copy: Picture) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def red(copy: PageImage) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         with Image.open(BytesIO(heat_map(TARGET, copy))) as image:
             pixels = np.asarray(image.convert("RGB")).astype(int)
         return pixels[..., 0] - pixels[..., 1] > 40

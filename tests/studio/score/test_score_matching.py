@@ -7,17 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.studio.score.assignment import assign
-from weft.studio.score.block import Block
-from weft.studio.score.colour import delta_e, distance
-from weft.studio.score.matching import match, nearness
-from weft.studio.score.similarity import LIKENESS, plain, similarity
-from weft.studio.score.ssim import similarity_map
+from weft.studio.score.blocks import LIKENESS, Block, colour_distance, delta_e, normalise_text, text_similarity
+from weft.studio.score.matching import assign_pairs, match_blocks, nearness
+from weft.studio.score.score import ssim_map
 
 weights = st.dictionaries(
     st.tuples(st.integers(0, 4), st.integers(0, 4)), st.floats(0.01, 1, allow_nan=False), max_size=14
 )
-words = st.text("abc dé漢", min_size=1, max_size=12).map(plain).filter(bool)
+words = st.text("abc dé漢", min_size=1, max_size=12).map(normalise_text).filter(bool)
 blocks = st.lists(
     st.builds(
         Block,
@@ -43,7 +40,7 @@ def best(edges: dict[tuple[int, int], float]) -> float:
 @given(weights)
 @settings(max_examples=150, deadline=None)
 def test_the_assignment_is_the_best_there_is(edges: dict[tuple[int, int], float]) -> None:
-    chosen = assign(edges)
+    chosen = assign_pairs(edges)
     assert len(set(chosen.values())) == len(chosen)
     assert all((row, column) in edges for row, column in chosen.items())
     assert sum(edges[pair] for pair in chosen.items()) == pytest.approx(best(edges))
@@ -52,7 +49,7 @@ def test_the_assignment_is_the_best_there_is(edges: dict[tuple[int, int], float]
 def test_a_large_assignment() -> None:
     numbers = np.random.default_rng(7).random((60, 80))
     edges = {(i, j): float(numbers[i, j]) for i in range(60) for j in range(80)}
-    chosen = assign(edges)
+    chosen = assign_pairs(edges)
     assert len(chosen) == 60
     greedy = sum(numbers.max(axis=1))
     assert sum(edges[pair] for pair in chosen.items()) <= greedy
@@ -64,8 +61,8 @@ def test_a_large_assignment() -> None:
 @given(words, words)
 @settings(deadline=None)
 def test_likeness_of_texts(one: str, other: str) -> None:
-    found = similarity(one, other)
-    assert found == similarity(other, one)
+    found = text_similarity(one, other)
+    assert found == text_similarity(other, one)
     assert found == 0.0 or LIKENESS <= found <= 1.0
     assert (found == 1.0) == (one == other)
 
@@ -75,13 +72,13 @@ def test_likeness_of_texts(one: str, other: str) -> None:
     [("Sign in", "Sign in", 1.0), ("Sign in", "Sign up", 10 / 14), ("abcd", "abxd", 6 / 8), ("Menu", "Basket", 0.0)],
 )
 def test_likeness_by_hand(one: str, other: str, expected: float) -> None:
-    assert similarity(one, other) == pytest.approx(expected)
+    assert text_similarity(one, other) == pytest.approx(expected)
 
 
 @given(blocks)
 @settings(max_examples=60, deadline=None)
 def test_blocks_match_themselves(page: list[Block]) -> None:
-    found = match(page, page, SIZE, SIZE)
+    found = match_blocks(page, page, SIZE, SIZE)
     assert not found.missing
     assert not found.extra
     assert all(pair.text == 1.0 for pair in found.pairs)
@@ -90,7 +87,7 @@ def test_blocks_match_themselves(page: list[Block]) -> None:
 @given(blocks, blocks)
 @settings(max_examples=60, deadline=None)
 def test_no_text_is_lost_or_doubled(one: list[Block], other: list[Block]) -> None:
-    found = match(one, other, SIZE, SIZE)
+    found = match_blocks(one, other, SIZE, SIZE)
 
     def letters(several: list[str]) -> list[str]:
         return sorted("".join(several).replace(" ", ""))
@@ -139,8 +136,8 @@ def test_ciede2000_as_published(
 
 
 def test_black_and_white_are_as_far_as_it_goes() -> None:
-    assert distance((0, 0, 0), (255, 255, 255)) == pytest.approx(100, abs=1e-3)
-    assert distance((12, 34, 56), (12, 34, 56)) == 0.0
+    assert colour_distance((0, 0, 0), (255, 255, 255)) == pytest.approx(100, abs=1e-3)
+    assert colour_distance((12, 34, 56), (12, 34, 56)) == 0.0
 
 
 def test_ssim_by_its_definition() -> None:
@@ -155,5 +152,5 @@ def test_ssim_by_its_definition() -> None:
         c1, c2 = 6.5025, 58.5225
         above = (2 * a.mean() * b.mean() + c1) * (2 * both + c2)
         expected += above / ((a.mean() ** 2 + b.mean() ** 2 + c1) * (a.var() + b.var() + c2)) / 3
-    assert similarity_map(one, other)[10, 14] == pytest.approx(expected)
-    assert (similarity_map(one, one) == 1.0).all()
+    assert ssim_map(one, other)[10, 14] == pytest.approx(expected)
+    assert (ssim_map(one, one) == 1.0).all()

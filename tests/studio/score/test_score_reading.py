@@ -3,15 +3,16 @@
 import pytest
 from score_support import WORDS, Word, drawn
 
-from weft.studio.score import Picture, read_text, score
-from weft.vision.models import available
+from weft.studio.score.picture import PageImage, read_text
+from weft.studio.score.score import score
+from weft.vision.see.models import available
 
 pytestmark = pytest.mark.skipif(not available(), reason="the extra local is not installed here")
 
 
 def test_a_page_read_from_its_picture_is_the_page() -> None:
     page = drawn([word._replace(size=max(word.size, 18)) for word in WORDS])
-    found = score(Picture(page.image), page)
+    found = score(PageImage(page.image), page)
     assert found.block > 0.95
     assert found.text > 0.95
     assert found.position > 0.98

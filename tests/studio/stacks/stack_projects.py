@@ -1,6 +1,6 @@
 """A small project for each stack, with the word `Harbour` on the page once it runs."""
 
-from weft.studio.stacks.stack import stack
+from weft.studio.stack import find_stack
 
 RED = (
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0\x90wS\xde\0\0\0\x0cIDATx\x9cc\xf8\xcf\xc0\0\0\x03"
@@ -28,7 +28,7 @@ _WORDS = """export function shout(word: string): string {
 
 
 def _scaffold(name: str, old: str, new: str) -> dict[str, str | bytes]:
-    files: dict[str, str | bytes] = dict(stack(name).scaffold)
+    files: dict[str, str | bytes] = dict(find_stack(name).scaffold)
     page = files["index.html"]
     assert isinstance(page, str)
     assert old in page
@@ -38,7 +38,7 @@ def _scaffold(name: str, old: str, new: str) -> dict[str, str | bytes]:
 
 def _vite() -> dict[str, str | bytes]:
     return {
-        **stack("react_vite").scaffold,
+        **find_stack("react_vite").scaffold,
         "src/App.jsx": """
 import { lazy, Suspense, useState } from "react";
 import clsx from "clsx";

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import pytest
 from stack_projects import project
 
-from weft.studio.browser import Browser, BrowserError, Rendering, find_chromium
-from weft.studio.libraries.packages import MISSING, installed
-from weft.studio.stacks.preview import Preview
-from weft.studio.stacks.stack import stack, stacks
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError, Rendering
+from weft.studio.preview import ProjectPreview
+from weft.studio.stack import find_stack, load_stacks
+from weft.studio.vendored import MISSING, is_installed
 
 
 def _chromium_is_missing() -> bool:
@@ -20,7 +22,7 @@ def _chromium_is_missing() -> bool:
 
 
 pytestmark = [
-    pytest.mark.skipif(not installed(), reason=MISSING),
+    pytest.mark.skipif(not is_installed(), reason=MISSING),
     pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed"),
 ]
 
@@ -32,15 +34,15 @@ def browser() -> Iterator[Browser]:
     browser.close()
 
 
-async def look(browser: Browser, name: str, files: dict[str, str | bytes], settle: float = 0.8) -> Rendering:
-    return await browser.render(Preview(stack(name), files), settle=settle)
+async def look(browser: Browser, name: str, files: dict[str, str | bytes], quiet_seconds: float = 0.8) -> Rendering:
+    return await browser.render(ProjectPreview(find_stack(name), files), quiet_seconds=quiet_seconds)
 
 
 def words(rendering: Rendering) -> str:
     return " ".join(block.text for block in rendering.texts)
 
 
-@pytest.mark.parametrize("name", list(stacks()))
+@pytest.mark.parametrize("name", list(load_stacks()))
 async def test_a_project_shows_and_says_nothing_in_the_console(browser: Browser, name: str) -> None:
     seen = await look(browser, name, project(name))
     assert seen.console == ()
@@ -48,9 +50,9 @@ async def test_a_project_shows_and_says_nothing_in_the_console(browser: Browser,
     assert "Harbour" in words(seen)
 
 
-@pytest.mark.parametrize("name", list(stacks()))
+@pytest.mark.parametrize("name", list(load_stacks()))
 async def test_a_scaffold_is_a_page_without_errors(browser: Browser, name: str) -> None:
-    seen = await look(browser, name, dict(stack(name).scaffold), settle=0.3)
+    seen = await look(browser, name, dict(find_stack(name).scaffold), quiet_seconds=0.3)
     assert (seen.console, seen.failed) == ((), ())
 
 
@@ -69,7 +71,7 @@ async def test_modules_styles_and_assets_of_a_project_work(browser: Browser) -> 
   document.body.append(note);
 }, 900))</script>"""
     files["index.html"] = str(files["index.html"]).replace("</body>", check + "</body>")
-    seen = await look(browser, "react_vite", files, settle=1.8)
+    seen = await look(browser, "react_vite", files, quiet_seconds=1.8)
     facts = words(seen).partition("facts ")[2].split("|")
     assert facts[0] == "7px"
     assert facts[1].startswith(("rgb(10, 61, 98", "oklch", "#0a3d62"))
@@ -87,8 +89,8 @@ async def test_modules_styles_and_assets_of_a_project_work(browser: Browser) -> 
     ],
 )
 async def test_what_is_wrong_in_a_project_is_said(browser: Browser, code: str, said: str) -> None:
-    files: dict[str, str | bytes] = {**stack("react_vite").scaffold, "src/App.jsx": code}
-    seen = await look(browser, "react_vite", files, settle=0.3)
+    files: dict[str, str | bytes] = {**find_stack("react_vite").scaffold, "src/App.jsx": code}
+    seen = await look(browser, "react_vite", files, quiet_seconds=0.3)
     assert any(said in line for line in seen.console), seen.console
     assert said.split(",")[0][:30] in words(seen)
 

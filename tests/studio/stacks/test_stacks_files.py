@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.core.errors import ConfigurationError
-from weft.studio.stacks.stack import parse_stack, stack, stacks
+from weft.studio.stack import find_stack, load_stacks, parse_stack
 
-ALL = list(stacks())
+ALL = list(load_stacks())
 GOOD = '+++\nlabel = "Mine"\nentry = "index.html"\npreview = "page"\n+++\nRules.\n\n# File: a/b.txt\n\n```\none\n```\n'
 
 
@@ -28,7 +28,7 @@ def test_there_are_the_eight() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_stack_has_rules_and_starts_with_its_entry(name: str) -> None:
-    found = stack(name)
+    found = find_stack(name)
     assert found.label
     assert len(found.rules) > 200
     assert found.entry in found.scaffold
@@ -37,17 +37,17 @@ def test_a_stack_has_rules_and_starts_with_its_entry(name: str) -> None:
 
 
 def test_the_project_with_a_build_is_complete() -> None:
-    files = stack("react_vite").scaffold
+    files = find_stack("react_vite").scaffold
     assert {"package.json", "vite.config.js", "index.html", "src/main.jsx", "src/App.jsx", "src/index.css"} <= set(
         files
     )
-    assert not stack("react_vite").is_single_file
-    assert stack("html_css").is_single_file
+    assert not find_stack("react_vite").is_single_file
+    assert find_stack("html_css").is_single_file
 
 
 def test_an_unknown_stack_says_which_there_are() -> None:
     with pytest.raises(ConfigurationError, match=r"no stack 'cobol'; choose one of html_tailwind, .*react_vite"):
-        stack("cobol")
+        find_stack("cobol")
 
 
 def test_a_file_is_read_with_its_fence() -> None:
@@ -78,11 +78,10 @@ def test_a_wrong_file_is_one_sentence(name: str, text: str, said: str) -> None:
 def test_a_folder_adds_stacks_and_replaces_ours(tmp_path: Path) -> None:
     (tmp_path / "mine.md").write_text(GOOD)
     (tmp_path / "svg.md").write_text(GOOD)
-    found = stacks(tmp_path)
+    found = load_stacks(tmp_path)
     assert found["mine"].label == found["svg"].label == "Mine"
     assert "html_css" in found
-    assert "mine" not in stacks()
-    assert stacks(tmp_path / "none") == stacks()
+    assert "mine" not in load_stacks()
 
 
 @settings(deadline=None)

@@ -9,28 +9,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stack_projects import RED, project
 
-from weft.studio.browser.serving import ORIGIN
-from weft.studio.libraries.packages import MISSING, installed
-from weft.studio.stacks.preview import PAGE, Preview
-from weft.studio.stacks.references import localised
-from weft.studio.stacks.stack import stack, stacks
+from weft.studio.browser.page import ORIGIN
+from weft.studio.preview import PAGE, ProjectPreview, localise_urls
+from weft.studio.stack import find_stack, load_stacks
+from weft.studio.vendored import MISSING, is_installed
 
-needs_libraries = pytest.mark.skipif(not installed(), reason=MISSING)
+needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
 
 def page_of(name: str, files: Mapping[str, str | bytes], base: str = "/") -> str:
-    answer = Preview(stack(name), files, base=base).answer(PAGE)
+    answer = ProjectPreview(find_stack(name), files, base=base).answer(PAGE)
     assert answer is not None
     assert answer.type == "text/html; charset=utf-8"
     return answer.body.decode()
 
 
 @needs_libraries
-@pytest.mark.parametrize("name", list(stacks()))
+@pytest.mark.parametrize("name", list(load_stacks()))
 @pytest.mark.parametrize("base", ["/", "/preview/abc/"])
 def test_every_address_in_the_page_is_served(name: str, base: str) -> None:
     files = project(name)
-    preview = Preview(stack(name), files, base=base)
+    preview = ProjectPreview(find_stack(name), files, base=base)
     page = page_of(name, files, base)
     found = re.findall(
         r"""(?:src|href)="([^"#]+)\"""", page.partition('id="weft-files"')[0] + page.rpartition("json")[2]
@@ -48,7 +47,7 @@ def test_addresses_are_turned_below_the_base_and_hashes_dropped() -> None:
         "<link href=//cdn.jsdelivr.net/npm/bootstrap integrity='x' rel=stylesheet>"
         '<script src="own.js" integrity="sha384-kept"></script><a href="https://unpkg.community/x">https://example.com</a>'
     )
-    assert localised(text, "/p/") == (
+    assert localise_urls(text, "/p/") == (
         '<script src="/p/_libraries/unpkg.com/vue@3" defer></script>'
         "<link href=/p/_libraries/cdn.jsdelivr.net/npm/bootstrap rel=stylesheet>"
         '<script src="own.js" integrity="sha384-kept"></script><a href="https://unpkg.community/x">https://example.com</a>'
@@ -58,12 +57,12 @@ def test_addresses_are_turned_below_the_base_and_hashes_dropped() -> None:
 @settings(deadline=None)
 @given(st.text())
 def test_text_without_our_hosts_is_left_alone(text: str) -> None:
-    assert localised(text, "/") == text
+    assert localise_urls(text, "/") == text
 
 
 def test_files_are_served_with_their_types() -> None:
-    preview = Preview(
-        stack("html_css"), {"index.html": "<p>", "a/b.png": RED, "s.css": "@import url(//unpkg.com/x.css)"}
+    preview = ProjectPreview(
+        find_stack("html_css"), {"index.html": "<p>", "a/b.png": RED, "s.css": "@import url(//unpkg.com/x.css)"}
     )
     answer = preview.answer("a/b.png")
     assert answer is not None
@@ -76,7 +75,7 @@ def test_files_are_served_with_their_types() -> None:
 
 
 def test_as_serve_it_answers_the_origin_and_libraries_only() -> None:
-    preview = Preview(stack("html_css"), {"index.html": "<p>hi"})
+    preview = ProjectPreview(find_stack("html_css"), {"index.html": "<p>hi"})
     assert preview(ORIGIN) == preview(f"{ORIGIN}index.html") == preview.answer(PAGE)
     assert preview("https://example.com/") is None
     placeholder = preview("https://placehold.co/10x10")
@@ -84,8 +83,8 @@ def test_as_serve_it_answers_the_origin_and_libraries_only() -> None:
 
 
 def test_an_empty_project_has_no_page() -> None:
-    assert Preview(stack("html_css"), {}).answer(PAGE) is None
-    assert Preview(stack("svg"), {}).answer(PAGE) is None
+    assert ProjectPreview(find_stack("html_css"), {}).answer(PAGE) is None
+    assert ProjectPreview(find_stack("svg"), {}).answer(PAGE) is None
 
 
 def test_a_drawing_stands_in_a_page_of_its_own() -> None:
@@ -100,7 +99,7 @@ def test_a_drawing_stands_in_a_page_of_its_own() -> None:
 @given(st.text())
 def test_no_module_can_leave_its_element(text: str) -> None:
     text += "</script><script>alert(1)//<!--"
-    page = page_of("react_vite", {**stack("react_vite").scaffold, "src/App.jsx": text})
+    page = page_of("react_vite", {**find_stack("react_vite").scaffold, "src/App.jsx": text})
     inside = page.partition('id="weft-files">')[2].partition("</script>")[0]
     assert json.loads(inside)["files"]["src/App.jsx"] == text.encode("utf-8", "replace").decode()
     assert "alert(1)" not in page.replace(inside, "")
@@ -108,7 +107,7 @@ def test_no_module_can_leave_its_element(text: str) -> None:
 
 @needs_libraries
 def test_only_packages_that_are_used_are_loaded() -> None:
-    scaffold = stack("react_vite").scaffold
+    scaffold = find_stack("react_vite").scaffold
     assert "lucide-react.js" not in page_of("react_vite", dict(scaffold))
     used = {**scaffold, "src/App.jsx": 'import { X } from "lucide-react"'}
     assert "/_weft/packages/lucide-react.js" in page_of("react_vite", used)

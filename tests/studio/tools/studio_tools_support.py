@@ -10,17 +10,18 @@ import pytest
 from PIL import Image, ImageDraw
 
 import weft
-from weft.core.content import Image as Shown
 from weft.core.envelope import Event
 from weft.core.events import FileChanged
-from weft.core.tools import ToolCall, ToolResult
-from weft.studio.assignment import Assignment, FindAssignment
-from weft.studio.browser import BrowserError, find_chromium
-from weft.studio.imaging.images import Images
-from weft.studio.stacks.stack import stack
+from weft.core.messages import Image as Shown
+from weft.core.messages import ToolCall, ToolResult
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.studio.imaging.images import ImageMaker
+from weft.studio.stack import find_stack
+from weft.studio.tools.context import FindContext, VariantContext
 from weft.studio.tools.family import studio_tools
 from weft.testing import check_log
-from weft.tools.web.outgoing import Outgoing
+from weft.tools.web.fetcher import WebFetcher
 from weft.tools.workspace.memory import MemoryWorkspace
 
 call = weft.ScriptedModel.call
@@ -102,13 +103,18 @@ def pictures_in(result: ToolResult) -> list[Image.Image]:
 
 def finder(
     targets: Sequence[bytes] = (), stack_name: str = "html_css", options: Sequence[Mapping[str, bytes]] = ()
-) -> FindAssignment:
+) -> FindContext:
     async def option(number: int) -> Mapping[str, bytes] | None:
         return options[number - 1] if number <= len(options) else None
 
-    async def find() -> Assignment:
-        return Assignment(
-            project="prj", version="ver", variant=0, stack=stack(stack_name), targets=tuple(targets), option=option
+    async def find() -> VariantContext:
+        return VariantContext(
+            project="prj",
+            version="ver",
+            variant=0,
+            stack=find_stack(stack_name),
+            targets=tuple(targets),
+            read_option=option,
         )
 
     return find
@@ -117,15 +123,15 @@ def finder(
 async def ran(
     *calls: Any,
     files: Mapping[str, str | bytes] | None = None,
-    find: FindAssignment | None = None,
-    images: Images | None = None,
-    outgoing: Outgoing | None = None,
+    find: FindContext | None = None,
+    images: ImageMaker | None = None,
+    outgoing: WebFetcher | None = None,
     secrets: Sequence[str] = (),
     **options: Any,
 ) -> Ran:
     """All calls in one message, by a real agent; the log keeps every invariant."""
     workspace = MemoryWorkspace(files)
-    tools = studio_tools(find or finder(), images=images or Images(), outgoing=outgoing)
+    tools = studio_tools(find or finder(), images=images or ImageMaker(), outgoing=outgoing)
     model = weft.ScriptedModel([list(calls), "Done."])
     agent = weft.Agent(model, tools=["files", *tools], workspace=workspace, **options)
     events: list[Event] = []

@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 from PIL import Image, ImageChops, ImageDraw
 from studio_tools_support import call, design, finder, pictures_in, png, ran
 
-from weft.studio.tools.assets import file_name, file_names
-from weft.studio.tools.choosing import chosen
-from weft.studio.tools.cropping import fitted
-from weft.studio.tools.sights import Region, Sight
-from weft.tools.workspace.paths import normal, protected
-from weft.vision.geometry import Rect
+from weft.studio.tools.assets import asset_name, asset_names
+from weft.studio.tools.extract import trim_box
+from weft.studio.tools.regions import Region, ScreenRegions, match_region
+from weft.tools.workspace.base import is_protected, normalize_path
+from weft.vision.elements import Rect
 
 TARGET = png(design())
 
@@ -54,14 +53,14 @@ def test_a_box_that_is_about_right_is_moved_to_the_edges(box: list[int]) -> None
     pen.ellipse((150, 150, 300, 300), fill="white")
     pen.text((100, 330), "A line of text that is near", fill="black")
     x, y, w, h = box
-    assert fitted(page, (x, y, x + w, y + h)) == (100, 120, 400, 320)
+    assert trim_box(page, (x, y, x + w, y + h)) == (100, 120, 400, 320)
 
 
 def test_a_box_in_the_midst_of_a_photograph_stays_as_it_is() -> None:
     photo = Image.effect_noise((300, 300), 90).convert("RGB")
-    assert fitted(photo, (50, 50, 200, 200)) == (50, 50, 200, 200)
-    assert fitted(Image.new("RGB", (300, 300), "white"), (50, 50, 200, 200)) == (50, 50, 200, 200)
-    assert fitted(photo, (0, 0, 300, 300)) == (0, 0, 300, 300)
+    assert trim_box(photo, (50, 50, 200, 200)) == (50, 50, 200, 200)
+    assert trim_box(Image.new("RGB", (300, 300), "white"), (50, 50, 200, 200)) == (50, 50, 200, 200)
+    assert trim_box(photo, (0, 0, 300, 300)) == (0, 0, 300, 300)
 
 
 async def test_names_from_a_model_stay_in_the_folder() -> None:
@@ -94,17 +93,17 @@ async def test_names_from_a_model_stay_in_the_folder() -> None:
 
 @given(st.text(max_size=300))
 def test_any_name_is_one_plain_component(name: str) -> None:
-    plain = file_name(name)
-    assert normal(f"assets/{plain}") == f"assets/{plain}"
+    plain = asset_name(name)
+    assert normalize_path(f"assets/{plain}") == f"assets/{plain}"
     assert "/" not in plain
     assert len(plain) < 80
-    assert not protected(f"assets/{plain}")
+    assert not is_protected(f"assets/{plain}")
     assert plain.endswith((".png", ".jpg", ".jpeg", ".webp"))
 
 
 @given(st.lists(st.sampled_from(["a", "A", "a.png", "b.jpg", "", "a-2"]), max_size=12))
 def test_no_two_files_have_one_name(names: list[str]) -> None:
-    found = [name.lower() for name in file_names(names)]
+    found = [name.lower() for name in asset_names(names)]
     assert len(set(found)) == len(found) == len(names)
 
 
@@ -165,7 +164,7 @@ HERO = region(0, 100, 1000, 400, "photo", "welcome harbour")
 MUG = region(50, 600, 200, 200, "photo", "blue mug price")
 POT = region(300, 600, 200, 200, "photo", "red teapot price")
 CLOCK = region(550, 600, 200, 200, "photo", "wall clock price")
-SIGHT = Sight((LOGO, HERO, MUG, POT, CLOCK), (1000, 1000))
+SIGHT = ScreenRegions((LOGO, HERO, MUG, POT, CLOCK), (1000, 1000))
 
 
 @pytest.mark.parametrize(
@@ -180,15 +179,15 @@ SIGHT = Sight((LOGO, HERO, MUG, POT, CLOCK), (1000, 1000))
     ],
 )
 def test_a_description_is_matched_by_place_kind_and_words_nearby(description: str, meant: Region | None) -> None:
-    assert chosen(SIGHT, description) is meant
+    assert match_region(SIGHT, description) is meant
 
 
 def test_nothing_is_chosen_where_nothing_was_seen() -> None:
-    assert chosen(Sight((), (100, 100)), "logo") is None
+    assert match_region(ScreenRegions((), (100, 100)), "logo") is None
 
 
 def test_the_sheet_shows_all(tmp_path: object) -> None:
-    from weft.studio.tools.showing import contact_sheet
+    from weft.studio.tools.assets import contact_sheet
 
     sheet = contact_sheet([(f"picture {number}.png", Image.new("RGB", (90, 30), "red")) for number in range(9)])
     assert sheet.startswith(b"\x89PNG")

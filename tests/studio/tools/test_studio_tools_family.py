@@ -2,14 +2,14 @@
 
 from studio_tools_support import call, finder, ran
 
-from weft.studio.imaging.images import Images
-from weft.studio.tools.family import NAMES, studio_tools
+from weft.studio.imaging.images import ImageMaker
+from weft.studio.tools.family import TOOL_NAMES, studio_tools
 
 
 def test_names_are_those_of_the_tools() -> None:
-    tools = studio_tools(finder(), images=Images())
-    assert tuple(tool.name for tool in tools) == NAMES
-    assert set(NAMES) == {
+    tools = studio_tools(finder(), images=ImageMaker())
+    assert tuple(tool.name for tool in tools) == TOOL_NAMES
+    assert set(TOOL_NAMES) == {
         "screenshot_preview",
         "compare_with_target",
         "retrieve_option",
@@ -22,20 +22,20 @@ def test_names_are_those_of_the_tools() -> None:
 
 
 def test_every_tool_describes_itself_and_its_arguments() -> None:
-    for tool in studio_tools(finder(), images=Images()):
+    for tool in studio_tools(finder(), images=ImageMaker()):
         assert len(tool.definition.description) > 40
         for name, field in tool.definition.input_schema["properties"].items():
             assert field.get("description"), f"{tool.name}: {name}"
 
 
 def test_what_only_looks_is_a_read_and_what_writes_is_not() -> None:
-    effects = {tool.name: tool.effect for tool in studio_tools(finder(), images=Images())}
+    effects = {tool.name: tool.effect for tool in studio_tools(finder(), images=ImageMaker())}
     reading = {"screenshot_preview", "compare_with_target", "retrieve_option"}
     assert {name for name, effect in effects.items() if effect == "read"} == reading
 
 
 def test_a_look_waits_for_every_writer_before_it() -> None:
-    for tool in studio_tools(finder(), images=Images()):
+    for tool in studio_tools(finder(), images=ImageMaker()):
         if tool.name in ("screenshot_preview", "compare_with_target"):
             assert tool.access is not None
             assert [(access.resource, access.changes) for access in tool.access({})] == [("file:", False)]

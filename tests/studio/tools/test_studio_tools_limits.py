@@ -11,15 +11,14 @@ from studio_tools_support import PAGE, call, design, finder, png, ran
 
 import weft
 from weft.core.envelope import Event
-from weft.core.tools import ToolResult
-from weft.studio.imaging.images import Images
-from weft.studio.imaging.openai import OpenAIPainter
-from weft.studio.tools import project
+from weft.core.messages import ToolResult
+from weft.studio.imaging.images import ImageMaker
+from weft.studio.imaging.providers import OpenAIImages
+from weft.studio.tools import context
 from weft.studio.tools.family import studio_tools
 from weft.testing import check_log
-from weft.testing.replies import Hang, Reply
-from weft.testing.server import ScriptedServer
-from weft.vision import models, sight
+from weft.testing.server import Hang, Reply, ScriptedServer
+from weft.vision.see import detect, models
 
 
 def busy() -> bytes:
@@ -42,7 +41,7 @@ async def test_no_package_is_needed_to_cut_out(monkeypatch: pytest.MonkeyPatch) 
 async def test_without_the_models_large_pictures_are_still_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(models, "_folder", lambda: None)
     models._load.cache_clear()  # pyright: ignore[reportPrivateUsage]
-    sight.forget()  # the picture may have been looked at before
+    detect.clear_cache()  # the picture may have been looked at before
     done = await ran(call("extract_assets"), find=finder([png(design())]))
     assert done.result.status == "ok"
     assert "Only large pictures were looked for. The models that read text are not installed" in done.result.text
@@ -51,7 +50,7 @@ async def test_without_the_models_large_pictures_are_still_found(monkeypatch: py
 
 async def test_cancelling_closes_the_connection_and_writes_nothing() -> None:
     async with ScriptedServer(lambda _: Reply([b"{", Hang()])) as server:
-        images = Images((OpenAIPainter("sk-x", base_url=server.url),))
+        images = ImageMaker((OpenAIImages("sk-x", base_url=server.url),))
         wanted = [{"prompt": "A hill", "name": f"hill{number}"} for number in range(3)]
         model = weft.ScriptedModel([[call("generate_images", images=wanted)], "Done."])
         agent = weft.Agent(model, tools=studio_tools(finder(), images=images))
@@ -74,12 +73,12 @@ async def test_cancelling_closes_the_connection_and_writes_nothing() -> None:
 
 
 async def test_a_project_that_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project, "MAX_FILES", 3)
+    monkeypatch.setattr(context, "MAX_FILES", 3)
     files = {"index.html": PAGE} | {f"{number}.txt": "x" for number in range(4)}
     done = await ran(call("screenshot_preview"), files=files)
     assert done.result.text.startswith("too_large: The project is too large for a preview")
-    monkeypatch.setattr(project, "MAX_FILES", 30)
-    monkeypatch.setattr(project, "MAX_BYTES", 300)
+    monkeypatch.setattr(context, "MAX_FILES", 30)
+    monkeypatch.setattr(context, "MAX_BYTES", 300)
     done = await ran(call("screenshot_preview"), files=files)
     assert done.result.text.startswith("too_large: ")
 
@@ -108,7 +107,7 @@ async def test_links_and_pipes_in_a_folder_lead_nowhere(tmp_path: Path) -> None:
         ]
     )
     before = sorted(path.name for path in outside.iterdir()), (outside / "secret.png").read_bytes()
-    agent = weft.Agent(model, tools=studio_tools(finder([png(design())]), images=Images()), workspace=inside)
+    agent = weft.Agent(model, tools=studio_tools(finder([png(design())]), images=ImageMaker()), workspace=inside)
     events: list[Event] = []
     agent.subscribe(events.append)
     await asyncio.wait_for(agent.send("Go.").result(), 60)
@@ -124,7 +123,7 @@ async def test_files_land_in_a_folder_on_disk(tmp_path: Path) -> None:
     model = weft.ScriptedModel(
         [[call("generate_images", images=[{"prompt": "A hill", "name": "hill", "width": 32, "height": 32}])], "Done."]
     )
-    agent = weft.Agent(model, tools=studio_tools(finder(), images=Images()), workspace=tmp_path)
+    agent = weft.Agent(model, tools=studio_tools(finder(), images=ImageMaker()), workspace=tmp_path)
     await agent.run("Go.")
     assert (tmp_path / "assets" / "hill.png").read_bytes().startswith(b"\x89PNG")
     await agent.close()

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 from studio_tools_support import PAGE, call, finder, needs_chromium, pictures_in, ran
 
-from weft.studio.browser import DESKTOP, shared_browser
-from weft.studio.stacks.preview import Preview
-from weft.studio.stacks.stack import stack
-from weft.vision.models import available
+from weft.studio.browser.browser import shared_browser
+from weft.studio.browser.page import DESKTOP
+from weft.studio.preview import ProjectPreview
+from weft.studio.stack import find_stack
+from weft.vision.see.models import available
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -18,7 +19,7 @@ def browser() -> Iterator[None]:
 
 
 async def shot(page: str = PAGE) -> bytes:
-    preview = Preview(stack("html_css"), {"index.html": page})
+    preview = ProjectPreview(find_stack("html_css"), {"index.html": page})
     return (await shared_browser().render(preview, "index.html", DESKTOP)).picture
 
 

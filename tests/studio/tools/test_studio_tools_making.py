@@ -8,10 +8,9 @@ from PIL import Image, ImageDraw
 from studio_tools_support import call, design, finder, pictures_in, png, ran
 
 from weft.core.errors import ProviderError, RateLimited
-from weft.studio.imaging.images import Images
-from weft.studio.imaging.painter import Wanted
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
+from weft.studio.imaging.api import ImageRequest
+from weft.studio.imaging.images import ImageMaker
+from weft.testing.server import Reply, ScriptedServer
 
 NO_KEY = "There is no key for an image model; set OPENAI_API_KEY, GEMINI_API_KEY or REPLICATE_API_TOKEN."
 
@@ -27,7 +26,7 @@ class Painter:
         self.error = error
         self.asked: list[str] = []
 
-    async def generate(self, wanted: Wanted) -> Image.Image:
+    async def generate(self, wanted: ImageRequest) -> Image.Image:
         return self._made(wanted.prompt, (1024, 1024))
 
     async def edit(self, picture: Image.Image, instruction: str) -> Image.Image:
@@ -61,7 +60,7 @@ async def test_a_provider_makes_them_in_the_right_size() -> None:
         {"prompt": "A red wall", "name": "wall.jpg", "width": 640, "height": 200},
         {"prompt": "A red door", "name": "door", "width": 64, "height": 128},
     ]
-    done = await ran(call("generate_images", images=wanted), images=Images((painter,)))
+    done = await ran(call("generate_images", images=wanted), images=ImageMaker((painter,)))
     assert sorted(done.changed) == ["assets/door.png", "assets/wall.jpg"]
     assert done.picture("assets/wall.jpg").size == (640, 200)
     assert done.picture("assets/door.png").size == (64, 128)
@@ -94,7 +93,7 @@ async def test_without_a_key_placeholders_are_drawn_and_called_so() -> None:
 async def test_a_provider_that_fails_leaves_no_broken_link() -> None:
     painter = Painter(error=RateLimited("Test painter gets too many requests; wait a little."))
     wanted = [{"prompt": "A hill", "name": "hill", "width": 200, "height": 100}]
-    done = await ran(call("generate_images", images=wanted), images=Images((painter,)))
+    done = await ran(call("generate_images", images=wanted), images=ImageMaker((painter,)))
     assert done.result.status == "ok"
     assert done.picture("assets/hill.png").size == (200, 100)
     assert "A placeholder" in done.result.text
@@ -104,18 +103,18 @@ async def test_a_provider_that_fails_leaves_no_broken_link() -> None:
 async def test_the_next_provider_helps_out() -> None:
     failing, working = Painter(error=RateLimited("No.")), Painter("blue")
     wanted = [{"prompt": "A hill", "name": "hill", "width": 32, "height": 32}]
-    done = await ran(call("generate_images", images=wanted), images=Images((failing, working)))
+    done = await ran(call("generate_images", images=wanted), images=ImageMaker((failing, working)))
     assert done.picture("assets/hill.png").getpixel((3, 3)) == (0, 0, 255)
     assert "placeholder" not in done.result.text
 
 
 async def test_what_shall_be_transparent_is_even_if_the_provider_knows_nothing_of_it() -> None:
     class OnWhite(Painter):
-        async def generate(self, wanted: Wanted) -> Image.Image:
+        async def generate(self, wanted: ImageRequest) -> Image.Image:
             return Image.open(io.BytesIO(picture_file())).convert("RGB")
 
     wanted = [{"prompt": "A disc", "name": "disc", "width": 120, "height": 80, "transparent": True}]
-    done = await ran(call("generate_images", images=wanted), images=Images((OnWhite(),)))
+    done = await ran(call("generate_images", images=wanted), images=ImageMaker((OnWhite(),)))
     disc = done.picture("assets/disc.png")
     assert disc.getpixel((0, 0)) == (0, 0, 0, 0)
     assert disc.getpixel((60, 40)) == (30, 90, 200, 255)
@@ -141,20 +140,20 @@ async def test_too_many_or_none_are_refused() -> None:
 
 async def test_two_calls_for_one_file_come_after_each_other() -> None:
     class Slow(Painter):
-        async def generate(self, wanted: Wanted) -> Image.Image:
+        async def generate(self, wanted: ImageRequest) -> Image.Image:
             await asyncio.sleep(0.5 if wanted.width == 32 else 0.0)
             return self._made(wanted.prompt, (wanted.width, wanted.height))
 
     wanted = [{"prompt": "A hill", "name": "hill", "width": 32, "height": 32}]
     other = [{"prompt": "A hill", "name": "hill", "width": 48, "height": 48}]
     calls = call("generate_images", images=wanted), call("generate_images", images=other)
-    done = await ran(*calls, images=Images((Slow(),)))
+    done = await ran(*calls, images=ImageMaker((Slow(),)))
     assert done.changed == ["assets/hill.png", "assets/hill.png"]
     assert done.picture("assets/hill.png").size == (48, 48)
 
 
 async def test_a_key_is_nowhere_in_the_log() -> None:
-    from weft.studio.imaging.openai import OpenAIPainter
+    from weft.studio.imaging.providers import OpenAIImages
 
     key = "sk-CANARY-0123456789abcdef"
 
@@ -162,7 +161,7 @@ async def test_a_key_is_nowhere_in_the_log() -> None:
         return Reply.json({"error": {"message": f"Incorrect API key provided: {key}", "code": "invalid_api_key"}}, 401)
 
     async with ScriptedServer(refuse) as server:
-        images = Images((OpenAIPainter(key, base_url=server.url),))
+        images = ImageMaker((OpenAIImages(key, base_url=server.url),))
         wanted = [{"prompt": "A hill", "name": "hill", "width": 32, "height": 32}]
         done = await ran(
             call("generate_images", images=wanted),
@@ -185,7 +184,7 @@ async def test_a_provider_changes_a_picture_and_its_size_stays() -> None:
     done = await ran(
         call("edit_image", path="assets/a.png", instruction="Make it a red wall"),
         files={"assets/a.png": picture_file()},
-        images=Images((Painter(),)),
+        images=ImageMaker((Painter(),)),
     )
     assert done.changed == ["assets/a.png"]
     assert done.picture("assets/a.png").size == (120, 80)
@@ -252,7 +251,7 @@ async def test_a_flat_background_is_removed_here_even_if_there_is_a_provider() -
     done = await ran(
         call("remove_background", paths=["assets/disc.jpg", "gone.png"]),
         files={"assets/disc.jpg": picture_file("PNG")},
-        images=Images((painter,)),
+        images=ImageMaker((painter,)),
     )
     assert painter.asked == []
     assert done.changed == ["assets/disc-cutout.png"]
@@ -269,7 +268,7 @@ async def test_any_other_background_goes_to_the_provider() -> None:
     done = await ran(
         call("remove_background", paths=["a.png"]),
         files={"a.png": png(design().crop((110, 130, 390, 310)))},
-        images=Images((painter,)),
+        images=ImageMaker((painter,)),
     )
     assert painter.asked == ["cut"]
     assert "Background removed by Test painter." in done.result.text
@@ -279,7 +278,9 @@ async def test_a_provider_that_fails_is_replaced_by_local_vision() -> None:
     painter = Painter(error=RateLimited("Test painter gets too many requests; wait a little."))
     busy = Image.effect_noise((160, 120), 90).convert("RGB")
     ImageDraw.Draw(busy).ellipse((40, 20, 120, 100), fill=(200, 30, 30))
-    done = await ran(call("remove_background", paths=["a.png"]), files={"a.png": png(busy)}, images=Images((painter,)))
+    done = await ran(
+        call("remove_background", paths=["a.png"]), files={"a.png": png(busy)}, images=ImageMaker((painter,))
+    )
     assert done.result.status == "ok"
     assert "without a model (by its colours), which guesses" in done.result.text
     assert "too many requests" in done.result.text

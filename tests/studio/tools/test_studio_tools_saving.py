@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 from PIL import Image
 from studio_tools_support import call, design, finder, png, ran
 
-from weft.studio.tools.references import replaced, shown_in
-from weft.testing.exchange import Request
-from weft.testing.replies import Reply
-from weft.testing.server import ScriptedServer
-from weft.tools.web.outgoing import Outgoing
+from weft.studio.tools.save import picture_urls, replace_urls
+from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
+from weft.tools.web.fetcher import WebFetcher
 
 SMALL = png(Image.new("RGB", (20, 10), (200, 30, 30)))
 DATA = f"data:image/png;base64,{base64.b64encode(SMALL).decode()}"
 
 
-def served(request: Request) -> Reply:
+def served(request: ReceivedRequest) -> Reply:
     path = request.path.partition("?")[0]
     bodies = {"/photos/boat.jpg": png(design()), "/small.png": SMALL, "/page.png": b"<html>no picture</html>"}
     if path == "/away.png":
@@ -55,7 +53,7 @@ async def test_pictures_of_the_web_are_fetched_and_every_file_finds_them() -> No
                 "css/style.css": f"a{{background:url('{server.url}/small.png')}}",
                 "data.js": f'export const pictures = ["{server.url}/small.png"];',
             },
-            outgoing=Outgoing(allow=[host]),
+            outgoing=WebFetcher(allow=[host]),
         )
         asked = [request.path for request in server.requests]
     assert sorted(asked) == ["/gone.png", "/photos/boat.jpg?w=8&h=6", "/small.png"]
@@ -70,7 +68,7 @@ async def test_pictures_of_the_web_are_fetched_and_every_file_finds_them() -> No
 
 def test_an_address_inside_a_longer_one_is_left_alone() -> None:
     text = "<img src='https://a.test/b.png?v=2'><img src='https://a.test/b.png'>"
-    assert replaced("index.html", text, {"https://a.test/b.png": "assets/b.png"}) == (
+    assert replace_urls("index.html", text, {"https://a.test/b.png": "assets/b.png"}) == (
         "<img src='https://a.test/b.png?v=2'><img src='assets/b.png'>"
     )
 
@@ -89,7 +87,7 @@ async def test_what_is_no_picture_and_what_leads_away_stays_as_it_is() -> None:
     async with ScriptedServer(served) as server:
         host = server.url.removeprefix("http://")
         urls = [f"{server.url}/page.png", f"{server.url}/away.png", "file:///etc/passwd", "data:image/png;base64,AAAA"]
-        done = await ran(call("save_assets", urls=urls), outgoing=Outgoing(allow=[host]))
+        done = await ran(call("save_assets", urls=urls), outgoing=WebFetcher(allow=[host]))
     assert done.result.status == "error"
     assert done.changed == []
     assert done.result.text.count("Left as it is:") == 4
@@ -140,14 +138,14 @@ async def test_an_animation_and_a_huge_picture() -> None:
     ],
 )
 def test_what_counts_as_a_picture_that_is_shown(text: str, urls: list[str]) -> None:
-    assert shown_in(text) == urls
+    assert picture_urls(text) == urls
 
 
 @given(st.text(alphabet="<img src=\"'https://a.b/c.png(){}url", max_size=400))
 def test_any_text_can_be_looked_through(text: str) -> None:
-    for url in shown_in(text):
+    for url in picture_urls(text):
         assert url in text
-        assert "zz" in replaced("a.js", text, {url: "zz"})
+        assert "zz" in replace_urls("a.js", text, {url: "zz"})
 
 
 def test_looking_is_linear() -> None:
@@ -161,5 +159,5 @@ def test_looking_is_linear() -> None:
         "data:image/png;" * 50_000,
         "url(" * 200_000,
     ):
-        shown_in(text)
+        picture_urls(text)
     assert time.perf_counter() - started < 20

@@ -6,7 +6,6 @@ from typing import Any
 
 import msgspec
 
-from weft.core.content import Reasoning, Text
 from weft.core.envelope import Event
 from weft.core.errors import ErrorInfo
 from weft.core.events import (
@@ -52,11 +51,19 @@ from weft.core.events import (
     UserMessage,
 )
 from weft.core.json import encode_text
-from weft.core.messages import Block, Message, user
+from weft.core.messages import (
+    Block,
+    InvalidCall,
+    Message,
+    Reasoning,
+    Text,
+    ToolCall,
+    ToolResult,
+    ToolStatus,
+    user_message,
+)
 from weft.core.payload import Payload
-from weft.core.stop import StopReason
-from weft.core.tools import InvalidCall, ToolCall, ToolResult, ToolStatus
-from weft.core.usage import Usage
+from weft.core.turn import StopReason, Usage
 from weft.testing import check_log
 
 OVERLOADED = ErrorInfo(code="overloaded", message="The model is overloaded; try again.", retryable=True)
@@ -94,7 +101,7 @@ class Log:
         self.exchanges += 1
         self.exchange = f"exc_{self.session}_{self.exchanges}"
         self.usage, self.turns, self.stop = Usage(), 0, "end_turn"
-        message = user("Make it so.")
+        message = user_message("Make it so.")
         return self.add(
             ExchangeRequest(message, client_request_id=request, cause=cause), UserMessage(message), ConversationStart()
         )

@@ -18,7 +18,7 @@ from weft.core.events import (
     ToolOutputDelta,
     Unknown,
 )
-from weft.core.messages import user
+from weft.core.messages import user_message
 from weft.testing import check_log
 
 
@@ -122,4 +122,4 @@ def test_a_log_of_nonsense_breaks_no_checker() -> None:
     assert {"I25", "I30"} <= found(Log().open().add(call("call_9", deep=[[[1]]])).close())
     assert "I11" in found(Log().open())
     assert {"I04", "I21"} <= found(Log().add(TextDelta(3, "b", "x")))
-    assert "I04" in found(Log().add(ExchangeRequest(user("Hi."))))
+    assert "I04" in found(Log().add(ExchangeRequest(user_message("Hi."))))

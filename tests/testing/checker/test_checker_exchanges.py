@@ -31,7 +31,7 @@ from weft.core.events import (
     MessageDiscarded,
     UserMessage,
 )
-from weft.core.usage import Usage
+from weft.core.turn import Usage
 from weft.testing import check_log
 
 

@@ -15,7 +15,7 @@ from weft.core.events import (
     ToolCompleted,
     ToolExecuting,
 )
-from weft.core.tools import ToolResult
+from weft.core.messages import ToolResult
 from weft.testing import check_log
 
 
@@ -140,10 +140,10 @@ def test_i43_against_the_contents() -> None:
 
 
 def test_i43_contents_that_are_no_longer_kept() -> None:
-    def gone(path: str, revision: int) -> bytes | None:
+    def missing(path: str, revision: int) -> bytes | None:
         raise WeftError(f"{path} {revision} is gone")
 
-    assert found(written("one"), content_at=gone) == set()
+    assert found(written("one"), content_at=missing) == set()
 
 
 @pytest.mark.parametrize(

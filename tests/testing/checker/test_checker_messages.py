@@ -16,7 +16,6 @@ from checker_logs import (
     tools,
 )
 
-from weft.core.content import Reasoning, Text
 from weft.core.events import (
     AssistantMessage,
     ConversationStart,
@@ -39,12 +38,11 @@ from weft.core.events import (
     ToolUseContentBlockStop,
     ToolUseMessage,
 )
-from weft.core.messages import Block, Message
+from weft.core.messages import Block, Message, Reasoning, Text, ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
 
 
-def said(log: Log, *content: Block, nth: int = 0) -> Log:
+def with_content(log: Log, *content: Block, nth: int = 0) -> Log:
     """The log with another content in an assistant message."""
     entry = log.entries[log.find(AssistantMessage, nth)].data
     assert isinstance(entry, AssistantMessage)
@@ -145,15 +143,15 @@ def test_i23_a_delta_is_missing_or_twice() -> None:
 
 
 def test_i23_another_text() -> None:
-    assert found(said(plain(), Reasoning("Let me think."), Text("Hello, "), Text("moon."))) == {"I23"}
+    assert found(with_content(plain(), Reasoning("Let me think."), Text("Hello, "), Text("moon."))) == {"I23"}
 
 
 def test_i23_text_in_the_wrong_block() -> None:
-    assert found(said(plain(), Reasoning("Let me think."), Text("Hello, wor"), Text("ld."))) == {"I23"}
+    assert found(with_content(plain(), Reasoning("Let me think."), Text("Hello, wor"), Text("ld."))) == {"I23"}
 
 
 def test_i23_an_empty_block_may_be_left_out() -> None:
-    log = said(Log().open().turn("", "Hello.").close(), Text("Hello."))
+    log = with_content(Log().open().turn("", "Hello.").close(), Text("Hello."))
     assert found(log) == set()
 
 
@@ -167,11 +165,11 @@ def test_i24_a_delta_is_missing_or_twice() -> None:
 
 
 def test_i24_thoughts_that_were_not_said() -> None:
-    assert found(said(plain(), Text("Hello, "), Text("world."))) == {"I24"}
+    assert found(with_content(plain(), Text("Hello, "), Text("world."))) == {"I24"}
 
 
 def test_i24_an_empty_thought_may_be_left_out() -> None:
-    assert found(said(Log().open().turn(Reasoning(""), "Hello.").close(), Text("Hello."))) == set()
+    assert found(with_content(Log().open().turn(Reasoning(""), "Hello.").close(), Text("Hello."))) == set()
 
 
 def test_i25_a_delta_is_missing_or_twice() -> None:
@@ -188,13 +186,13 @@ def test_i25_another_input_in_the_call() -> None:
 def test_i25_true_is_not_one() -> None:
     asked = call("call_1", all=True)
     log = Log().open().turn(asked).run(asked).result(asked).turn("Done.").close()
-    assert found(said(log, call("call_1", all=1))) == {"I25"}
+    assert found(with_content(log, call("call_1", all=1))) == {"I25"}
 
 
 def test_i25_another_input_in_the_message() -> None:
     asked = call(path="a.txt")
     log = Log().open().turn(asked).run(asked).result(asked).turn("Done.").close()
-    assert found(said(log, call(path="b.txt"))) == {"I25"}
+    assert found(with_content(log, call(path="b.txt"))) == {"I25"}
 
 
 def test_i25_another_name() -> None:
@@ -202,7 +200,7 @@ def test_i25_another_name() -> None:
 
 
 def test_i25_a_call_that_is_in_no_message() -> None:
-    assert "I25" in found(said(tools(), Text("I write it.")))
+    assert "I25" in found(with_content(tools(), Text("I write it.")))
     assert "I25" in found(tools().change(ToolUseContentBlockStart, id="call_other"))
 
 
@@ -210,7 +208,7 @@ def test_i25_a_call_that_is_not_given_out() -> None:
     asked = call(path="a")
     log = Log().open().turn(asked).run(asked).result(asked).turn("Done.").close()
     assert "I25" in found(log.cut(ToolCall))
-    assert "I25" in found(said(Log().open().turn("So.").close(), Text("So."), asked))
+    assert "I25" in found(with_content(Log().open().turn("So.").close(), Text("So."), asked))
     left = Log().open().turn(asked)
     assert found(left.cut(ToolCall).cut(ToolUseMessage).cut(ToolPlanned).close()) == {"I25"}
 

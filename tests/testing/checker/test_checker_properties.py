@@ -7,7 +7,6 @@ from checker_logs import Entry, Log, broken_call, call, found
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.core.content import Reasoning
 from weft.core.envelope import decode_event
 from weft.core.events import (
     ApprovalRequested,
@@ -41,7 +40,7 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.json import encode
-from weft.core.tools import ToolCall, ToolResult
+from weft.core.messages import Reasoning, ToolCall, ToolResult
 from weft.testing import LogChecker, check_log
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -70,7 +69,7 @@ class Story:
         self.log = Log()
         self.calls = 0
 
-    def tell(self) -> Log:
+    def generate(self) -> Log:
         for _ in range(self.draw(st.integers(1, 3))):
             self.exchange()
         return self.log
@@ -159,7 +158,7 @@ class Story:
 
 @st.composite
 def logs(draw: st.DrawFn) -> Log:
-    return Story(draw).tell()
+    return Story(draw).generate()
 
 
 @given(logs())

@@ -2,7 +2,6 @@
 
 from checker_logs import Entry, Log, call, found, resumed, resumed_message
 
-from weft.core.content import Text
 from weft.core.events import (
     AssistantMessage,
     ConversationDequeued,
@@ -18,9 +17,8 @@ from weft.core.events import (
     TextDelta,
     ToolFailed,
 )
-from weft.core.messages import Message
-from weft.core.tools import ToolResult
-from weft.core.usage import Usage
+from weft.core.messages import Message, Text, ToolResult
+from weft.core.turn import Usage
 
 
 def test_i61_from_elsewhere() -> None:

@@ -7,6 +7,7 @@ from weft.core.envelope import decode_event
 from weft.core.events import ExchangeResponse, FileChanged, Unknown
 from weft.core.json import encode
 from weft.testing import LogChecker, Violation, check_log
+from weft.testing.checker.invariants import INVARIANTS
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -53,7 +54,8 @@ def test_event_by_event() -> None:
     told = [(event.seq, violation) for event in log.events() for violation in checker.feed(event)]
     assert [(seq, violation.invariant) for seq, violation in told] == [(len(log.entries), "I51")]
     assert checker.close() == []
-    assert str(told[0][1]) == f"I51 at ses_1:{len(log.entries)}: the exchange says 9 turns and has 2"
+    where = f"I51 at ses_1:{len(log.entries)}"
+    assert str(told[0][1]) == f"{where}: the exchange says 9 turns and has 2. {INVARIANTS['I51']}"
 
 
 def test_a_violation_says_where() -> None:

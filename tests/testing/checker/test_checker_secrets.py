@@ -16,16 +16,17 @@ from weft.core.events import (
     ToolFailed,
     ToolOutputDelta,
 )
-from weft.core.messages import user
+from weft.core.messages import InvalidCall, ToolCall, ToolResult, user_message
 from weft.core.payload import Payload
-from weft.core.tools import InvalidCall, ToolCall, ToolResult
 
 CANARY = "sk-CANARY-0123"
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 3, in f\nKeyError: 1'
 
 
 def test_i70_anywhere() -> None:
-    assert found(plain().change(ExchangeRequest, message=user(f"My key is {CANARY}.")), secrets=[CANARY]) == {"I70"}
+    assert found(plain().change(ExchangeRequest, message=user_message(f"My key is {CANARY}.")), secrets=[CANARY]) == {
+        "I70"
+    }
     assert found(tools().change(ToolExecuting, summary=CANARY), secrets=["other", CANARY]) == {"I70"}
     assert found(plain(), secrets=[CANARY, ""]) == set()
 

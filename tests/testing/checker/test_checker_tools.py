@@ -3,7 +3,6 @@
 import pytest
 from checker_logs import Log, approved, broken_call, call, cancelled, found, invalid, one_call, own_call, resumed, tools
 
-from weft.core.content import Text
 from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -21,8 +20,8 @@ from weft.core.events import (
     ToolPlanned,
     ToolUseMessage,
 )
+from weft.core.messages import Text, ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 
 
 def running() -> Log:

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from weft.core.content import Image
 from weft.core.events import FileChanged
+from weft.core.messages import Image, ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
-from weft.tools.context import ToolContext
-from weft.tools.keep import Keep
-from weft.tools.outcome import ToolFault, ToolOutput
-from weft.tools.preview import Preview
-from weft.tools.tool import Tool
+from weft.tools.context import SessionObjects, ToolContext
+from weft.tools.definitions import CallPreview, Tool
+from weft.tools.results import ToolFault, ToolOutput
 from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.memory import MemoryWorkspace
 from weft.wires.partial_json import PartialJson
@@ -75,7 +72,7 @@ class Bench:
             call,
             self.workspace,
             emit=events.append,
-            keep=Keep(),
+            keep=SessionObjects(),
             ask=_no_answer,
             loop=asyncio.get_running_loop(),
         )
@@ -106,7 +103,7 @@ def _changes(events: list[Payload]) -> list[FileChanged]:
     return [event for event in events if isinstance(event, FileChanged)]
 
 
-def previewed(preview: Preview, arguments: dict[str, Any], cuts: Sequence[int]) -> list[tuple[str, str]]:
+def previewed(preview: CallPreview, arguments: dict[str, Any], cuts: Sequence[int]) -> list[tuple[str, str]]:
     """What a preview shows while the arguments arrive in pieces."""
     text = json.dumps(arguments, ensure_ascii=False)
     parser = PartialJson()

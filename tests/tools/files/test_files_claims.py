@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from weft.tools.definitions import Access, Tool
 from weft.tools.files import FILE_TOOLS, READ_TOOLS
 from weft.tools.summaries import call_summary
-from weft.tools.tool import Access, Tool
 
 TOOLS = {tool.name: tool for tool in FILE_TOOLS}
 PATCH = "*** Begin Patch\n*** Update File: ./a\n*** Move to: b/c\n@@\n-x\n*** Delete File: d\n*** End Patch"

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.tools.files import edit_file
-from weft.tools.files.nearest import candidates
-from weft.tools.files.replacing import find_all, replaced
-from weft.tools.outcome import ToolFault
+from weft.tools.files.edit import candidates, find_all, replace_text
+from weft.tools.results import ToolFault
 
 
 async def test_one_edit_gives_a_diff(bench: Bench) -> None:
@@ -132,10 +131,10 @@ plain = st.text(st.sampled_from("ab\n é"), max_size=30)
 )
 def test_it_is_str_replace_where_it_fits(text: str, old: str, new: str) -> None:
     if text.count(old) == 1 and old != new:
-        assert replaced(text, old, new) == text.replace(old, new, 1)
+        assert replace_text(text, old, new) == text.replace(old, new, 1)
         return
     with pytest.raises(ToolFault):
-        replaced(text, old, new)
+        replace_text(text, old, new)
 
 
 @given(plain, st.text(st.sampled_from("ab\n é"), min_size=1, max_size=3), plain)
@@ -144,8 +143,8 @@ def test_crlf_files_behave_as_lf_files(text: str, old: str, new: str) -> None:
     if text.count(old) != 1 or old == new or "\n" not in text:
         return
     crlf = text.replace("\n", "\r\n")
-    assert replaced(crlf, old, new) == replaced(text, old, new).replace("\n", "\r\n")
-    assert replaced(crlf, old.replace("\n", "\r\n"), new.replace("\n", "\r\n")) == replaced(crlf, old, new)
+    assert replace_text(crlf, old, new) == replace_text(text, old, new).replace("\n", "\r\n")
+    assert replace_text(crlf, old.replace("\n", "\r\n"), new.replace("\n", "\r\n")) == replace_text(crlf, old, new)
 
 
 @given(st.text(st.sampled_from("ab\r\n"), max_size=30), st.text(st.sampled_from("ab\r\n"), min_size=1, max_size=3))
@@ -163,6 +162,6 @@ def test_a_miss_in_a_large_file_takes_no_time() -> None:
     for wanted in ("def function_77(a,b):  return a+b*77", "q" * 100_000, "def f\n" * 1000, "\n\n\n", "😀"):
         start = time.monotonic()
         with pytest.raises(ToolFault):
-            replaced(text, wanted, "x")
+            replace_text(text, wanted, "x")
         assert time.monotonic() - start < 5
     assert candidates(text, "def function_77(a,b):  return a+b*77")[0][0] == 78

@@ -6,9 +6,9 @@ from files_bench import Bench, previewed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from weft.tools.definitions import Growth
 from weft.tools.files import edit_file
-from weft.tools.files.edit_preview import EditPreview
-from weft.tools.preview import Growth
+from weft.tools.files.edit import EditPreview
 from weft.tools.workspace.memory import MemoryWorkspace
 
 ALPHABET = 'abc\n"\\é😀'

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.tools.files import find_file
-from weft.tools.files.fuzzy import score
-from weft.tools.files.listing import MAX_FOUND
+from weft.tools.files.listing import MAX_FOUND, score
 
 FILES = [
     "src/user/controller.ts",

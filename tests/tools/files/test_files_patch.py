@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.tools.files import apply_patch
-from weft.tools.files.patch_apply import apply_hunks
-from weft.tools.files.patching import read_patch
-from weft.tools.outcome import ToolFault
-from weft.tools.workspace.diff import unified
+from weft.tools.files.patch import apply_hunks, read_patch
+from weft.tools.results import ToolFault
+from weft.tools.workspace.diff import unified_diff
 from weft.tools.workspace.memory import MemoryWorkspace
 
 CODE = "import os\n\ndef first():\n    x = 1\n    return x\n\ndef second():\n    x = 1\n    return x\n"
@@ -229,7 +228,7 @@ def test_a_diff_applied_gives_the_new_text(old: str, new: str, context: int) -> 
 @settings(max_examples=300)
 @given(files, files)
 def test_our_own_diff_applied_gives_the_new_text(old: str, new: str) -> None:
-    patch = unified("f", old.encode(), new.encode())
+    patch = unified_diff("f", old.encode(), new.encode())
     bench = Bench(MemoryWorkspace({"f": old}))
     if not patch:
         return
@@ -242,10 +241,10 @@ def test_our_own_diff_applied_gives_the_new_text(old: str, new: str) -> None:
 @given(st.lists(st.tuples(files, files), min_size=1, max_size=3), st.booleans())
 def test_many_files_there_and_back(pairs: list[tuple[str, str]], drop: bool) -> None:
     before = {f"d/{number}": old for number, (old, _) in enumerate(pairs)}
-    patch = "".join(unified(f"d/{number}", old.encode(), new.encode()) for number, (old, new) in enumerate(pairs))
+    patch = "".join(unified_diff(f"d/{number}", old.encode(), new.encode()) for number, (old, new) in enumerate(pairs))
     if drop:
         before["gone"] = "x\n"
-        patch += unified("gone", b"x\n", None) + unified("come", None, b"y")
+        patch += unified_diff("gone", b"x\n", None) + unified_diff("come", None, b"y")
     if not patch:
         return
     bench = Bench(MemoryWorkspace(before))

@@ -6,8 +6,8 @@ import pytest
 from files_bench import Bench
 
 from weft.tools.files import read_file
-from weft.tools.files.reading import ALL_CHARACTERS, FILE_CHARACTERS, FILE_LINES, MAX_FILES
-from weft.tools.files.sizes import MAX_IMAGE
+from weft.tools.files.access import MAX_IMAGE
+from weft.tools.files.read_write import ALL_CHARACTERS, FILE_CHARACTERS, FILE_LINES, MAX_FILES
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 PICTURES = {

@@ -13,11 +13,11 @@ from files_bench import Bench
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from weft.tools.files import ripgrep, search_files, searching
+from weft.tools.files import ripgrep, search, search_files
+from weft.tools.files.listing import Deadline
 from weft.tools.files.pattern import Expression, PatternFault
 from weft.tools.files.ripgrep import Ripgrep
-from weft.tools.files.scan import Scan
-from weft.tools.files.walk import Deadline
+from weft.tools.files.search import Scan
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
@@ -30,7 +30,7 @@ def searched(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Bench]:
     """Every way there is to search, with time enough for a busy machine."""
-    monkeypatch.setattr(searching, "Deadline", partial(Deadline, 30))
+    monkeypatch.setattr(search, "Deadline", partial(Deadline, 30))
     if request.param == "memory":
         yield Bench(MemoryWorkspace())
         return
@@ -286,7 +286,7 @@ TEXTS = [
 @needs_ripgrep
 @pytest.mark.parametrize("ignore_case", [False, True])
 async def test_both_engines_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignore_case: bool) -> None:
-    monkeypatch.setattr(searching, "Deadline", partial(Deadline, 30))
+    monkeypatch.setattr(search, "Deadline", partial(Deadline, 30))
     bench = Bench(DiskWorkspace(tmp_path))
     for number, text in enumerate(TEXTS):
         bench.put(f"d{number % 3}/{number}.txt", text)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from files_bench import Bench, Outcome, previewed
 
+from weft.tools.definitions import Tool
 from weft.tools.files import (
     FILE_TOOLS,
     apply_patch,
@@ -21,7 +22,6 @@ from weft.tools.files import (
     search_files,
     write_file,
 )
-from weft.tools.tool import Tool
 from weft.tools.workspace.disk import DiskWorkspace
 
 CANARY = "CANARY-7f3a"
@@ -97,7 +97,7 @@ OUTSIDE = [
 ]
 
 
-def _told(outcome: Outcome) -> str:
+def _outcome_text(outcome: Outcome) -> str:
     return repr((outcome.text, outcome.summary, outcome.changes, outcome.images))
 
 
@@ -105,7 +105,7 @@ def _told(outcome: Outcome) -> str:
 async def test_p01_to_p05_for_every_tool(place: Place, path: str) -> None:
     for tool, arguments in _calls(path):
         done = await place.bench.run(tool, **arguments)
-        told = _told(done)
+        told = _outcome_text(done)
         assert done.is_error, (tool.name, arguments, told)
         assert CANARY not in told
         assert str(place.inside.parent) not in told

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
 from weft.tools.files import FILE_TOOLS
 from weft.tools.runtime import ToolRuntime
 from weft.tools.workspace.disk import DiskWorkspace

@@ -5,8 +5,8 @@ import hashlib
 import pytest
 from files_bench import Bench, previewed
 
+from weft.tools.definitions import Tool
 from weft.tools.files import create_file, write_file
-from weft.tools.tool import Tool
 
 both = pytest.mark.parametrize("tool", [create_file, write_file], ids=lambda tool: tool.name)
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from weft.core.events import ToolOutputDelta
+from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall
-from weft.tools.context import ToolContext
-from weft.tools.keep import Keep
+from weft.tools.context import SessionObjects, ToolContext
+from weft.tools.definitions import Tool
 from weft.tools.mcp import McpServer, McpServers
-from weft.tools.outcome import ToolOutput
-from weft.tools.tool import Tool
+from weft.tools.results import ToolOutput
 
 HERE = Path(__file__).parent
 
@@ -43,7 +42,7 @@ async def run(tool: Tool, shown: list[str] | None = None, **arguments: Any) -> T
         ToolCall(id="c1", name=tool.name, input=arguments),
         None,  # pyright: ignore[reportArgumentType]
         emit=emit,
-        keep=Keep(),
+        keep=SessionObjects(),
         ask=None,  # pyright: ignore[reportArgumentType]
     )
     return await tool.run(arguments, ctx)

@@ -59,16 +59,16 @@ def fail() -> str:
 async def hang(mark: str, ctx: Context[Any, Any]) -> str:
     """Never comes back; leaves a mark when it began and when it was cancelled."""
     await ctx.report_progress(1, 2, "half way")
-    _leave(mark, f"began {os.getpid()}")
+    _write_mark(mark, f"began {os.getpid()}")
     try:
         await asyncio.sleep(3600)
     except asyncio.CancelledError:
-        _leave(mark, "cancelled")
+        _write_mark(mark, "cancelled")
         raise
     return "never"
 
 
-def _leave(mark: str, text: str) -> None:
+def _write_mark(mark: str, text: str) -> None:
     Path(f"{mark}.part").write_text(text)
     Path(f"{mark}.part").rename(mark)
 

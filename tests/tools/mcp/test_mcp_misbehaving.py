@@ -18,8 +18,8 @@ from mcp_calls import by_name, children, is_alive, open_files, raw, run, until
 
 from weft.core.errors import ConfigurationError
 from weft.tools.mcp import McpFault, McpServer, McpServers, ToolChange
-from weft.tools.mcp.naming import tool_names
-from weft.tools.mcp.process import MAX_LOG, ErrorLog, Lines
+from weft.tools.mcp.catalogue import tool_names
+from weft.tools.mcp.transports import MAX_LOG, ErrorLog, LineBuffer
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at processes through /proc")
 
@@ -201,13 +201,13 @@ def test_names_are_valid_and_each_only_once(originals: list[str]) -> None:
 
 @given(st.lists(st.binary(max_size=20)), st.integers(1, 30))
 def test_lines_in_any_cut(chunks: list[bytes], limit: int) -> None:
-    lines = Lines(limit)
+    lines = LineBuffer(limit)
     found = [line for chunk in chunks for line in lines.feed(chunk)]
     assert found == [line for line in b"".join(chunks).split(b"\n")[:-1] if len(line) <= limit]
 
 
 def test_a_line_that_is_too_long_is_not_held() -> None:
-    lines, chunk = Lines(1_000_000), 100_000
+    lines, chunk = LineBuffer(1_000_000), 100_000
     tracemalloc.start()
     for _ in range(500):
         assert lines.feed(b"x" * chunk) == []

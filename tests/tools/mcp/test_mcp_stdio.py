@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mcp_calls import by_name, children, is_alive, real, run, until
 
-from weft.core.content import File, Image, Text
+from weft.core.messages import File, Image, Text
 from weft.tools.mcp import McpFault, McpServers, ToolChange
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at processes through /proc")

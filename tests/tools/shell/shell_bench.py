@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from weft.core.events import ToolOutputDelta
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
-from weft.core.tools import ToolCall, ToolResult
 from weft.tools.runtime import ToolRuntime
 
 CANARY = "CANARY-5f0c1d"

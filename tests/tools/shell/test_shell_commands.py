@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shell_bench import Place
 
-from weft.core.tools import ToolCall
+from weft.core.messages import ToolCall
 from weft.tools.permissions import Permissions
 from weft.tools.runtime import ToolRuntime
 from weft.tools.shell.commands import MOST_PARTS, split_commands

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.tools.printable import PrintableStream, printable
+from weft.tools.sanitize import TextSanitizer, sanitize_text
 
 ESC, BEL, ST = "\x1b", "\x07", "\x1b\\"
 
@@ -35,7 +35,7 @@ ESC, BEL, ST = "\x1b", "\x07", "\x1b\\"
     ],
 )
 def test_what_is_shown(text: str, shown: str):
-    assert printable(text) == shown
+    assert sanitize_text(text) == shown
 
 
 PIECES = st.sampled_from(
@@ -46,22 +46,22 @@ TEXT = st.lists(PIECES | st.text(max_size=3), max_size=40).map("".join)
 
 @given(TEXT)
 def test_nothing_that_acts_is_left(text: str):
-    shown = printable(text)
+    shown = sanitize_text(text)
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", shown)
-    assert printable(shown) == shown
+    assert sanitize_text(shown) == shown
     assert all(unicodedata.category(char) != "Cc" or char in "\n\t\r" for char in shown)
 
 
 @given(TEXT, st.lists(st.integers(0, 60), max_size=8))
 def test_any_cut_shows_the_same(text: str, cuts: list[int]):
-    stream = PrintableStream()
+    stream = TextSanitizer()
     places = sorted({min(cut, len(text)) for cut in cuts})
     pieces = [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
-    assert "".join([*(stream.feed(piece) for piece in pieces), stream.close()]) == printable(text)
+    assert "".join([*(stream.feed(piece) for piece in pieces), stream.close()]) == sanitize_text(text)
 
 
 def test_a_sequence_that_never_ends_is_not_held_for_ever():
-    stream = PrintableStream()
+    stream = TextSanitizer()
     shown = "".join(stream.feed("\x1b]0;" + "x" * 1000) if turn == 0 else stream.feed("y" * 1000) for turn in range(20))
     assert shown.startswith("\\x1b]0;xxx")
     assert len(shown) > 10_000

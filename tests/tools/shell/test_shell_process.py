@@ -16,11 +16,9 @@ from uuid import uuid4
 import pytest
 from shell_bench import Place, alive, exit_code
 
-from weft.tools.outcome import ToolFault
-from weft.tools.shell.limits import Limits
-from weft.tools.shell.output import MOST, Output
-from weft.tools.shell.process import Process
-from weft.tools.shell.sandbox import Sandbox
+from weft.tools.results import ToolFault
+from weft.tools.shell.process import MOST, CommandOutput, Process
+from weft.tools.shell.sandbox import Sandbox, SandboxLimits
 
 HIDING = {
     "plain": "sleep 600",
@@ -40,7 +38,7 @@ def marked(marker: str, command: str) -> str:
     return f"export MARKER={marker}; {command}"
 
 
-async def gone(marker: str) -> bool:
+async def all_processes_ended(marker: str) -> bool:
     """Nothing with the marker is alive, at the latest a second from now."""
     for _ in range(50):
         if not alive(marker):
@@ -57,7 +55,7 @@ async def test_a_timeout_ends_everything(place: Place, how: str):
     assert time.monotonic() - began < 10
     assert result.status == "timeout"
     assert "The command was ended after 1 s" in result.text
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
 
 
 @pytest.mark.parametrize("how", HIDING)
@@ -70,7 +68,7 @@ async def test_a_cancel_ends_everything(place: Place, how: str):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
 
 
 async def test_a_normal_end_ends_what_was_left_running(place: Place):
@@ -78,7 +76,7 @@ async def test_a_normal_end_ends_what_was_left_running(place: Place):
     result = await place.run(marked(marker, "(setsid sleep 600 &); echo started; exit 4"))
     assert exit_code(result) == 4
     assert "started" in result.text
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
 
 
 async def test_what_was_said_before_a_timeout_is_told(place: Place):
@@ -96,7 +94,7 @@ async def test_a_cancel_at_any_moment_of_the_start_leaves_nothing(place: Place, 
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
     assert list(place.folder.iterdir()) == []
 
 
@@ -112,7 +110,7 @@ async def test_two_hundred_cancels_leak_nothing(place: Place):
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
     assert len(os.listdir("/proc/self/fd")) == files
     assert len(asyncio.all_tasks()) == tasks
     assert list(place.folder.iterdir()) == []
@@ -122,7 +120,7 @@ async def test_two_hundred_cancels_leak_nothing(place: Place):
 
 async def test_a_second_cancel_does_not_hurry_the_end(sandbox: Sandbox, tmp_path: Path):
     marker = uuid4().hex
-    process = Process(sandbox.prepare(str(tmp_path), f"sleep 600 # {marker}"), Output())
+    process = Process(sandbox.prepare(str(tmp_path), f"sleep 600 # {marker}"), CommandOutput())
     while not alive(marker):
         await asyncio.sleep(0.01)
     stopping = asyncio.create_task(process.stop())
@@ -132,7 +130,7 @@ async def test_a_second_cancel_does_not_hurry_the_end(sandbox: Sandbox, tmp_path
     with pytest.raises(asyncio.CancelledError):
         await stopping
     assert not process.running
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
 
 
 async def test_a_killed_server_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
@@ -140,10 +138,9 @@ async def test_a_killed_server_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
     program = (
         "import asyncio, sys\n"
         "from weft.tools.shell.sandbox import Sandbox\n"
-        "from weft.tools.shell.process import Process\n"
-        "from weft.tools.shell.output import Output\n"
+        "from weft.tools.shell.process import CommandOutput, Process\n"
         "async def main():\n"
-        "    await Process(Sandbox().prepare(sys.argv[1], sys.argv[2]), Output()).wait()\n"
+        "    await Process(Sandbox().prepare(sys.argv[1], sys.argv[2]), CommandOutput()).wait()\n"
         "asyncio.run(main())\n"
     )
     command = marked(marker, "(setsid sleep 600 &); sleep 600")
@@ -152,7 +149,7 @@ async def test_a_killed_server_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
         await asyncio.sleep(0.02)
     server.send_signal(signal.SIGKILL)
     server.wait()
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
 
 
 def test_a_loop_that_closes_under_a_command_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
@@ -160,13 +157,13 @@ def test_a_loop_that_closes_under_a_command_leaves_nothing(sandbox: Sandbox, tmp
     for delay in (0.0, 0.001, 0.005, 0.1):
 
         async def begin(delay: float = delay) -> Process:
-            process = Process(sandbox.prepare(str(tmp_path), f"sleep 600 # {marker}"), Output())
+            process = Process(sandbox.prepare(str(tmp_path), f"sleep 600 # {marker}"), CommandOutput())
             await asyncio.sleep(delay)
             return process
 
         files = len(os.listdir("/proc/self/fd"))
         asyncio.run(begin())
-        assert asyncio.run(gone(marker))
+        assert asyncio.run(all_processes_ended(marker))
         assert len(os.listdir("/proc/self/fd")) == files
     assert list(tmp_path.iterdir()) == []
 
@@ -175,13 +172,13 @@ async def test_a_sandbox_that_cannot_be_set_up_is_a_fault_and_nothing_runs(sandb
     launch = sandbox.prepare(str(tmp_path), "touch here", "")
     assert launch.argv[1] == "--args"
     launch.argv[1:3] = ["--chdir", "/nowhere", *launch.argv[1:3], "--bind", "/does-not-exist", "/x"]
-    process = Process(launch, Output())
+    process = Process(launch, CommandOutput())
     with pytest.raises(ToolFault, match="could not be set up, so nothing was run"):
         await process.wait()
     assert list(tmp_path.iterdir()) == []
 
 
-class Unhurried(Limits):
+class Unhurried(SandboxLimits):
     """While it takes its time a sandbox that fails has failed."""
 
     def impose(self, pid: int) -> None:
@@ -191,18 +188,18 @@ class Unhurried(Limits):
 class Late(Unhurried):
     def impose(self, pid: int) -> None:
         super().impose(pid)
-        Limits.impose(self, pid)
+        SandboxLimits.impose(self, pid)
 
 
 @pytest.mark.parametrize("slow", [Unhurried, Late])
 async def test_a_sandbox_that_is_gone_before_it_could_let_anybody_in(
-    sandbox: Sandbox, tmp_path: Path, slow: type[Limits]
+    sandbox: Sandbox, tmp_path: Path, slow: type[SandboxLimits]
 ):
     launch = sandbox.prepare(str(tmp_path), "touch here", "")
     launch.argv[1:3] = ["--chdir", "/nowhere", *launch.argv[1:3], "--bind", "/does-not-exist", "/x"]
     launch.limits = slow()
     with pytest.raises(ToolFault, match="could not be set up, so nothing was run"):
-        await Process(launch, Output()).wait()
+        await Process(launch, CommandOutput()).wait()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -299,7 +296,7 @@ async def test_a_command_in_the_background(place: Place):
     assert place.shown() == "", "nothing of a call may follow its result"
     stopped = await place.call("stop_command", id="command-1")
     assert stopped.text.startswith("command-1 was stopped")
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
     again = await place.call("command_output", id="command-1")
     assert again.status == "error"
     assert "There is no background command" in again.text
@@ -324,7 +321,7 @@ async def test_the_session_takes_its_background_commands_along(
     assert refused.status == "error"
     assert "8 commands run in the background already" in refused.text
     await place.runtime.close()
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
     assert list(place.folder.iterdir()) == []
 
 
@@ -333,7 +330,7 @@ async def test_unsandboxed_commands_are_ended_too(make_place: Callable[[Sandbox]
     marker = uuid4().hex
     result = await place.run(marked(marker, "sleep 600 & sleep 600"), timeout_s=0.5)
     assert result.status == "timeout"
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
     assert exit_code(await place.run(marked(marker, "sleep 600 & exit 2"))) == 2
-    assert await gone(marker)
+    assert await all_processes_ended(marker)
     await place.runtime.close()

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from shell_bench import CANARY, Place, exit_code
 
-from weft.tools.shell.limits import Limits
-from weft.tools.shell.sandbox import Sandbox, in_memory
-from weft.tools.shell.shield import PROTECTED, SET_ASIDE
+from weft.tools.shell.protected_paths import PROTECTED, SET_ASIDE
+from weft.tools.shell.sandbox import Sandbox, SandboxLimits, memory_file
 
 
 async def test_a_command_sees_and_changes_the_workspace(place: Place):
@@ -109,7 +108,7 @@ async def test_the_environment_is_fixed(place: Place, monkeypatch: pytest.Monkey
 
 
 async def test_no_descriptor_of_the_server_is_inherited(place: Place):
-    secret = in_memory(CANARY.encode())
+    secret = memory_file(CANARY.encode())
     os.set_inheritable(secret, True)
     try:
         result = await place.run(
@@ -300,7 +299,7 @@ async def test_no_repository_appears(place: Place):
 
 async def test_limits_hold(make_place: Callable[[Sandbox], Place], sandbox: Sandbox):
     mib = 1024 * 1024
-    small = Sandbox(limits=Limits(file_size=mib, open_files=50, memory=200 * mib, temporary=mib))
+    small = Sandbox(limits=SandboxLimits(file_size=mib, open_files=50, memory=200 * mib, temporary=mib))
     place = make_place(small)
     assert exit_code(await place.run("ulimit -n; head -c 2000000 /dev/zero > big")) != 0
     assert (place.folder / "big").stat().st_size <= mib
@@ -314,7 +313,7 @@ async def test_limits_hold(make_place: Callable[[Sandbox], Place], sandbox: Sand
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the kernel does not hold root to a number of processes")
 async def test_processes_are_bounded(make_place: Callable[[Sandbox], Place], sandbox: Sandbox):
-    place = make_place(Sandbox(limits=Limits(processes=20)))
+    place = make_place(Sandbox(limits=SandboxLimits(processes=20)))
     result = await place.run("for i in $(seq 100); do sleep 5 & done; wait", timeout_s=20)
     assert "Resource temporarily unavailable" in result.text
     await place.runtime.close()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.tools.web.addresses import is_public, parse_address
+from weft.tools.web.urls import is_public, parse_address
 
 NOT_PUBLIC = """
     0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.100.100.200 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254

@@ -7,14 +7,12 @@ import zlib
 import pytest
 from web_site import page, redirect, site
 
-from weft.core.content import Image, Text
-from weft.core.tools import ToolCall
-from weft.tools.context import ToolContext
-from weft.tools.keep import Keep
-from weft.tools.outcome import ToolFault, ToolOutput
-from weft.tools.web.fetch import MAX_CHARS, fetch_tool, fetch_url
-from weft.tools.web.media import kind_of, picture_of, text_of
-from weft.tools.web.outgoing import Outgoing
+from weft.core.media import picture_header
+from weft.core.messages import Image, Text, ToolCall
+from weft.tools.context import SessionObjects, ToolContext
+from weft.tools.results import ToolFault, ToolOutput
+from weft.tools.web.fetch_tool import MAX_CHARS, decode_text, fetch_tool, fetch_url, sniff_kind
+from weft.tools.web.fetcher import WebFetcher
 
 
 def png(width: int, height: int) -> bytes:
@@ -29,10 +27,10 @@ def png(width: int, height: int) -> bytes:
 async def fetch(reply: bytes, path: str = "/", **arguments: int) -> ToolOutput:
     """What the tool says of a site whose every page is this one."""
     async with site({path: reply, "/page": page("<title>T</title><p>moved here")}) as here:
-        tool = fetch_tool(Outgoing(allow={here.at}))
+        tool = fetch_tool(WebFetcher(allow={here.at}))
         assert tool.convert is not None
         call = ToolCall(id="c1", name="fetch_url", input={})
-        ctx = ToolContext(call, None, emit=lambda _: None, keep=Keep(), ask=None)  # pyright: ignore[reportArgumentType]
+        ctx = ToolContext(call, None, emit=lambda _: None, keep=SessionObjects(), ask=None)  # pyright: ignore[reportArgumentType]
         return await tool.run(tool.convert({"url": f"http://{here.at}{path}", **arguments}), ctx)
 
 
@@ -138,7 +136,7 @@ def test_what_permissions_look_at() -> None:
     ],
 )
 def test_encodings(body: bytes, said: str, text: str) -> None:
-    assert text_of(body, said) == text
+    assert decode_text(body, said) == text
 
 
 @pytest.mark.parametrize(
@@ -157,11 +155,11 @@ def test_encodings(body: bytes, said: str, text: str) -> None:
     ],
 )
 def test_pictures_by_their_header(body: bytes, found: tuple[str, int, int] | None) -> None:
-    assert picture_of(body) == found
+    assert picture_header(body) == found
 
 
 def test_a_page_without_a_type_is_recognised() -> None:
-    assert kind_of(b"  <!DOCTYPE html><p>x", "") == "html"
-    assert kind_of(b"<!-- hi --><html>", "application/octet-stream") == "html"
-    assert kind_of(b"just text", "") == "text"
-    assert kind_of(b"<svg/>", "image/svg+xml") == "text"
+    assert sniff_kind(b"  <!DOCTYPE html><p>x", "") == "html"
+    assert sniff_kind(b"<!-- hi --><html>", "application/octet-stream") == "html"
+    assert sniff_kind(b"just text", "") == "text"
+    assert sniff_kind(b"<svg/>", "image/svg+xml") == "text"

@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from web_site import Reply, page, site
 
-from weft.tools.outcome import ToolFault
-from weft.tools.web.outgoing import Fetched, Outgoing
+from weft.tools.results import ToolFault
+from weft.tools.web.fetcher import FetchedResponse, WebFetcher
 
 OK = b"HTTP/1.1 200 OK\r\n"
 
 
-async def fetched(reply: Reply, *, max_bytes: int = 100_000, seconds: float = 5.0) -> Fetched:
+async def fetched(reply: Reply, *, max_bytes: int = 100_000, seconds: float = 5.0) -> FetchedResponse:
     async with site({"/": reply}) as here:
-        return await Outgoing(allow={here.at}, max_bytes=max_bytes, seconds=seconds).fetch(f"http://{here.at}/")
+        return await WebFetcher(allow={here.at}, max_bytes=max_bytes, seconds=seconds).fetch(f"http://{here.at}/")
 
 
 async def refused(reply: Reply, kind: str, **limits: float) -> str:
@@ -165,7 +165,7 @@ async def test_the_next_address_is_tried_and_no_other() -> None:
         return ["127.0.0.3", "127.0.0.2", "127.0.0.1"]
 
     async with site({"/": page("hello")}) as here:
-        outgoing = Outgoing(resolve=resolve, allow={"ok.test"})
+        outgoing = WebFetcher(resolve=resolve, allow={"ok.test"})
         assert (await outgoing.fetch(f"http://ok.test:{here.port}/")).body == b"hello"
         assert len(here.connections) == 1
     assert asked == ["ok.test"]
@@ -173,7 +173,7 @@ async def test_the_next_address_is_tried_and_no_other() -> None:
 
 async def test_what_is_asked() -> None:
     async with site({"/a%20b?c=d&e=[1]'": page("x")}) as here:
-        await Outgoing(allow={here.at}).fetch(f"http://{here.at}/a%20b?c=d&e=[1]'#part")
+        await WebFetcher(allow={here.at}).fetch(f"http://{here.at}/a%20b?c=d&e=[1]'#part")
         (head,) = here.heads
     lines = head.split("\r\n")
     assert lines[0] == "GET /a%20b?c=d&e=[1]' HTTP/1.1"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.core.markup import EndTag, StartTag, TextToken, scan_html
 from weft.tools.web.html_text import html_to_text
-from weft.tools.web.html_tokens import Close, Open, Text, tokens
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,18 @@ def test_it_stops_behind_the_limit() -> None:
 
 def test_tokens() -> None:
     html = "<A HREF=x data-Y='1' b>t</a ><br/><textarea><p>&lt;</textarea>"
-    assert list(tokens(html)) == [
-        Open("a", {"href": "x", "data-y": "1", "b": ""}),
-        Text("t"),
-        Close("a"),
-        Open("br", {}),
-        Open("textarea", {}),
-        Text("<p><"),
-        Close("textarea"),
+    found: list[object] = []
+    for token in scan_html(html):
+        match token:
+            case StartTag(name, attributes):
+                found.append((name, attributes))
+            case TextToken(text):
+                found.append(text)
+            case EndTag(name):
+                found.append(f"/{name}")
+    assert found == [
+        ("a", {"href": "x", "data-y": "1", "b": None}),
+        *("t", "/a", ("br", {}), ("textarea", {}), "<p><", "/textarea"),
     ]
 
 
@@ -101,7 +105,7 @@ def test_any_text_is_a_page(html: str) -> None:
     title, text = html_to_text(html, "http://h/")
     assert "<script" not in title
     assert text == text.strip()
-    list(tokens(html))
+    list(scan_html(html))
 
 
 @given(st.text(alphabet=st.characters(exclude_characters="<&\0"), min_size=1))

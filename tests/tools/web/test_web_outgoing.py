@@ -9,11 +9,11 @@ import pytest
 from web_site import bomb, page, redirect, site
 
 from certificates import certificate
-from weft.tools.outcome import ToolFault
-from weft.tools.web.outgoing import Outgoing
+from weft.tools.results import ToolFault
+from weft.tools.web.fetcher import WebFetcher
 
 
-async def refused(outgoing: Outgoing, url: str, kind: str = "url_not_allowed") -> ToolFault:
+async def refused(outgoing: WebFetcher, url: str, kind: str = "url_not_allowed") -> ToolFault:
     with pytest.raises(ToolFault) as caught:
         await outgoing.fetch(url)
     assert caught.value.kind == kind, str(caught.value)
@@ -59,7 +59,7 @@ class Names:
 )
 async def test_loopback_in_every_spelling_is_never_reached(url: str) -> None:
     async with site() as sink:
-        await refused(Outgoing(), url.replace("PORT", str(sink.port)))
+        await refused(WebFetcher(), url.replace("PORT", str(sink.port)))
         assert sink.connections == []
 
 
@@ -67,14 +67,14 @@ async def test_loopback_in_every_spelling_is_never_reached(url: str) -> None:
     "host", ["169.254.169.254", "100.100.100.200", "192.0.0.192", "[fd00:ec2::254]", "168.63.129.16"]
 )
 async def test_metadata_addresses_are_refused(host: str) -> None:
-    fault = await refused(Outgoing(), f"http://{host}/latest/meta-data/")
+    fault = await refused(WebFetcher(), f"http://{host}/latest/meta-data/")
     assert "not on the public internet" in str(fault)
 
 
 async def test_names_of_private_addresses_are_refused_and_the_address_is_not_told() -> None:
     names = Names(metadata_google_internal=[["169.254.169.254"]], intra_test=[["10.1.2.3"]])
     for host in ("metadata.google.internal", "intra.test"):
-        fault = await refused(Outgoing(resolve=names), f"http://{host}/")
+        fault = await refused(WebFetcher(resolve=names), f"http://{host}/")
         assert "169.254" not in str(fault)
         assert "10.1.2.3" not in str(fault)
 
@@ -82,7 +82,7 @@ async def test_names_of_private_addresses_are_refused_and_the_address_is_not_tol
 async def test_one_private_address_among_public_ones_is_enough() -> None:
     async with site() as sink:
         names = Names(mixed_test=[["93.184.216.34", "127.0.0.1"]])
-        await refused(Outgoing(resolve=names), f"http://mixed.test:{sink.port}/")
+        await refused(WebFetcher(resolve=names), f"http://mixed.test:{sink.port}/")
         assert sink.connections == []
 
 
@@ -90,33 +90,33 @@ async def test_a_name_that_changes_its_answer_gains_nothing() -> None:
     async with site() as sink:
         names = Names(rebind_test=[["192.88.98.1"], ["127.0.0.1"]])
         with pytest.raises(ToolFault) as caught:
-            await Outgoing(resolve=names, seconds=1.0).fetch(f"http://rebind.test:{sink.port}/")
+            await WebFetcher(resolve=names, seconds=1.0).fetch(f"http://rebind.test:{sink.port}/")
         assert caught.value.kind in ("timeout", "unreachable")
         assert names.asked == ["rebind.test"]
         assert sink.connections == []
-        await refused(Outgoing(resolve=names), f"http://rebind.test:{sink.port}/")
+        await refused(WebFetcher(resolve=names), f"http://rebind.test:{sink.port}/")
         assert sink.connections == []
 
 
 async def test_the_address_that_was_checked_is_dialled_and_the_name_is_sent() -> None:
     async with site({"/": page("hello")}) as here:
         names = Names(ok_test=[["127.0.0.1"], ["10.0.0.1"]])
-        fetched = await Outgoing(resolve=names, allow={f"ok.test:{here.port}"}).fetch(f"http://ok.test:{here.port}/")
+        fetched = await WebFetcher(resolve=names, allow={f"ok.test:{here.port}"}).fetch(f"http://ok.test:{here.port}/")
         assert (fetched.status, fetched.body, names.asked) == (200, b"hello", ["ok.test"])
         assert f"host: ok.test:{here.port}\r\n" in here.heads[0]
 
 
 async def test_unknown_and_senseless_names() -> None:
-    await refused(Outgoing(resolve=Names()), "http://nowhere.test/", "unknown_host")
-    await refused(Outgoing(resolve=Names(odd_test=[["not an address"]])), "http://odd.test/", "unknown_host")
-    await refused(Outgoing(resolve=Names(none_test=[[]])), "http://none.test/", "unknown_host")
+    await refused(WebFetcher(resolve=Names()), "http://nowhere.test/", "unknown_host")
+    await refused(WebFetcher(resolve=Names(odd_test=[["not an address"]])), "http://odd.test/", "unknown_host")
+    await refused(WebFetcher(resolve=Names(none_test=[[]])), "http://none.test/", "unknown_host")
 
 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See Other", "307 Temporary", "308 Permanent"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "2130706433", "u:p@127.0.0.1"])
 async def test_a_redirect_to_loopback_is_not_followed(status: str, host: str) -> None:
     async with site() as sink, site({"/": redirect(f"http://{host}:{sink.port}/", status)}) as here:
-        await refused(Outgoing(allow={here.at}), f"http://{here.at}/")
+        await refused(WebFetcher(allow={here.at}), f"http://{here.at}/")
         assert len(here.connections) == 1
         assert sink.connections == []
 
@@ -128,7 +128,7 @@ async def test_pages_that_redirect_by_themselves_are_only_read() -> None:
             f'<script>location="http://127.0.0.1:{sink.port}/"</script><img src="http://127.0.0.1:{sink.port}/">'
         )
         async with site({"/": page(body)}) as here:
-            fetched = await Outgoing(allow={here.at}).fetch(f"http://{here.at}/")
+            fetched = await WebFetcher(allow={here.at}).fetch(f"http://{here.at}/")
             assert fetched.body == body.encode()
         assert sink.connections == []
 
@@ -136,19 +136,19 @@ async def test_pages_that_redirect_by_themselves_are_only_read() -> None:
 async def test_redirects_are_followed_five_times() -> None:
     pages = {f"/{number}": redirect(f"/{number + 1}") for number in range(20)}
     async with site({**pages, "/5": page("here")}) as here:
-        fetched = await Outgoing(allow={here.at}).fetch(f"http://{here.at}/0")
+        fetched = await WebFetcher(allow={here.at}).fetch(f"http://{here.at}/0")
         assert (fetched.url, fetched.body) == (f"http://{here.at}/5", b"here")
     async with site({**pages}) as here:
-        await refused(Outgoing(allow={here.at}), f"http://{here.at}/0", "redirects")
+        await refused(WebFetcher(allow={here.at}), f"http://{here.at}/0", "redirects")
         assert len(here.connections) == 6
 
 
 async def test_an_allowed_host_is_allowed_at_its_port_only() -> None:
     async with site({"/": page("x")}) as here, site() as other:
-        await refused(Outgoing(allow={here.at}), f"http://{other.at}/")
-        await refused(Outgoing(allow={here.at}), f"http://localhost:{here.port}/")
+        await refused(WebFetcher(allow={here.at}), f"http://{other.at}/")
+        await refused(WebFetcher(allow={here.at}), f"http://localhost:{here.port}/")
         assert other.connections == here.connections == []
-        assert (await Outgoing(allow={"127.0.0.1"}).fetch(f"http://{here.at}/")).status == 200
+        assert (await WebFetcher(allow={"127.0.0.1"}).fetch(f"http://{here.at}/")).status == 200
 
 
 async def test_proxies_and_credentials_of_the_environment_are_not_used(
@@ -158,7 +158,7 @@ async def test_proxies_and_credentials_of_the_environment_are_not_used(
     async with site() as proxy, site({"/": page("x")}) as here:
         monkeypatch.setenv("http_proxy", f"http://{proxy.at}")
         monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
-        await Outgoing(allow={here.at}).fetch(f"http://{here.at}/")
+        await WebFetcher(allow={here.at}).fetch(f"http://{here.at}/")
         assert proxy.connections == []
         assert "authorization" not in here.heads[0].lower()
         assert "cookie" not in here.heads[0].lower()
@@ -185,7 +185,7 @@ async def silent(writer: asyncio.StreamWriter) -> None:
 
 async def test_what_never_ends_is_ended() -> None:
     async with site({"/endless": endless, "/slow": slow, "/silent": silent}) as here:
-        outgoing = Outgoing(allow={here.at}, max_bytes=1_000_000, seconds=1.0)
+        outgoing = WebFetcher(allow={here.at}, max_bytes=1_000_000, seconds=1.0)
         await refused(outgoing, f"http://{here.at}/endless", "too_large")
         await refused(outgoing, f"http://{here.at}/slow", "timeout")
         await refused(outgoing, f"http://{here.at}/silent", "timeout")
@@ -194,13 +194,13 @@ async def test_what_never_ends_is_ended() -> None:
 async def test_a_large_answer_is_refused_by_its_announcement() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"
     async with site({"/": head}) as here:
-        await refused(Outgoing(allow={here.at}), f"http://{here.at}/", "too_large")
+        await refused(WebFetcher(allow={here.at}), f"http://{here.at}/", "too_large")
 
 
 async def test_a_bomb_is_not_unpacked() -> None:
     async with site({"/": bomb(300_000_000)}) as here:
         tracemalloc.start()
-        await refused(Outgoing(allow={here.at}), f"http://{here.at}/", "too_large")
+        await refused(WebFetcher(allow={here.at}), f"http://{here.at}/", "too_large")
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert peak < 30_000_000
@@ -219,7 +219,7 @@ async def test_compressed_answers_are_unpacked() -> None:
     }
     for encoding, body in bodies.items():
         async with site({"/": page(body, more=f"Content-Encoding: {encoding}\r\n")}) as here:
-            assert (await Outgoing(allow={here.at}).fetch(f"http://{here.at}/")).body == text
+            assert (await WebFetcher(allow={here.at}).fetch(f"http://{here.at}/")).body == text
 
 
 @pytest.mark.parametrize(
@@ -236,13 +236,13 @@ async def test_compressed_answers_are_unpacked() -> None:
 )
 async def test_answers_that_are_none(reply: bytes, kind: str) -> None:
     async with site({"/": reply}) as here:
-        await refused(Outgoing(allow={here.at}), f"http://{here.at}/", kind)
+        await refused(WebFetcher(allow={here.at}), f"http://{here.at}/", kind)
 
 
 async def test_nobody_there() -> None:
     async with site() as here:
         port = here.port
-    await refused(Outgoing(allow={"127.0.0.1"}), f"http://127.0.0.1:{port}/", "unreachable")
+    await refused(WebFetcher(allow={"127.0.0.1"}), f"http://127.0.0.1:{port}/", "unreachable")
 
 
 async def test_tls_verifies_the_name_and_not_the_address(tmp_path: Path) -> None:
@@ -250,10 +250,10 @@ async def test_tls_verifies_the_name_and_not_the_address(tmp_path: Path) -> None
     names = Names(ok_test=[["127.0.0.1"]], evil_test=[["127.0.0.1"]])
     async with site({"/": page("secret")}, tls=server) as here:
         allow = {f"{host}:{here.port}" for host in ("ok.test", "evil.test", "127.0.0.1")}
-        outgoing = Outgoing(allow=allow, resolve=names, tls=client)
+        outgoing = WebFetcher(allow=allow, resolve=names, tls=client)
         assert (await outgoing.fetch(f"https://ok.test:{here.port}/")).body == b"secret"
         for host in ("evil.test", "127.0.0.1"):
             fault = await refused(outgoing, f"https://{host}:{here.port}/", "unreachable")
             assert "certificate" in str(fault)
-        strict = Outgoing(allow=allow, resolve=names)
+        strict = WebFetcher(allow=allow, resolve=names)
         await refused(strict, f"https://ok.test:{here.port}/", "unreachable")

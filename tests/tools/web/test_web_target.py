@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from weft.tools.outcome import ToolFault
-from weft.tools.web.target import follow, parse_target
+from weft.tools.results import ToolFault
+from weft.tools.web.urls import follow, parse_target
 
 REFUSED = [
     "",

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from weft.tools.workspace.base import Change, Edit, PathFault, Workspace
+from weft.tools.workspace.base import Change, FileEdit, PathFault, Workspace
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
@@ -62,15 +62,15 @@ class Chain(RuleBasedStateMachine):
 
     @rule(path=NAMES, content=CONTENTS)
     def write(self, path: str, content: bytes) -> None:
-        self._group([Edit(path=path, content=content)], single=True)
+        self._group([FileEdit(path=path, content=content)], single=True)
 
     @rule(edits=st.dictionaries(NAMES, st.none() | CONTENTS))
     def write_all(self, edits: dict[str, bytes | None]) -> None:
-        self._group([Edit(path=path, content=content) for path, content in edits.items()])
+        self._group([FileEdit(path=path, content=content) for path, content in edits.items()])
 
     @rule(path=NAMES)
     def delete(self, path: str) -> None:
-        self._group([Edit(path=path, content=None)], single=True)
+        self._group([FileEdit(path=path, content=None)], single=True)
 
     @precondition(lambda self: bool(self.chains))
     @rule(data=st.data())
@@ -88,7 +88,7 @@ class Chain(RuleBasedStateMachine):
         assert change.hash == _hash(target)
         self._done(path, target)
 
-    def _group(self, edits: list[Edit], *, single: bool = False) -> None:
+    def _group(self, edits: list[FileEdit], *, single: bool = False) -> None:
         note, count = self.changes.append, len(self.changes)
         missing = [e for e in edits if e.content is None and self.now.get(e.path) is None]
         stale = [e for e in edits if e.content != self.now.get(e.path) and self._stale(e.path)]
@@ -111,7 +111,7 @@ class Chain(RuleBasedStateMachine):
             else:
                 self._done(edit.path, edit.content)
 
-    def _forgive(self, edits: list[Edit]) -> None:
+    def _forgive(self, edits: list[FileEdit]) -> None:
         """A refused group has looked at its files up to the one that was refused."""
         for edit in edits:
             current = self.now.get(edit.path)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.tools.workspace.base import Change, Edit, PathFault, Workspace
+from weft.tools.workspace.base import Change, FileEdit, PathFault, Workspace
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
@@ -185,7 +185,7 @@ def test_paths_that_are_never_ours(bench: Bench, path: str, kind: str) -> None:
     fault(kind, lambda: workspace.exists(path))
     fault(kind, lambda: workspace.list(path))
     fault(kind, lambda: workspace.write(path, "x", on_change=note))
-    fault(kind, lambda: workspace.write_all([Edit(path=path, content=b"x")], on_change=note))
+    fault(kind, lambda: workspace.write_all([FileEdit(path=path, content=b"x")], on_change=note))
     fault(kind, lambda: workspace.delete(path, on_change=note))
     fault(kind, lambda: workspace.undo(path, on_change=note))
     fault(kind, lambda: workspace.revisions(path))
@@ -202,7 +202,7 @@ def test_protected_files_are_read_and_never_written(bench: Bench, path: str) -> 
     assert bench.workspace.content_at(path, 0) == b"mine"
     fault("protected_path", lambda: bench.write(path, "x"))
     fault("protected_path", lambda: bench.workspace.delete(path, on_change=bench.note))
-    edits = [Edit(path="ok", content=b"x"), Edit(path=path, content=b"x")]
+    edits = [FileEdit(path="ok", content=b"x"), FileEdit(path=path, content=b"x")]
     fault("protected_path", lambda: bench.workspace.write_all(edits, on_change=bench.note))
     assert bench.workspace.read(path) == b"mine"
     assert not bench.workspace.exists("ok")
@@ -314,10 +314,10 @@ def test_a_group_is_done_whole(bench: Bench) -> None:
     bench.put("old", b"x")
     bench.put("same", b"s")
     edits = [
-        Edit(path="b/new", content=b"n"),
-        Edit(path="same", content=b"s"),
-        Edit(path="old", content=None),
-        Edit(path="a", content=b"a"),
+        FileEdit(path="b/new", content=b"n"),
+        FileEdit(path="same", content=b"s"),
+        FileEdit(path="old", content=None),
+        FileEdit(path="a", content=b"a"),
     ]
     changes = bench.workspace.write_all(edits, on_change=bench.note)
     assert [change.path for change in changes] == ["b/new", "old", "a"]
@@ -328,23 +328,23 @@ def test_a_group_is_done_whole(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("bad", "kind"),
     [
-        (Edit(path="missing", content=None), "not_found"),
-        (Edit(path="../x", content=b""), "path_outside_workspace"),
-        (Edit(path=".git/x", content=b""), "protected_path"),
-        (Edit(path="seen", content=b"mine"), "stale_read"),
-        (Edit(path="./new", content=b"twice"), "invalid_path"),
-        (Edit(path="new/below", content=b""), "not_a_folder"),
-        (Edit(path="d", content=b""), "is_a_folder"),
-        (Edit(path="seen/x", content=b""), "not_a_folder"),
+        (FileEdit(path="missing", content=None), "not_found"),
+        (FileEdit(path="../x", content=b""), "path_outside_workspace"),
+        (FileEdit(path=".git/x", content=b""), "protected_path"),
+        (FileEdit(path="seen", content=b"mine"), "stale_read"),
+        (FileEdit(path="./new", content=b"twice"), "invalid_path"),
+        (FileEdit(path="new/below", content=b""), "not_a_folder"),
+        (FileEdit(path="d", content=b""), "is_a_folder"),
+        (FileEdit(path="seen/x", content=b""), "not_a_folder"),
     ],
 )
 @pytest.mark.parametrize("first", [True, False])
-def test_a_group_is_not_done_at_all(bench: Bench, bad: Edit, kind: str, first: bool) -> None:
+def test_a_group_is_not_done_at_all(bench: Bench, bad: FileEdit, kind: str, first: bool) -> None:
     bench.put("seen", b"one")
     bench.put("d/f", b"f")
     bench.workspace.read("seen")
     bench.put("seen", b"theirs")
-    good = [Edit(path="new", content=b"n"), Edit(path="d/f", content=None), Edit(path="e/e/e", content=b"")]
+    good = [FileEdit(path="new", content=b"n"), FileEdit(path="d/f", content=None), FileEdit(path="e/e/e", content=b"")]
     edits = [bad, *good] if first else [*good, bad]
     fault(kind, lambda: bench.workspace.write_all(edits, on_change=bench.note))
     assert [entry.path for entry in bench.workspace.list(depth=None)] == ["d", "d/f", "seen"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.tools.workspace import diff as diff_module
-from weft.tools.workspace.diff import MAX_DIFF_BYTES, unified
+from weft.tools.workspace.diff import MAX_DIFF_BYTES, unified_diff
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "d\r\n", "é\n", "\x0c\u2028x\n"]), max_size=30)
 ENDS = st.sampled_from(["", "z", "a"])
@@ -58,7 +58,7 @@ def patched(old: bytes, diff: str) -> bytes:
 
 @given(TEXTS, TEXTS)
 def test_a_diff_turns_the_old_text_into_the_new(old: bytes, new: bytes) -> None:
-    diff = unified("f", old, new)
+    diff = unified_diff("f", old, new)
     assert (diff == "") == (old == new)
     assert patched(old, diff) == new
 
@@ -67,7 +67,7 @@ def test_a_diff_turns_the_old_text_into_the_new(old: bytes, new: bytes) -> None:
 def test_what_both_share_is_left_out(head: bytes, old: bytes, new: bytes, tail: bytes) -> None:
     shared = b"same\n" * 40
     before, after = head + shared + old + shared + tail, head + shared + new + shared + tail
-    diff = unified("f", before, after)
+    diff = unified_diff("f", before, after)
     assert patched(before, diff) == after
     if head.endswith(b"\n") and old.endswith(b"\n") and new.endswith(b"\n") and old != new:
         assert re.search(r"@@.*@@\n( .*\n){3}[-+]", diff)
@@ -79,7 +79,7 @@ def test_what_both_share_is_left_out(head: bytes, old: bytes, new: bytes, tail: 
 def test_without_a_budget_it_is_longer_and_still_right(old: bytes, new: bytes) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diff_module, "_MAX_STEPS", 0)
-        assert patched(old, unified("f", old, new)) == new
+        assert patched(old, unified_diff("f", old, new)) == new
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="patch is not installed")
@@ -87,27 +87,27 @@ def test_patch_takes_it(tmp_path: Path) -> None:
     cases = [(b"", b"a"), (b"a", b""), (b"a\nb\nc\n", b"a\nB\nc"), (b"x\n" * 20, b"x\n" * 9 + b"y\n" + b"x\n" * 12)]
     for old, new in cases:
         (tmp_path / "f").write_bytes(old)
-        diff = unified("f", old, new)
+        diff = unified_diff("f", old, new)
         subprocess.run(["patch", "-p1", "--no-backup-if-mismatch"], cwd=tmp_path, input=diff.encode(), check=True)
         assert (tmp_path / "f").read_bytes() == new
 
 
 def test_the_last_line_without_an_end() -> None:
-    assert unified("f", b"a\nb", b"a\nb\n") == (
+    assert unified_diff("f", b"a\nb", b"a\nb\n") == (
         "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"
     )
 
 
 def test_files_that_come_and_go() -> None:
-    assert unified("f", None, b"a\n") == "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"
-    assert unified("f", b"a\n", None) == "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
-    assert unified("f", None, b"") == "--- /dev/null\n+++ b/f\n"
+    assert unified_diff("f", None, b"a\n") == "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"
+    assert unified_diff("f", b"a\n", None) == "--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
+    assert unified_diff("f", None, b"") == "--- /dev/null\n+++ b/f\n"
 
 
 def test_two_far_changes_are_two_hunks() -> None:
     lines = [f"{number}\n".encode() for number in range(100)]
     changed = [b"first\n", *lines[1:50], b"middle\n", *lines[51:]]
-    diff = unified("f", b"".join(lines), b"".join(changed))
+    diff = unified_diff("f", b"".join(lines), b"".join(changed))
     assert re.findall("@@.*@@", diff) == ["@@ -1,4 +1,4 @@", "@@ -48,7 +48,7 @@"]
 
 
@@ -115,24 +115,24 @@ def test_two_far_changes_are_two_hunks() -> None:
 def test_near_changes_share_a_hunk(gap: int, hunks: int) -> None:
     between = b"".join(b"%d\n" % number for number in range(gap))
     before, after = b"a\n" + between + b"b\n", b"A\n" + between + b"B\n"
-    diff = unified("f", before, after)
+    diff = unified_diff("f", before, after)
     assert diff.count("@@ -") == hunks
     assert patched(before, diff) == after
 
 
 def test_what_is_no_text() -> None:
-    assert unified("f", b"a\0", b"b") == "Binary files a/f and b/f differ\n"
-    assert unified("f", b"a", b"a" * 10_000 + b"\0").startswith("Binary")
-    assert unified("f", None, b"\xff") == "Binary files /dev/null and b/f differ\n"
+    assert unified_diff("f", b"a\0", b"b") == "Binary files a/f and b/f differ\n"
+    assert unified_diff("f", b"a", b"a" * 10_000 + b"\0").startswith("Binary")
+    assert unified_diff("f", None, b"\xff") == "Binary files /dev/null and b/f differ\n"
 
 
 def test_a_long_diff_says_what_is_left_out() -> None:
     new = b"".join(b"%06d\n" % number for number in range(50_000))
-    diff = unified("f", b"", new)
+    diff = unified_diff("f", b"", new)
     assert len(diff.encode()) < MAX_DIFF_BYTES + 200
     kept = diff.count("\n+0")
     assert f"… {50_000 - kept} more lines ({8 * (50_000 - kept)} bytes) of this diff are left out\n" in diff
-    assert unified("f", b"", b"x" * 100_000).endswith("are left out\n")
+    assert unified_diff("f", b"", b"x" * 100_000).endswith("are left out\n")
 
 
 def test_bad_inputs_take_no_longer_than_good_ones() -> None:
@@ -152,7 +152,7 @@ def test_bad_inputs_take_no_longer_than_good_ones() -> None:
     for old, new in cases:
         before, after = b"".join(old), b"".join(new)
         started = time.process_time()
-        assert unified("f", before, after)
+        assert unified_diff("f", before, after)
         assert time.process_time() - started < 5
 
 
@@ -160,6 +160,6 @@ def test_one_change_in_a_huge_file_is_found_at_once() -> None:
     lines = [b"line %d\n" % number for number in range(1_000_000)]
     before = b"".join(lines)
     lines[700_000] = b"changed\n"
-    diff = unified("f", before, b"".join(lines))
+    diff = unified_diff("f", before, b"".join(lines))
     assert diff.splitlines()[2] == "@@ -699998,7 +699998,7 @@"
     assert "-line 700000\n+changed\n" in diff

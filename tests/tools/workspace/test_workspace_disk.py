@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from weft.core.errors import ConfigurationError
-from weft.tools.workspace.base import Change, Edit, PathFault
+from weft.tools.workspace.base import Change, FileEdit, PathFault
 from weft.tools.workspace.disk import DiskWorkspace
 
 CANARY = b"CANARY-7f3a"
@@ -41,7 +41,7 @@ class House:
             lambda: self.workspace.read_text(path),
             lambda: self.workspace.write(path, "x", on_change=note),
             lambda: self.workspace.write(path, "x", on_change=note, new=True),
-            lambda: self.workspace.write_all([Edit(path=path, content=b"x")], on_change=note),
+            lambda: self.workspace.write_all([FileEdit(path=path, content=b"x")], on_change=note),
             lambda: self.workspace.delete(path, on_change=note),
             lambda: self.workspace.list(path),
         ):
@@ -163,7 +163,7 @@ def test_links_do_not_open_what_is_protected(house: House) -> None:
 def test_two_names_of_one_file_in_a_group(house: House) -> None:
     (house.inside / "a").write_text("x")
     (house.inside / "link").symlink_to("a")
-    edits = [Edit(path="a", content=b"1"), Edit(path="link", content=b"2")]
+    edits = [FileEdit(path="a", content=b"1"), FileEdit(path="link", content=b"2")]
     with pytest.raises(PathFault, match="same file"):
         house.workspace.write_all(edits, on_change=house.changes.append)
     assert (house.inside / "a").read_text() == "x"

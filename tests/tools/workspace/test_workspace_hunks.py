@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weft.tools.workspace.base import Change, PathFault
-from weft.tools.workspace.hunks import MAX_HUNK_BYTES, hunks_of, mixed
+from weft.tools.workspace.diff import MAX_HUNK_BYTES, apply_selected_hunks, split_hunks
 from weft.tools.workspace.memory import MemoryWorkspace
 from weft.tools.workspace.revisions import digest
 
@@ -23,7 +23,7 @@ texts = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "d", "e\r\n"]), max
 
 
 def test_hunks_stand_apart_and_say_what_they_are():
-    found = hunks_of(OLD, changed(3, 4, 30))
+    found = split_hunks(OLD, changed(3, 4, 30))
     assert found is not None
     assert [(each.added, each.removed) for each in found] == [(2, 2), (1, 1)]
     assert found[0].text.startswith("@@ -1,8 +1,8 @@\n line 0\n")
@@ -32,29 +32,29 @@ def test_hunks_stand_apart_and_say_what_they_are():
 
 def test_each_hunk_is_taken_by_itself():
     new = changed(3, 30)
-    assert mixed(OLD, new, [0]) == changed(3)
-    assert mixed(OLD, new, [1]) == changed(30)
-    assert mixed(OLD, new, [0, 1, 1]) == new
-    assert mixed(OLD, new, []) == OLD
+    assert apply_selected_hunks(OLD, new, [0]) == changed(3)
+    assert apply_selected_hunks(OLD, new, [1]) == changed(30)
+    assert apply_selected_hunks(OLD, new, [0, 1, 1]) == new
+    assert apply_selected_hunks(OLD, new, []) == OLD
     with pytest.raises(IndexError):
-        mixed(OLD, new, [2])
+        apply_selected_hunks(OLD, new, [2])
 
 
 def test_a_file_that_was_not_there_is_one_hunk():
-    assert len(hunks_of(None, OLD) or ()) == 1
-    assert mixed(None, OLD, [0]) == OLD
-    assert mixed(None, OLD, []) is None
-    assert mixed(OLD, None, [0]) is None
+    assert len(split_hunks(None, OLD) or ()) == 1
+    assert apply_selected_hunks(None, OLD, [0]) == OLD
+    assert apply_selected_hunks(None, OLD, []) is None
+    assert apply_selected_hunks(OLD, None, [0]) is None
 
 
 def test_what_is_not_text_has_no_hunks():
-    assert hunks_of(b"\x00\x01", OLD) is None
-    assert hunks_of(OLD, b"\xff\xfe") is None
-    assert hunks_of(OLD, OLD) == []
+    assert split_hunks(b"\x00\x01", OLD) is None
+    assert split_hunks(OLD, b"\xff\xfe") is None
+    assert split_hunks(OLD, OLD) == []
 
 
 def test_a_long_hunk_is_shown_in_part():
-    found = hunks_of(None, b"word word word\n" * 20_000)
+    found = split_hunks(None, b"word word word\n" * 20_000)
     assert found is not None
     assert len(found[0].text.encode()) < MAX_HUNK_BYTES + 100
     assert found[0].text.endswith("more lines are left out\n")
@@ -64,27 +64,27 @@ def test_a_long_hunk_is_shown_in_part():
 @given(texts, texts, st.data())
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_any_choice_of_hunks_is_reached_from_both_sides(old: bytes, new: bytes, data: st.DataObject):
-    found = hunks_of(old, new)
+    found = split_hunks(old, new)
     assert found is not None
     numbers = range(len(found))
     taken = data.draw(st.sets(st.sampled_from(numbers)) if found else st.just(set[int]()))
-    between = mixed(old, new, taken)
+    between = apply_selected_hunks(old, new, taken)
     assert between is not None
-    assert mixed(old, new, numbers) == new
-    assert mixed(old, new, ()) == old
-    rest = hunks_of(between, new)
+    assert apply_selected_hunks(old, new, numbers) == new
+    assert apply_selected_hunks(old, new, ()) == old
+    rest = split_hunks(between, new)
     assert rest is not None
-    assert mixed(between, new, range(len(rest))) == new
+    assert apply_selected_hunks(between, new, range(len(rest))) == new
 
 
 @given(st.sets(st.integers(0, 39), max_size=6), st.data())
 @settings(suppress_health_check=[HealthCheck.too_slow])
 def test_hunks_that_are_taken_leave_the_others(numbers: set[int], data: st.DataObject):
     new = changed(*numbers)
-    found = hunks_of(OLD, new) or []
+    found = split_hunks(OLD, new) or []
     taken = data.draw(st.sets(st.sampled_from(range(len(found)))) if found else st.just(set[int]()))
-    between = mixed(OLD, new, taken)
-    assert [each.text.partition("\n")[2] for each in hunks_of(OLD, between) or []] == [
+    between = apply_selected_hunks(OLD, new, taken)
+    assert [each.text.partition("\n")[2] for each in split_hunks(OLD, between) or []] == [
         found[n].text.partition("\n")[2] for n in sorted(taken)
     ]
 
@@ -94,7 +94,7 @@ def test_a_person_puts_a_file_back_and_the_session_has_to_look():
     made: list[Change] = []
     project.write("a.txt", "two\n", on_change=made.append)
     assert made[0].found == digest(b"one\n")
-    change = project.put_back("a.txt", b"one\n", instead_of=digest(b"two\n"), on_change=made.append)
+    change = project.replace_content("a.txt", b"one\n", instead_of=digest(b"two\n"), on_change=made.append)
     assert (change.revision, change.prev_hash, change.found) == (2, digest(b"two\n"), None)
     with pytest.raises(PathFault) as refused:
         project.write("a.txt", "three\n", on_change=made.append)
@@ -108,7 +108,7 @@ def test_a_file_that_somebody_changed_meanwhile_is_not_put_back():
     project = MemoryWorkspace({"a.txt": "one\n"})
     project.write("a.txt", "two\n", on_change=lambda _: None)
     with pytest.raises(PathFault) as refused:
-        project.put_back("a.txt", b"one\n", instead_of=digest(b"other\n"), on_change=lambda _: None)
+        project.replace_content("a.txt", b"one\n", instead_of=digest(b"other\n"), on_change=lambda _: None)
     assert refused.value.kind == "stale_read"
     assert project.read_text("a.txt") == "two\n"
 
@@ -116,5 +116,5 @@ def test_a_file_that_somebody_changed_meanwhile_is_not_put_back():
 def test_what_is_protected_is_not_put_back():
     project = MemoryWorkspace({})
     with pytest.raises(PathFault) as refused:
-        project.put_back(".git/config", b"x", instead_of=None, on_change=lambda _: None)
+        project.replace_content(".git/config", b"x", instead_of=None, on_change=lambda _: None)
     assert refused.value.kind == "protected_path"

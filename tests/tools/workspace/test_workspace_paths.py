@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.tools.workspace.base import PathFault
-from weft.tools.workspace.paths import (
+from weft.tools.workspace.base import (
     MAX_PATH_BYTES,
     PROTECTED_FILES,
     PROTECTED_FOLDERS,
-    normal,
-    protected,
-    shown,
-    usable,
+    PathFault,
+    is_protected,
+    is_usable_path,
+    normalize_path,
+    quote_path,
 )
 
 
@@ -36,12 +36,12 @@ from weft.tools.workspace.paths import (
     ],
 )
 def test_one_spelling(path: str, expected: str) -> None:
-    assert normal(path) == expected
+    assert normalize_path(path) == expected
 
 
 def test_an_absolute_path_is_told_what_to_do() -> None:
     with pytest.raises(PathFault, match="relative to the workspace"):
-        normal("/home/me/project/a.txt")
+        normalize_path("/home/me/project/a.txt")
 
 
 @given(st.text())
@@ -51,17 +51,17 @@ def test_normal_is_safe_and_stable(path: str) -> None:
         assert result.kind in ("invalid_path", "path_outside_workspace")
         assert str(result).isprintable()
         return
-    assert normal(result) == result
+    assert normalize_path(result) == result
     assert not result.startswith("/")
     assert result == "" or not {"..", ".", ""} & set(result.split("/"))
     assert not set(result) & {"\0", "\\", "\n"}
     assert len(result.encode()) <= MAX_PATH_BYTES
-    assert usable(result)
+    assert is_usable_path(result)
 
 
 def _normal(path: str) -> str | PathFault:
     try:
-        return normal(path)
+        return normalize_path(path)
     except PathFault as fault:
         return fault
 
@@ -69,7 +69,7 @@ def _normal(path: str) -> str | PathFault:
 @given(st.lists(st.sampled_from(["..", ".", "", "a", "/", "\\", "\0", "~", "\u2024\u2024", "．．"])).map("/".join))
 def test_no_path_climbs(path: str) -> None:
     try:
-        names = normal(path).split("/")
+        names = normalize_path(path).split("/")
     except PathFault:
         return
     assert ".." not in names
@@ -78,9 +78,9 @@ def test_no_path_climbs(path: str) -> None:
 @pytest.mark.parametrize("path", [*PROTECTED_FOLDERS, *PROTECTED_FILES])
 def test_each_of_the_list_however_it_is_spelt(path: str) -> None:
     for spelling in (path, path.upper(), f"deep/er/{path}", f"{path}/x", f"{path}.", f"{path} ", f"{path}::$DATA"):
-        assert protected(spelling), spelling
-    assert protected("\u200d".join(path))
-    assert protected("".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in path))
+        assert is_protected(spelling), spelling
+    assert is_protected("\u200d".join(path))
+    assert is_protected("".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in path))
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_each_of_the_list_however_it_is_spelt(path: str) -> None:
     ],
 )
 def test_protected(path: str) -> None:
-    assert protected(path)
+    assert is_protected(path)
 
 
 @pytest.mark.parametrize(
@@ -142,15 +142,15 @@ def test_protected(path: str) -> None:
     ],
 )
 def test_not_protected(path: str) -> None:
-    assert not protected(path)
+    assert not is_protected(path)
 
 
 @given(st.text(max_size=40))
 def test_protected_answers_for_any_text(path: str) -> None:
-    assert protected(path + "/.git/x") or "\\" in path or ":" in path
-    protected(path)
+    assert is_protected(path + "/.git/x") or "\\" in path or ":" in path
+    is_protected(path)
 
 
 def test_a_path_in_a_message_is_escaped_and_short() -> None:
-    assert shown("a\x1b]52\u202eb") == "'a\\x1b]52\\u202eb'"
-    assert len(shown("x" * 10_000)) < 210
+    assert quote_path("a\x1b]52\u202eb") == "'a\\x1b]52\\u202eb'"
+    assert len(quote_path("x" * 10_000)) < 210

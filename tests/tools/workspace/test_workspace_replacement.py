@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from weft.tools.workspace import replacement
-from weft.tools.workspace.base import Change, Edit, PathFault
+from weft.tools.workspace import disk
+from weft.tools.workspace.base import Change, FileEdit, PathFault
 from weft.tools.workspace.disk import DiskWorkspace
 
 EDITS = [
-    Edit(path="changed", content=b"new"),
-    Edit(path="made/here/file", content=b"made"),
-    Edit(path="deleted", content=None),
-    Edit(path="second", content=b"new"),
+    FileEdit(path="changed", content=b"new"),
+    FileEdit(path="made/here/file", content=b"made"),
+    FileEdit(path="deleted", content=None),
+    FileEdit(path="second", content=b"new"),
 ]
 
 
@@ -83,7 +83,7 @@ def test_a_failure_anywhere_puts_everything_back(
 ) -> None:
     before, changes = snapshot(tmp_path), list[Change]()
     with monkeypatch.context() as patch:
-        patch.setattr(replacement, "os", _FailingOs(call, at, number))
+        patch.setattr(disk, "os", _FailingOs(call, at, number))
         with pytest.raises(PathFault) as caught:
             workspace.write_all(EDITS, on_change=changes.append)
     assert caught.value.kind == kind
@@ -102,7 +102,7 @@ def test_without_second_names_a_copy_is_put_back(
     failing = _FailingOs("rename", 3, errno.EIO)
     monkeypatch.setattr(failing, "link", no_links, raising=False)
     with monkeypatch.context() as patch:
-        patch.setattr(replacement, "os", failing)
+        patch.setattr(disk, "os", failing)
         with pytest.raises(PathFault):
             workspace.write_all(EDITS, on_change=id)
     assert sorted(os.listdir(tmp_path)) == ["changed", "deleted", "second"]
@@ -112,7 +112,7 @@ def test_without_second_names_a_copy_is_put_back(
     with monkeypatch.context() as patch:
         failing = _FailingOs("", 0, 0)
         monkeypatch.setattr(failing, "link", no_links, raising=False)
-        patch.setattr(replacement, "os", failing)
+        patch.setattr(disk, "os", failing)
         assert len(workspace.write_all(EDITS, on_change=id)) == 4
     assert sorted(os.listdir(tmp_path)) == ["changed", "made", "second"]
 

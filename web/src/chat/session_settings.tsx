@@ -25,9 +25,10 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
   const [model, setModel] = useState(view.settings.model ?? "");
   const [permissions, setPermissions] = useState(view.settings.permissions ?? "ask");
   const names = known.value?.models.map((each) => each.name) ?? [];
+  const fixed = known.value?.fixed === true;
   const save = () => {
     sessions
-      .change(view.id, { title, permissions, ...(model === "" ? {} : { model }) })
+      .change(view.id, fixed ? { title } : { title, permissions, ...(model === "" ? {} : { model }) })
       .then((changed) => {
         onChanged(changed);
         onClose();
@@ -40,26 +41,30 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
         <span>Title</span>
         <input className="field" value={title} onChange={(event) => setTitle(event.target.value)} />
       </label>
-      <label className="stack">
-        <span>Model</span>
-        <select className="select" value={model} onChange={(event) => setModel(event.target.value)}>
-          {(names.includes(model) ? names : [model, ...names]).map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="stack">
-        <span>Permissions</span>
-        <select className="select" value={permissions} onChange={(event) => setPermissions(event.target.value)}>
-          {MODES.map((mode) => (
-            <option key={mode.value} value={mode.value}>
-              {mode.label}
-            </option>
-          ))}
-        </select>
-      </label>
+      {!fixed && (
+        <>
+          <label className="stack">
+            <span>Model</span>
+            <select className="select" value={model} onChange={(event) => setModel(event.target.value)}>
+              {(names.includes(model) ? names : [model, ...names]).map((name) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label className="stack">
+            <span>Permissions</span>
+            <select className="select" value={permissions} onChange={(event) => setPermissions(event.target.value)}>
+              {MODES.map((mode) => (
+                <option key={mode.value} value={mode.value}>
+                  {mode.label}
+                </option>
+              ))}
+            </select>
+          </label>
+        </>
+      )}
       <div className="row" style={{ justifyContent: "flex-end" }}>
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" onClick={save}>

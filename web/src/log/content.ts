@@ -1,91 +1,25 @@
-/** What messages hold, as the server writes it. */
+/** The content of messages. Types come from the schema of events; a stored picture or file has a `blob` beside it. */
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export type JsonObject = { [key: string]: Json };
+import type * as schema from "./events.generated";
 
-export interface TextBlock {
-  type: "text";
-  text: string;
-  refusal?: boolean;
-}
+export type { ErrorInfo, Json, JsonObject, ToolCall } from "./events.generated";
 
-export interface ReasoningBlock {
-  type: "reasoning";
-  text: string;
-}
-
-export interface ImageBlock {
-  type: "image";
-  media_type?: string;
-  data?: string;
-  url?: string;
+interface Stored {
   blob?: string;
 }
 
-export interface FileBlock {
-  type: "file";
-  media_type: string;
-  data?: string;
-  url?: string;
-  name?: string;
-  blob?: string;
-}
-
-export interface GroundingBlock {
-  type: "grounding";
-  sources: { title: string; url?: string; quote?: string }[];
-}
-
-export interface ToolCall {
-  type?: "tool_use";
-  id: string;
-  name: string;
-  input: JsonObject;
-  wire_id?: string;
-  invalid?: { reason: string; message: string; raw: string };
-}
-
-export type ToolStatus =
-  | "ok"
-  | "error"
-  | "denied"
-  | "cancelled"
-  | "timeout"
-  | "interrupted"
-  | "unknown_tool"
-  | "invalid_input";
-
+export type TextBlock = schema.Text;
+export type ReasoningBlock = schema.Reasoning;
+export type ImageBlock = schema.Image & Stored;
+export type FileBlock = schema.File & Stored;
+export type GroundingBlock = schema.Grounding;
+export type ToolStatus = schema.ToolResult["status"];
 export type ResultPart = TextBlock | ImageBlock | FileBlock;
+export type ToolResult = Omit<schema.ToolResult, "content"> & { content: string | ResultPart[] };
+export type Block = TextBlock | ReasoningBlock | ImageBlock | FileBlock | GroundingBlock | schema.ToolCall | ToolResult;
+export type Message = Omit<schema.Message, "content"> & { content: Block[] };
 
-export interface ToolResult {
-  type?: "tool_result";
-  id: string;
-  status: ToolStatus;
-  content: string | ResultPart[];
-  name?: string;
-  truncated?: boolean;
-  is_error?: boolean | null;
-  summary?: string;
-}
-
-export type Block = TextBlock | ReasoningBlock | ImageBlock | FileBlock | GroundingBlock | ToolCall | ToolResult;
-
-export interface Message {
-  role: "user" | "assistant" | "tool";
-  content: Block[];
-  id?: string;
-  /** The person's own words, where the texts of the content were made from them. */
-  said?: string | null;
-}
-
-export interface ErrorInfo {
-  code: string;
-  message: string;
-  retryable?: boolean;
-  status?: number;
-}
-
-export function isCall(block: Block): block is ToolCall {
+export function isCall(block: Block): block is schema.ToolCall {
   return block.type === "tool_use";
 }
 

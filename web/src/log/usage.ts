@@ -1,12 +1,8 @@
 /** Tokens, in buckets that do not overlap. A bucket that is missing is unknown, which is not zero. */
 
-export interface Usage {
-  input?: number;
-  cache_read?: number;
-  cache_write?: number;
-  output?: number;
-  reasoning?: number;
-}
+import type { Usage } from "./events.generated";
+
+export type { Usage };
 
 const BUCKETS = ["input", "cache_read", "cache_write", "output", "reasoning"] as const;
 

@@ -11,11 +11,11 @@ const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 export function Picture({ block, label }: { block: ImageBlock; label: string }) {
   const session = use(SessionContext);
   const type = block.media_type ?? "image/png";
-  if (block.data !== undefined && SHOWN.test(type)) {
+  if (block.data && SHOWN.test(type)) {
     return <img className="picture" src={`data:${type};base64,${block.data}`} alt={label} />;
   }
   if (block.blob !== undefined) return <img className="picture" src={sessions.blob(session, block.blob)} alt={label} />;
-  if (block.url !== undefined && /^https?:/i.test(block.url)) {
+  if (block.url && /^https?:/i.test(block.url)) {
     return (
       <a href={block.url} target="_blank" rel="noopener noreferrer">
         {label}

@@ -9,7 +9,7 @@ import { IconButton } from "../parts/button";
 import { Toasts } from "../parts/toasts";
 import { Start } from "../studio/start";
 import { logIn } from "../wire/login";
-import { whenSignedOut } from "../wire/rest";
+import { BASE, whenSignedOut } from "../wire/rest";
 import { Socket } from "../wire/socket";
 import { type Route, useRoute } from "./route";
 import { SignIn } from "./sign_in";
@@ -44,7 +44,7 @@ export function App() {
 
 function connect(): Live {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const socket = new Socket(`${scheme}//${location.host}/ws`);
+  const socket = new Socket(`${scheme}//${location.host}${BASE}ws`);
   socket.open();
   return new Live(socket);
 }

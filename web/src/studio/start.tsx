@@ -190,14 +190,16 @@ function Assist({ text, setText, attachments, setAttachments }: Written) {
     if (empty || busy) return;
     setBusy(true);
     try {
-      const asked = name || usualOf(await models());
-      if (asked === "") {
+      const offer = known.value ?? (await models());
+      const asked = name || usualOf(offer);
+      if (asked === "" && !offer.fixed) {
         tell("No model is available: set a provider's key on the server.", "error");
         setBusy(false);
         return;
       }
       const tools = folder === "" ? ["files", "web", "todo", "ask"] : ["all"];
-      const session = await sessions.create({ model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) });
+      const settings = { model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) };
+      const session = await sessions.create(offer.fixed ? {} : settings);
       await sessions.send(session.id, contentOf(text, attachments));
       go("session", session.id);
     } catch (error) {
@@ -223,26 +225,30 @@ function Assist({ text, setText, attachments, setAttachments }: Written) {
           </Button>
         }
       >
-        <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
-          {usable.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.label || each.name}
-            </option>
-          ))}
-        </select>
-        <select className="select" aria-label="Folder" value={folder} onChange={(event) => setFolder(event.target.value)}>
-          <option value="">No folder</option>
-          {folders.value?.workspaces.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
-        <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value)}>
-          {MODES.map((each) => (
-            <option key={each.value} value={each.value}>
-              {each.label}
-            </option>
-          ))}
-        </select>
+        {known.value?.fixed !== true && (
+          <>
+            <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
+              {usable.map((each) => (
+                <option key={each.name} value={each.name}>
+                  {each.label || each.name}
+                </option>
+              ))}
+            </select>
+            <select className="select" aria-label="Folder" value={folder} onChange={(event) => setFolder(event.target.value)}>
+              <option value="">No folder</option>
+              {folders.value?.workspaces.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+            <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value)}>
+              {MODES.map((each) => (
+                <option key={each.value} value={each.value}>
+                  {each.label}
+                </option>
+              ))}
+            </select>
+          </>
+        )}
       </Box>
     </div>
   );

@@ -120,9 +120,9 @@ export type WhenBusy = "queue" | "steer" | "interrupt" | "refuse";
 
 export const sessions = {
   list: (search = "", after: string | null = null) =>
-    get<{ sessions: SessionView[]; next: string | null }>(`/sessions?${query({ search, limit: "50", after })}`),
+    get<{ sessions: SessionView[]; next: string | null }>(`${route("sessions")}?${query({ search, limit: "50", after })}`),
   one: (id: string) => get<SessionView>(route("sessions", id)),
-  create: (settings: SessionSettings & { title?: string }) => post<SessionView>("/sessions", settings),
+  create: (settings: SessionSettings & { title?: string }) => post<SessionView>(route("sessions"), settings),
   change: (id: string, change: SessionSettings & { title?: string }) => patch<SessionView>(route("sessions", id), change),
   remove: (id: string) => remove(route("sessions", id)),
   send: (id: string, content: Content, whenBusy: WhenBusy = "queue") =>
@@ -147,10 +147,10 @@ export const sessions = {
 };
 
 export const projects = {
-  list: (search = "") => get<{ projects: ProjectView[]; next: string | null }>(`/projects?${query({ search, limit: "50" })}`),
+  list: (search = "") => get<{ projects: ProjectView[]; next: string | null }>(`${route("projects")}?${query({ search, limit: "50" })}`),
   one: (id: string) => get<ProjectView>(route("projects", id)),
   create: (body: { prompt: Prompt; stack: string; models?: string[]; variants?: number; design_system?: string; title?: string }) =>
-    post<ProjectView>("/projects", body),
+    post<ProjectView>(route("projects"), body),
   rename: (id: string, title: string) => patch<ProjectView>(route("projects", id), { title }),
   remove: (id: string) => remove(route("projects", id)),
   addVersion: (
@@ -174,12 +174,12 @@ export const projects = {
   target: (id: string, blob: string) => route("projects", id, "targets", blob),
 };
 
-export const studio = () => get<StudioView>("/studio");
-export const models = () => get<{ models: ModelView[]; default: string | null }>("/models");
-export const providers = () => get<{ providers: { name: string; key_set: boolean; variables?: string[] }[] }>("/providers");
-export const tools = () => get<{ tools: { name: string; description: string; effect?: string }[] }>("/tools");
-export const workspaces = () => get<{ workspaces: string[] }>("/workspaces");
-export const health = () => get<{ status: string; version?: string; sandbox?: string }>("/health");
+export const studio = () => get<StudioView>(route("studio"));
+export const models = () => get<{ models: ModelView[]; default: string | null; fixed?: boolean }>(route("models"));
+export const providers = () => get<{ providers: { name: string; key_set: boolean; variables?: string[] }[] }>(route("providers"));
+export const tools = () => get<{ tools: { name: string; description: string; effect?: string }[] }>(route("tools"));
+export const workspaces = () => get<{ workspaces: string[] }>(route("workspaces"));
+export const health = () => get<{ status: string; version?: string; sandbox?: string }>(route("health"));
 
 function variantPath(id: string, base: Base, last: string): string {
   return route("projects", id, "versions", base.version, "variants", base.variant, last);

@@ -74,9 +74,12 @@ export async function blobAt(path: string): Promise<Blob> {
   return (await answer("GET", path)).blob();
 }
 
-/** A path of names that may hold anything. */
+/** The folder that the page is served from, such as "/" or "/assistant/". The API lies below it. */
+export const BASE = typeof document === "undefined" ? "/" : new URL(".", document.baseURI).pathname;
+
+/** The path of an API call. Names may contain any character. */
 export function route(...names: (string | number)[]): string {
-  return "/" + names.map((name) => encodeURIComponent(String(name))).join("/");
+  return BASE + names.map((name) => encodeURIComponent(String(name))).join("/");
 }
 
 /** A file's path keeps its slashes. */

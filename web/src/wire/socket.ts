@@ -1,6 +1,6 @@
 /**
- * One WebSocket for everything. It connects again by itself and goes on with each session behind the last event that was
- * taken, so a dropped connection loses and doubles nothing.
+ * One WebSocket for all streams; commands are REST calls. It reconnects by itself and continues each session after the
+ * last event that was received, so a dropped connection loses and doubles nothing.
  */
 
 import { eventsOf, type LogEvent } from "../log/event";
@@ -25,19 +25,12 @@ export interface Follower {
 
 interface ServerFrame {
   type: string;
-  id?: string;
   session?: string;
   seq?: number;
-  result?: unknown;
   error?: { code: string; message: string };
   snapshot?: Snapshot;
   events?: LogEvent[];
   project?: ProjectView;
-}
-
-interface Waiting {
-  resolve(result: unknown): void;
-  reject(error: ApiError): void;
 }
 
 /** The server says something every fifteen seconds; after this long it is gone. */
@@ -56,9 +49,7 @@ export class Socket {
   private listeners = new Set<(state: Connection) => void>();
   private followers = new Map<string, Follower>();
   private projects = new Set<string>();
-  private waiting = new Map<string, Waiting>();
   private attempt = 0;
-  private count = 0;
   private heard = 0;
   private timer: number | undefined;
 
@@ -85,28 +76,16 @@ export class Socket {
   }
 
   leave(session: string): void {
-    if (this.followers.delete(session)) this.say({ type: "unsubscribe", session });
+    if (this.followers.delete(session)) this.send({ type: "unsubscribe", session });
   }
 
   followProject(project: string): void {
     this.projects.add(project);
-    this.say({ type: "subscribe", project });
+    this.send({ type: "subscribe", project });
   }
 
   leaveProject(project: string): void {
-    if (this.projects.delete(project)) this.say({ type: "unsubscribe", project });
-  }
-
-  /** Ask for something and wait for the reply. */
-  ask<T>(message: Record<string, unknown>): Promise<T> {
-    const id = `q${++this.count}`;
-    return new Promise<T>((resolve, reject) => {
-      if (!this.say({ ...message, id })) {
-        reject(new ApiError(0, "unreachable", "There is no connection to the server at the moment."));
-        return;
-      }
-      this.waiting.set(id, { resolve: (result) => resolve(result as T), reject });
-    });
+    if (this.projects.delete(project)) this.send({ type: "unsubscribe", project });
   }
 
   /** Try now rather than later. */
@@ -117,14 +96,12 @@ export class Socket {
     this.connect();
   }
 
-  private say(message: Record<string, unknown>): boolean {
-    if (this.socket?.readyState !== WebSocket.OPEN) return false;
-    this.socket.send(JSON.stringify(message));
-    return true;
+  private send(message: Record<string, unknown>): void {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
   }
 
   private subscribe(session: string, follower: Follower): void {
-    this.say({ type: "subscribe", session, resume: follower.cursor(), batch: true, end: true });
+    this.send({ type: "subscribe", session, resume: follower.cursor(), batch: true, end: true });
   }
 
   private connect(): void {
@@ -146,14 +123,11 @@ export class Socket {
     this.heard = Date.now();
     this.turn("open");
     for (const [session, follower] of this.followers) this.subscribe(session, follower);
-    for (const project of this.projects) this.say({ type: "subscribe", project });
+    for (const project of this.projects) this.send({ type: "subscribe", project });
   }
 
   private closed(code: number): void {
     this.socket = null;
-    const lost = new ApiError(0, "unreachable", "The connection to the server was lost.");
-    for (const waiting of this.waiting.values()) waiting.reject(lost);
-    this.waiting.clear();
     if (code === SIGNED_OUT) {
       this.turn("refused");
       return;
@@ -201,14 +175,9 @@ export class Socket {
   private hear(frame: ServerFrame): void {
     const follower = this.followers.get(frame.session ?? "");
     switch (frame.type) {
-      case "reply":
-        this.settle(frame.id)?.resolve(frame.result);
-        return;
       case "error": {
         const error = new ApiError(0, frame.error?.code ?? "internal", frame.error?.message ?? "The server reports an error.");
-        const waiting = this.settle(frame.id);
-        if (waiting !== undefined) waiting.reject(error);
-        else follower?.failed?.(error);
+        follower?.failed?.(error);
         return;
       }
       case "subscribed":
@@ -226,11 +195,5 @@ export class Socket {
       default:
         return;
     }
-  }
-
-  private settle(id: string | undefined): Waiting | undefined {
-    const waiting = this.waiting.get(id ?? "");
-    this.waiting.delete(id ?? "");
-    return waiting;
   }
 }

@@ -1,16 +1,55 @@
 """Claude through the Claude Agent SDK, which runs its own loop: its messages become the same events.
 
-The SDK's loop and Weft's go hand in hand (see `weft.providers.hosting`). One exchange is one query: each message of the
-model is a turn, the calls in it are run or permitted by Weft, and the SDK goes on once it has their results.
-
-- `model`: the name a user writes, `ClaudeAgent`.
-- `session`: turn by turn, as every provider.
-- `query`: one run of the SDK's client and its process, and how that ends.
-- `turn`: the SDK's messages as a stream of one message.
-- `ledger`: each call as both sides know it.
-- `gate`, `server`, `options`, `prompt`, `faults`: what goes over, and what comes back as an error.
+The two loops work in step (see `ToolHost` in `weft.providers.base`). One exchange is one query: each message of the
+model is a turn, Weft runs or permits the calls in it, and the SDK continues once it has their results.
 """
 
-from weft.providers.claude_agent.model import ClaudeAgent
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from weft.core.errors import ConfigurationError
+from weft.core.messages import Message, ToolDefinition
+from weft.core.turn import Settings
+from weft.providers.base import ProviderSession
+
+if TYPE_CHECKING:
+    from claude_agent_sdk import ClaudeAgentOptions, Transport
+
+PROVIDER = "claude-agent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaudeAgent:
+    """A model that runs in the SDK's loop. The SDK is not loaded before the first turn."""
+
+    model: str | None = None
+    """Such as `claude-sonnet-4-6`. None: Claude Code's default."""
+    sdk_tools: Sequence[str] = ()
+    """Tools of the SDK that the model may use as well, such as `Read` and `Bash`. Weft's permissions hold for them."""
+    options: "ClaudeAgentOptions | None" = None
+    """More for the SDK: `cwd`, `env`, `agents`, `mcp_servers`, a `system_prompt` preset. Weft sets the rest."""
+    transport: "Callable[[ClaudeAgentOptions], Transport] | None" = None
+    """The connection to Claude Code, if it is not a process on this machine."""
+
+    @property
+    def name(self) -> str:
+        return f"{PROVIDER}/{self.model or 'default'}"
+
+    @classmethod
+    def named(cls, model: str) -> "ClaudeAgent":
+        """Make the model of a name after the slash."""
+        return cls(model=None if model == "default" else model)
+
+    def open_session(
+        self, *, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> ProviderSession:
+        if find_spec("claude_agent_sdk") is None or find_spec("mcp") is None:
+            raise ConfigurationError(f'{self.name} needs the Claude Agent SDK; pip install "weft[claude]".')
+        from weft.providers.claude_agent.session import ClaudeAgentSession
+
+        return ClaudeAgentSession(self, messages, tools, settings)
+
 
 __all__ = ["ClaudeAgent"]

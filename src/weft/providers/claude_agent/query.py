@@ -1,20 +1,21 @@
-"""One run of the SDK's client and of the process behind it.
+"""One run of the SDK's client: its options, its prompt, its process, and the messages that it sends.
 
-A pump reads all the time, between turns too: results of calls go straight into the ledger, everything else waits until
-a turn asks for it. `close` ends the process: in peace after an answer, within two seconds if the exchange was cut off.
+A task reads all the time, between turns too: results of calls go into the ledger, other messages wait for the next
+turn. `close` ends the process: normally after an answer, within two seconds if the exchange was cut off.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from claude_agent_sdk import (
     AssistantMessage,
     ClaudeAgentOptions,
     ClaudeSDKClient,
-    Message,
+    HookMatcher,
     StreamEvent,
     TextBlock,
     ToolResultBlock,
@@ -22,16 +23,137 @@ from claude_agent_sdk import (
     Transport,
     UserMessage,
 )
+from claude_agent_sdk import Message as SdkMessage
 
-from weft.core.content import Image, Text
-from weft.core.errors import IncompleteStream
+from weft.core.errors import ConfigurationError, IncompleteStream
 from weft.core.json import JsonObject, as_object, encode_text
-from weft.core.messages import Message as Said
-from weft.core.tools import ResultPart
-from weft.providers.claude_agent.faults import error_of
-from weft.providers.claude_agent.ledger import Ledger
-from weft.providers.claude_agent.prompt import prompt_of
-from weft.providers.hosting import Outcome
+from weft.core.messages import Block, File, Image, Message, ResultPart, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.turn import Reason, Settings
+from weft.providers.base import Outcome
+from weft.providers.claude_agent.errors import error_of
+from weft.providers.claude_agent.tools import SERVER, Gate, Ledger
+from weft.wires.messages import encode_content
+from weft.wires.request import resolve_budget, resolve_effort
+
+if TYPE_CHECKING:
+    from weft.providers.claude_agent import ClaudeAgent
+
+_DAY = 86_400.0
+_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh"}
+
+
+def options_of(
+    agent: "ClaudeAgent", settings: Settings, tools: list[ToolDefinition], server: Any, gate: Gate, **resume: Any
+) -> ClaudeAgentOptions:
+    given = agent.options or ClaudeAgentOptions()
+    _check(agent, given, tools)
+    hooks = dict(given.hooks or {})
+    ours = HookMatcher(hooks=[gate.before_tool], timeout=_DAY, on_failure="block")
+    hooks["PreToolUse"] = [ours, *hooks.get("PreToolUse", [])]
+    servers: dict[str, Any] = dict(given.mcp_servers) if isinstance(given.mcp_servers, dict) else {}
+    return replace(
+        given,
+        model=agent.model or given.model,
+        system_prompt=_system(given.system_prompt, settings),
+        tools=list(agent.sdk_tools),
+        allowed_tools=[],
+        permission_mode="default",
+        can_use_tool=gate.can_use_tool,
+        hooks=hooks,
+        mcp_servers=servers | {SERVER: {"type": "sdk", "name": SERVER, "instance": server}},
+        strict_mcp_config=True,
+        setting_sources=given.setting_sources or [],
+        include_partial_messages=True,
+        forward_subagent_text=True,
+        verbatim_prompts=True,
+        env=_environment(settings) | given.env,
+        **_thinking(settings.reasoning),
+        **resume,
+    )
+
+
+def _check(agent: "ClaudeAgent", given: ClaudeAgentOptions, tools: list[ToolDefinition]) -> None:
+    if not isinstance(given.mcp_servers, dict):
+        raise ConfigurationError("mcp_servers as a file cannot be joined with Weft's tools; give them as a dictionary.")
+    if SERVER in given.mcp_servers:
+        raise ConfigurationError(f"The name {SERVER!r} in mcp_servers is Weft's own; give that server another name.")
+    both = {tool.name for tool in tools} & set(agent.sdk_tools)
+    if both:
+        raise ConfigurationError(f"{sorted(both)[0]!r} is a tool of Weft's and of the SDK's; leave one of them out.")
+
+
+def _system(given: Any, settings: Settings) -> Any:
+    """Return Weft's instructions, appended to the preset if one is set."""
+    instructions = settings.system
+    if settings.output_schema is not None:
+        instructions += (
+            f"\n\nYour final answer is nothing but JSON that fits this schema: {encode_text(settings.output_schema)}"
+        )
+    if isinstance(given, dict) and given.get("type") == "preset":  # pyright: ignore[reportUnknownMemberType]
+        return {**given, "append": "\n\n".join(part for part in (given.get("append"), instructions.strip()) if part)}  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType, reportUnknownVariableType]
+    return instructions.strip()
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """Raise limits of the SDK, so that Weft's own limits apply."""
+    limits = {"MCP_TOOL_TIMEOUT": f"{_DAY * 1000:.0f}", "MAX_MCP_OUTPUT_TOKENS": "200000"}
+    if settings.max_output_tokens is not None:
+        limits["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(settings.max_output_tokens)
+    return limits
+
+
+def _thinking(reason: Reason | None) -> dict[str, Any]:
+    if reason is None:
+        return {}
+    effort = resolve_effort(reason)
+    if effort == "none":
+        return {"thinking": {"type": "disabled"}}
+    if reason.budget is not None:
+        return {"thinking": {"type": "enabled", "budget_tokens": resolve_budget(reason)}}
+    return {"effort": _EFFORTS[effort]} if effort is not None else {}
+
+
+_BEFORE = "What was said before, as far as it can be told here:\n\n"
+_NOW = "\n\nThat was before. Now:\n\n"
+_GO_ON = "Go on from where this ended."
+_MAX_RESULT = 4000
+
+
+def prompt_of(unseen: Sequence[Message]) -> list[JsonObject]:
+    """Build the content of one user message from all messages that the SDK has not seen."""
+    new = len(unseen)
+    while new and unseen[new - 1].role == "user":
+        new -= 1
+    now = [encode_content(block) for message in unseen[new:] for block in message.content]
+    if not new:
+        return now
+    before = [part for message in unseen[:new] for part in _describe_message(message)]
+    return [_text(_BEFORE), *before, _text(_NOW), *(now or [_text(_GO_ON)])]
+
+
+def _describe_message(message: Message) -> list[JsonObject]:
+    who = {"user": "User", "assistant": "Assistant", "tool": "Results"}[message.role]
+    parts = [part for block in message.content if (part := _describe_block(block)) is not None]
+    return [_text(f"{who}: "), *parts, _text("\n")] if parts else []
+
+
+def _describe_block(block: Block) -> JsonObject | None:
+    match block:
+        case Text(text=text):
+            return _text(text)
+        case Image() | File():
+            return encode_content(block)
+        case ToolCall(name=name, input=arguments):
+            return _text(f"[called {name} with {encode_text(arguments)[:_MAX_RESULT]}]")
+        case ToolResult(name=name, status=status):
+            return _text(f"[{name}: {status}: {block.text[:_MAX_RESULT]}]")
+        case _:
+            return None
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
+
 
 _INTERRUPT = 0.3  # seconds that each step of a hurried end may take
 _STEP = 0.5
@@ -39,24 +161,24 @@ _PEACE = 6.0  # the SDK itself gives the process 5 s to write its session down
 
 
 class Query:
-    """A connected client. Messages come out of `next` in order."""
+    """A connected client. `next` returns its messages in order."""
 
     def __init__(self, options: ClaudeAgentOptions, transport: Transport | None, ledger: Ledger) -> None:
         self.over = True
         """The last prompt has its result."""
-        self.asked: list[Said] = []
-        """What was asked and the model has not begun to answer."""
+        self.asked: list[Message] = []
+        """Messages that were sent and are not answered yet."""
         self.estimated = 0.0
-        """Dollars of the turns that the SDK has told no price of, by the list."""
+        """The list price of the turns whose cost the SDK has not reported."""
         self.streamed = ""
-        """The SDK's id of the message that was streamed last."""
+        """The SDK's id of the last streamed message."""
         self.counted: str | None = None
-        """The SDK's id of the message whose usage was counted last."""
+        """The SDK's id of the last message whose usage was counted."""
         self.ledger = ledger
         self._client = ClaudeSDKClient(options, transport)
         self._connecting: asyncio.Task[None] | None = None
         self._pumping: asyncio.Task[None] | None = None
-        self._waiting: deque[Message | Exception] = deque()
+        self._waiting: deque[SdkMessage | Exception] = deque()
         self._came = asyncio.Event()
 
     async def start(self) -> None:
@@ -64,36 +186,36 @@ class Query:
         await asyncio.shield(self._connecting)
         self._pumping = asyncio.create_task(self._pump())
 
-    async def ask(self, messages: list[Said]) -> None:
+    async def ask(self, messages: list[Message]) -> None:
         self.asked, self.over = messages, False
         await self._client.query(_one(prompt_of(messages)))
 
-    async def next(self) -> Message:
-        """The next message for a turn. Raises what went wrong instead of one."""
+    async def next(self) -> SdkMessage:
+        """Wait for the next message for a turn. Raises the error that ended the query."""
         while not self._waiting:
             self._came.clear()
             await self._came.wait()
         message = self._waiting[0]
         if isinstance(message, Exception):
-            raise message  # and again: nothing follows it
+            raise message  # every further call raises it too
         self._waiting.popleft()
         return message
 
-    def begins(self, message: Message | None) -> bool:
-        """Another message of the model starts with it."""
+    def begins(self, message: SdkMessage | None) -> bool:
+        """Whether another message of the model starts with it."""
         if isinstance(message, StreamEvent):
             return message.event.get("type") == "message_start"
         return isinstance(message, AssistantMessage) and message.message_id != self.streamed
 
-    def unread(self, message: Message) -> None:
-        """It belongs to the next turn."""
+    def unread(self, message: SdkMessage) -> None:
+        """Put a message back for the next turn."""
         self._waiting.appendleft(message)
 
     def fail(self, error: Exception) -> None:
         self._put(error)
 
     async def close(self, *, cut: bool) -> None:
-        """End it. Never raises, and whoever is cancelled meanwhile does not stop it."""
+        """End the query. Never raises, and a cancellation does not interrupt it."""
         self.ledger.end()
         await asyncio.shield(asyncio.create_task(self._cut() if cut else self._end()))
 
@@ -134,37 +256,37 @@ class Query:
         self._pumping.cancel()
         await asyncio.wait([self._pumping])
 
-    # --- what comes in -----------------------------------------------------------------------------------------------
+    # --- incoming messages -------------------------------------------------------------------------------------------
 
     async def _pump(self) -> None:
         try:
             async for message in self._client.receive_messages():
-                self._hear(message)
+                self._on_message(message)
             self._put(IncompleteStream("Claude Code ended before the answer was complete; nothing more was run."))
         except Exception as error:
             self._put(error_of(error))
         self.ledger.end()
 
-    def _hear(self, message: Message) -> None:
+    def _on_message(self, message: SdkMessage) -> None:
         parent = getattr(message, "parent_tool_use_id", None)
         if parent is not None:
-            self._overhear(parent, message)
+            self._on_subagent_message(parent, message)
         elif isinstance(message, UserMessage):
             for block in message.content if isinstance(message.content, list) else ():
                 if isinstance(block, ToolResultBlock):
-                    self.ledger.came_back(block.tool_use_id, _outcome(block))
+                    self.ledger.set_outcome(block.tool_use_id, _outcome(block))
         else:
             self._put(message)
 
-    def _overhear(self, parent: str, message: Message) -> None:
-        """A subagent at work: no part of this conversation, but of what its call has to say."""
+    def _on_subagent_message(self, parent: str, message: SdkMessage) -> None:
+        """Report the messages of a subagent as output of the call that started it."""
         for block in message.content if isinstance(message, AssistantMessage) else ():
             if isinstance(block, TextBlock):
-                self.ledger.overheard(parent, f"{block.text}\n")
+                self.ledger.report_progress(parent, f"{block.text}\n")
             elif isinstance(block, ToolUseBlock):
-                self.ledger.overheard(parent, f"[{block.name} {encode_text(block.input)[:200]}]\n")
+                self.ledger.report_progress(parent, f"[{block.name} {encode_text(block.input)[:200]}]\n")
 
-    def _put(self, message: Message | Exception) -> None:
+    def _put(self, message: SdkMessage | Exception) -> None:
         self._waiting.append(message)
         self._came.set()
 
@@ -188,7 +310,7 @@ async def _one(content: list[JsonObject]) -> AsyncIterator[dict[str, Any]]:
 
 
 def _forget(task: "asyncio.Task[None]", *, cancel: bool = True) -> None:
-    """Nobody needs to know how it ends."""
+    """Ignore the outcome of a task."""
     if cancel and not task.done():
         task.cancel()
     task.add_done_callback(lambda done: done.cancelled() or done.exception())

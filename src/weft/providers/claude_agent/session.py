@@ -1,9 +1,9 @@
-"""A conversation with Claude in the SDK's own loop, turn by turn.
+"""A conversation with Claude in the SDK's loop, turn by turn.
 
-One exchange is one run of the SDK's client; the next one resumes the SDK's session, whose id stands in the native form
-of each message, so that a stored conversation finds it again. A conversation that begins with such a history (reopened
-or forked) goes on from the message it ends with, in a session of its own. What is said while a query runs is told to
-the SDK when that query has its result. The SDK is loaded with the first turn, not before.
+One exchange is one run of the SDK's client. The next one resumes the SDK's session, whose id is in the native form of
+each message, so a stored conversation can resume it too. A conversation that begins with such a history (reopened or
+forked) continues from its last message, in a session of its own. Messages that are added while a query runs are sent
+when it has its result. The SDK is loaded with the first turn.
 """
 
 import asyncio
@@ -16,15 +16,11 @@ import msgspec
 
 from weft.core.errors import InvalidRequest, WeftError
 from weft.core.json import JsonObject
-from weft.core.messages import Message, tool_results
-from weft.core.settings import Settings
-from weft.core.tools import ToolDefinition, ToolResult
-from weft.core.usage import Cost, Usage
-from weft.providers.base import OnEvent, ProviderTurn
+from weft.core.messages import Message, ToolDefinition, ToolResult, tool_results
+from weft.core.turn import Cost, Settings, Usage
+from weft.providers.base import ConversationBase, Judge, OnEvent, Outcome, OutcomeLost, ProviderTurn
 from weft.providers.catalogue import is_loaded, load, price
-from weft.providers.claude_agent.ledger import Ledger
-from weft.providers.claude_agent.model import PROVIDER, ClaudeAgent
-from weft.providers.hosting import Judge, Lost, Outcome
+from weft.providers.claude_agent import PROVIDER, ClaudeAgent
 from weft.providers.model import Model
 from weft.providers.presets import PRESETS
 
@@ -32,15 +28,13 @@ if TYPE_CHECKING:
     from weft.providers.claude_agent.query import Query
 
 
-class ClaudeAgentSession:
+class ClaudeAgentSession(ConversationBase):
     """A `ProviderSession`, and a `ToolHost`."""
 
     def __init__(
         self, agent: ClaudeAgent, messages: list[Message], tools: list[ToolDefinition], settings: Settings
     ) -> None:
-        self.messages = list(messages)
-        self.tools = tools
-        self.settings = settings
+        super().__init__(messages, tools, settings)
         self.judge: Judge | None = None
         self._agent = agent
         self._priced = Model.at(PRESETS["anthropic"], agent.model or "default")
@@ -48,23 +42,23 @@ class ClaudeAgentSession:
         self._leaving: asyncio.Task[None] | None = None
         self._place, self._seen = _resumed(self.messages)
         self._forks = self._place is not None
-        self._billed: float | None = None if self._forks else 0.0  # dollars that the SDK has told of; None: not known
+        self._billed: float | None = None if self._forks else 0.0  # dollars that the SDK has reported; None: unknown
 
     # --- a turn ------------------------------------------------------------------------------------------------------
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         if "claude_agent_sdk" not in sys.modules:
-            await asyncio.to_thread(import_module, "claude_agent_sdk")  # it takes a second or more
-        from weft.providers.claude_agent.reader import TurnReader
+            await asyncio.to_thread(import_module, "claude_agent_sdk")  # takes a second or more
+        from weft.providers.claude_agent.turn import TurnReader
 
-        reader = TurnReader(self._agent.name, self._taken(), on_event)
+        reader = TurnReader(self._agent.name, self.used_ids, on_event)
         try:
             query = await self._ready()
         except WeftError as error:
             reader.abort(error)
             raise
         ended = await reader.read(query, self._note)
-        # From here on nothing is waited for: the message's end is published, so it counts.
+        # Nothing is awaited from here on: the end of the message is published, so it counts.
         turn = reader.finish(*(self._place or ("", "")))
         query.ledger.announce(turn.tool_calls)
         goes_on = ended.goes_on or (query.over and bool(self._unseen()))
@@ -74,31 +68,25 @@ class ClaudeAgentSession:
             stop_reason="pause_turn" if goes_on else turn.stop_reason,
         )
 
-    def _taken(self) -> set[str]:
-        return {call.id for message in self.messages for call in message.tool_calls}
-
     def append_tool_results(self, turn: ProviderTurn, results: list[ToolResult]) -> None:
         added = [turn.message, tool_results(results)] if results else [turn.message]
-        self.messages += added
+        self.messages.extend(added)
         self._see(added)
         for result in results:
-            self.settle(result)
+            self.deliver_result(result)
 
-    def append(self, message: Message) -> None:
-        self.messages.append(message)
-
-    # --- the tools over there ----------------------------------------------------------------------------------------
+    # --- the SDK's tools --------------------------------------------------------------------------------------------
 
     async def perform(self, call: str, arguments: JsonObject, say: Callable[[str], object]) -> Outcome:
         if self._query is None:
-            raise Lost("Claude Code is not running.")
+            raise OutcomeLost("Claude Code is not running.")
         return await self._query.ledger.perform(call, arguments, say)
 
-    def settle(self, result: ToolResult) -> None:
+    def deliver_result(self, result: ToolResult) -> None:
         if self._query is not None:
-            self._query.ledger.settle(result)
+            self._query.ledger.deliver_result(result)
 
-    async def leave(self, *, cut: bool) -> None:
+    async def end_exchange(self, *, cut: bool) -> None:
         query, self._query = self._query, None
         if query is None:
             return
@@ -108,7 +96,7 @@ class ClaudeAgentSession:
             await asyncio.shield(self._leaving)
 
     async def close(self) -> None:
-        await self.leave(cut=False)
+        await self.end_exchange(cut=False)
         if self._leaving is not None:
             await asyncio.shield(self._leaving)
 
@@ -125,9 +113,9 @@ class ClaudeAgentSession:
         await asyncio.to_thread(load)
 
     def _bill(self, query: "Query", usage: Usage, total: float | None) -> float:
-        """What a turn costs. The SDK tells the total of its session at the end; until then the list has to do.
+        """Return the cost of a turn: the list price, until the SDK reports the total of its session at the end.
 
-        A total that is too small to hold the earlier exchanges as well is one of this exchange alone.
+        A total that is too small to include the earlier exchanges is that of this exchange alone.
         """
         listed = self.cost(usage).usd or 0.0
         before, query.estimated = query.estimated, query.estimated + listed
@@ -143,7 +131,7 @@ class ClaudeAgentSession:
     # --- the query ---------------------------------------------------------------------------------------------------
 
     async def _ready(self) -> "Query":
-        """The query that runs, or a new one that was asked what is new."""
+        """Return the running query, or start one with the messages that the SDK has not seen."""
         if self._query is not None and not self._query.over:
             return self._query
         if self._seen.keys() - {id(message) for message in self.messages}:  # the conversation was rewound
@@ -161,16 +149,14 @@ class ClaudeAgentSession:
             assert self._query is not None
             await self._query.ask(unseen)
         except Exception as error:
-            from weft.providers.claude_agent.faults import error_of
+            from weft.providers.claude_agent.errors import error_of
 
             raise error_of(error) from None
         return self._query
 
     async def _start(self) -> None:
-        from weft.providers.claude_agent.gate import Gate
-        from weft.providers.claude_agent.options import options_of
-        from weft.providers.claude_agent.query import Query
-        from weft.providers.claude_agent.server import tool_server
+        from weft.providers.claude_agent.query import Query, options_of
+        from weft.providers.claude_agent.tools import Gate, Ledger, tool_server
 
         if self._leaving is not None:
             await asyncio.shield(self._leaving)
@@ -193,7 +179,7 @@ class ClaudeAgentSession:
         return {"resume": session} | ({"resume_session_at": at or None, "fork_session": True} if self._forks else {})
 
     def _note(self, session: str, at: str | None) -> None:
-        """Where the conversation is kept, and that what was asked is being answered."""
+        """Record the SDK's id of the conversation; the messages that were sent count as seen."""
         if not session:
             return
         if self._query is not None:
@@ -210,7 +196,7 @@ class ClaudeAgentSession:
 
 
 def _resumed(messages: list[Message]) -> tuple[tuple[str, str] | None, dict[int, Message]]:
-    """Where the SDK keeps a history, and what of it the SDK has seen: all until the last message that it gave."""
+    """Return the SDK's ids of a history, and the messages that it has seen: all up to the last one that it sent."""
     for index in range(len(messages) - 1, -1, -1):
         place = _place_of(messages[index])
         if place is not None:
@@ -219,7 +205,7 @@ def _resumed(messages: list[Message]) -> tuple[tuple[str, str] | None, dict[int,
 
 
 def _place_of(message: Message) -> tuple[str, str] | None:
-    """Where the SDK keeps a message that it gave: its session, and the message there."""
+    """Return the SDK's ids of a message that it sent: of its session, and of the message in it."""
     native = message.native
     if native is None or native.wire != PROVIDER or not isinstance(native.content, dict):
         return None

@@ -1,33 +1,40 @@
-"""One message of the model, from what the SDK says: its raw stream events, or a whole message where there were none.
+"""Reads one turn from a query and decodes it with the decoder of the `messages` wire."""
 
-Both go through the decoder of the `messages` wire, so blocks, ids, calls and stops obey the same rules as everywhere.
-How a message ended is held back until it is known that it counts: see `held`.
-"""
-
-from collections.abc import Container
+from collections.abc import Callable, Container, Iterable
 
 import msgspec
-from claude_agent_sdk import AssistantMessage, TextBlock, ThinkingBlock, ToolUseBlock
+from claude_agent_sdk import (
+    AssistantMessage,
+    Message,
+    ResultMessage,
+    StreamEvent,
+    TextBlock,
+    ThinkingBlock,
+    ToolUseBlock,
+)
 
-from weft.core.errors import ProviderError
-from weft.core.json import JsonObject, encode, encode_text
+from weft.core.errors import IncompleteStream, ProviderError, WeftError
+from weft.core.events import RetryScheduled
+from weft.core.json import JsonObject, as_object, encode, encode_text
 from weft.core.messages import Native
 from weft.core.payload import Payload
-from weft.providers.base import ProviderTurn
-from weft.providers.claude_agent.model import PROVIDER
-from weft.providers.claude_agent.server import PREFIX
-from weft.wires.messages.stream import MessagesDecoder
+from weft.providers.base import OnEvent, ProviderTurn
+from weft.providers.claude_agent import PROVIDER
+from weft.providers.claude_agent.errors import failure_of
+from weft.providers.claude_agent.query import Query
+from weft.providers.claude_agent.tools import PREFIX
+from weft.wires.messages import MessagesDecoder
 
 
 class TurnStream:
-    """Takes the events of one message."""
+    """Decodes the events of one message."""
 
-    def __init__(self, model: str, attempt: int, taken: Container[str]) -> None:
-        self._decoder = MessagesDecoder(provider=PROVIDER, model=model, attempt=attempt, taken=taken)
+    def __init__(self, model: str, attempt: int, used_ids: Container[str]) -> None:
+        self._decoder = MessagesDecoder(provider=PROVIDER, model=model, attempt=attempt, used_ids=used_ids)
         self._model = model
         self.attempt = attempt
         self.held: list[Payload] = []
-        """How the message ends, once `done`: to be published with the turn or, if something failed, not at all."""
+        """The payloads that end the message, once `done`: published with the turn, or not at all if it failed."""
 
     @property
     def id(self) -> str:
@@ -35,7 +42,7 @@ class TurnStream:
 
     @property
     def done(self) -> bool:
-        """The whole message is there."""
+        """The message is complete."""
         return bool(self.held)
 
     def open(self) -> list[Payload]:
@@ -50,17 +57,17 @@ class TurnStream:
         decoder = self._decoder
         if decoder.done:
             return []
-        said = decoder.feed(b"data: " + encode(_renamed(event)) + b"\n\n")
+        payloads = decoder.feed(b"data: " + encode(_renamed(event)) + b"\n\n")
         if decoder.done and decoder.error is None:
             self.held = decoder.close()
-        return said
+        return payloads
 
     def abort(self, error: ProviderError) -> list[Payload]:
-        """The message does not count. An error that came in the stream itself is the one that is told."""
+        """Discard the message. An error in the stream itself has precedence."""
         return self._decoder.abort(self._decoder.error or error)
 
     def turn(self, session: str, at: str) -> ProviderTurn:
-        """The finished message. Where the SDK keeps it is its native form."""
+        """Build the finished turn. The native form of its message is the SDK's ids."""
         decoder = self._decoder
         assert decoder.message is not None
         assert decoder.stop_reason is not None
@@ -77,7 +84,7 @@ class TurnStream:
 
 
 def events_of(message: AssistantMessage, *, counted: bool) -> list[JsonObject]:
-    """A message that came whole, as the events it would have been. One whose usage was counted has none."""
+    """Return the events of a message that was not streamed, without usage if that was counted already."""
     usage = {} if counted else message.usage or {}
     events: list[JsonObject] = [
         {"type": "message_start", "message": {"id": message.message_id, "model": message.model, "usage": usage}}
@@ -107,7 +114,7 @@ def _block(block: object) -> tuple[JsonObject, JsonObject]:
 
 
 def _renamed(event: JsonObject) -> JsonObject:
-    """Weft's tools by the names they have in Weft."""
+    """Replace the name of a tool in an event by Weft's own."""
     block = event.get("content_block")
     if not isinstance(block, dict):
         return event
@@ -115,3 +122,109 @@ def _renamed(event: JsonObject) -> JsonObject:
     if not isinstance(name, str) or not name.startswith(PREFIX):
         return event
     return event | {"content_block": block | {"name": name.removeprefix(PREFIX)}}
+
+
+_RETRIED = IncompleteStream("The answer broke off, and Claude Code asked for it again.")
+
+
+class Ended(msgspec.Struct, frozen=True):
+    """The end of a turn, beside its message."""
+
+    goes_on: bool = False
+    """The loop continues without a new request."""
+    total_usd: float | None = None
+    """The cost of the SDK's session so far, if the query has its result."""
+
+
+class TurnReader:
+    def __init__(self, model: str, used_ids: Container[str], on_event: OnEvent) -> None:
+        self._model = model
+        self._used_ids = used_ids
+        self._on_event = on_event
+        self._attempt = 0
+        self._stream: TurnStream | None = None
+
+    async def read(self, query: Query, note: Callable[[str, str | None], object]) -> Ended:
+        """Publish one message except for its end; `note` gets the SDK's ids. Raises the error of the turn."""
+        while True:
+            try:
+                message = await query.next()
+                failure = failure_of(message)
+            except WeftError as error:
+                message, failure = None, error
+            if isinstance(message, StreamEvent | AssistantMessage | ResultMessage) and failure is None:
+                note(message.session_id or "", message.uuid if isinstance(message, AssistantMessage) else None)
+            if self.is_done and (failure is not None or query.begins(message)):
+                if message is not None:
+                    query.unread(message)
+                return Ended(goes_on=True)
+            if failure is not None:
+                self.abort(failure)
+                raise failure
+            if isinstance(message, ResultMessage):
+                query.over = True
+                self._end(query, message)
+                return Ended(total_usd=message.total_cost_usd)
+            if message is not None and self._read_message(query, message):
+                return Ended()
+
+    @property
+    def is_done(self) -> bool:
+        """The message is complete; its end is not published yet."""
+        return self._stream is not None and self._stream.done
+
+    def _read_message(self, query: Query, message: Message) -> bool:
+        """Read the next message. True if the turn is complete and has calls to run."""
+        if isinstance(message, AssistantMessage) and query.begins(message):
+            self._whole(query, message)
+        elif isinstance(message, StreamEvent):
+            if query.begins(message):
+                query.streamed = query.counted = str(as_object(message.event.get("message")).get("id"))
+                self._open()
+            if self._stream is not None:
+                self._emit(self._stream.feed(message.event))
+        return self._stream is not None and self._stream.has_calls
+
+    def _end(self, query: Query, result: ResultMessage) -> None:
+        """End the query. If it sent no message, its result becomes one."""
+        if self.is_done:
+            return
+        content = [TextBlock(text=result.result)] if result.result else []
+        self._whole(query, AssistantMessage(content=list(content), model=self._model))
+
+    def abort(self, error: WeftError) -> None:
+        """End the attempt with an error. It is published even if no message had begun."""
+        if not isinstance(error, ProviderError):
+            return
+        if self._stream is None:
+            self._open()
+        assert self._stream is not None
+        self._emit(self._stream.abort(error))
+
+    def finish(self, session: str, at: str) -> ProviderTurn:
+        """Publish the end of the message and return the turn."""
+        assert self._stream is not None
+        turn = self._stream.turn(session, at)
+        self._emit(self._stream.held)
+        return turn
+
+    def _open(self) -> None:
+        self._attempt += 1
+        if self._stream is not None:
+            self._emit(self._stream.abort(_RETRIED))
+            if self._on_event(RetryScheduled(self._stream.id, self._attempt, 0.0, _RETRIED.info())) is False:
+                raise _RETRIED
+        self._stream = TurnStream(self._model, self._attempt, self._used_ids)
+        self._emit(self._stream.open())
+
+    def _whole(self, query: Query, message: AssistantMessage) -> None:
+        self._open()
+        assert self._stream is not None
+        known = message.message_id is not None and message.message_id == query.counted
+        query.counted = message.message_id
+        for event in events_of(message, counted=known):
+            self._emit(self._stream.feed(event))
+
+    def _emit(self, payloads: Iterable[Payload]) -> None:
+        for payload in payloads:
+            self._on_event(payload)

@@ -1,26 +1,125 @@
-"""How good a page's code is, measured: not by its looks but by how it is built."""
+"""Measures the quality of a page's code: layout, accessibility, validity and size."""
 
+import asyncio
+import os
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from importlib.resources import files as resources
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from weft.studio.browser import MOBILE, Browser, BrowserError, Rendering, Serve, Viewport
-from weft.studio.evaluate.checkers import Checkers
-from weft.studio.evaluate.conversion import Files
-from weft.studio.stacks.stack import Stack
+from weft.core.errors import ConfigurationError
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.page import MOBILE, BrowserError, Rendering, Serve, Viewport
+from weft.studio.stack import Stack
+
+VARIABLE = "WEFT_EVAL_TOOLS"
+_AXE_FILE = "node_modules/axe-core/axe.min.js"
+_VALIDATOR_FILE = "node_modules/html-validate/bin/html-validate.mjs"
+_VALIDATOR_SECONDS = 60.0
+_MAX_MESSAGES = 200
+
+
+class _Message(msgspec.Struct):
+    rule: str = msgspec.field(name="ruleId")
+    message: str
+    severity: int
+    line: int = 0
+
+
+class _File(msgspec.Struct):
+    messages: list[_Message]
+
+
+class Checkers(msgspec.Struct, frozen=True):
+    """Optional programs that judge the code of a page: axe-core for accessibility, html-validate for HTML.
+
+    Both are npm packages in the `node_modules` of a folder, which WEFT_EVAL_TOOLS or a parameter names. Without them
+    their columns are not measured.
+    """
+
+    axe: str = ""
+    """The source of the script."""
+    node: str = ""
+    validator: Path | None = None
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """One sentence for each missing program."""
+        hint = f"install it with npm and name the folder in {VARIABLE}"
+        lacking: list[str] = []
+        if not self.axe:
+            lacking.append(f"Accessibility was not measured: axe-core was not found; {hint}.")
+        if not self.can_validate:
+            lacking.append(f"Validity was not measured: node or html-validate was not found; {hint}.")
+        return tuple(lacking)
+
+    @property
+    def can_validate(self) -> bool:
+        return bool(self.node and self.validator)
+
+    async def validate_html(self, html: str) -> tuple[str, ...] | None:
+        """Return the faults of a page by the HTML standard; None if they could not be measured."""
+        if self.validator is None or not self.node:
+            return None
+        command = (self.node, str(self.validator), "--stdin", "--preset=standard", "--formatter=json")
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            cwd=self.validator.parent,
+            env={"PATH": os.environ.get("PATH", "")},
+        )
+        try:
+            async with asyncio.timeout(_VALIDATOR_SECONDS):
+                output, _ = await process.communicate(_without_directives(html).encode("utf-8", "replace"))
+            files = msgspec.json.decode(output, type=list[_File])
+        except (TimeoutError, msgspec.DecodeError, OSError):
+            return None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        found = [each for file in files for each in file.messages if each.severity == 2]
+        return tuple(f"{each.rule} in line {each.line}: {each.message}" for each in found[:_MAX_MESSAGES])
+
+
+def find_checkers(folder: Path | None = None) -> Checkers:
+    """Find the checkers in the folder, else in the one that WEFT_EVAL_TOOLS names. The folder must exist."""
+    named = os.environ.get(VARIABLE)
+    folder = folder or (Path(named) if named else None)
+    if folder is None:
+        return Checkers()
+    if not folder.is_dir():
+        raise ConfigurationError(f"There is no folder {folder.name!r} with the checkers; check {VARIABLE}.")
+    axe, validator = folder / _AXE_FILE, folder / _VALIDATOR_FILE
+    return Checkers(
+        axe=axe.read_text("utf-8") if axe.is_file() else "",
+        node=shutil.which("node") or "",
+        validator=validator.resolve() if validator.is_file() else None,
+    )
+
+
+def _without_directives(html: str) -> str:
+    """Disable comments with which a page would switch off rules."""
+    return html.replace("[html-validate-", "[html-validate ")
+
+
+Files = Mapping[str, str | bytes]
+"""The files of a project by their paths."""
 
 _CODE = (".html", ".htm", ".css", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue", ".json", ".md")
 _EMBEDDED = re.compile(r"data:[a-z]+/[^\"'()<>\s]{64,}")
 _PROBE = (resources("weft.studio.evaluate") / "probe.js").read_text("utf-8").partition("\n")[2].rstrip()
-_AXE = """async () => {
+_AXE_SCRIPT = """async () => {
 %s
 ;const found = await axe.run(document, {resultTypes: ["violations"], iframes: false});
 return found.violations.map(each => ({rule: each.id, impact: each.impact || "", nodes: each.nodes.length}));
 }"""
-_GRAVE = ("serious", "critical")
+_SERIOUS = ("serious", "critical")
 _MAX_FAULTS = 40
 
 
@@ -29,22 +128,22 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     positioned: float
     """Share of elements that are positioned absolutely (or fixed) instead of laid out."""
     overflow: int
-    """CSS pixels by which the page is too wide for a phone of 375."""
+    """CSS pixels by which the page is wider than a phone of 375."""
     controls: int
     unlabelled: int
-    """Controls that have no name; a placeholder is none."""
+    """Controls without a label; a placeholder is no label."""
     headings_in_order: bool
     """There is a first-level heading, and none is more than one level below the one before it."""
     size: int
-    """Bytes of all files, without pictures and fonts, embedded ones too, and without what every project starts with."""
+    """Bytes of code, without pictures, fonts, embedded data and the unchanged scaffold."""
     axe: int | None = None
-    """Rules of accessibility that are broken seriously or critically; None if not measured."""
+    """Serious and critical violations of accessibility rules; None if not measured."""
     invalid: int | None = None
     """Faults by the HTML standard; None if not measured."""
     faults: tuple[str, ...] = ()
 
 
-class _Built(msgspec.Struct):
+class _PageStructure(msgspec.Struct):
     elements: int
     positioned: int
     controls: int
@@ -52,22 +151,22 @@ class _Built(msgspec.Struct):
     headings: list[int]
 
 
-class _Violation(msgspec.Struct):
+class _AxeViolation(msgspec.Struct):
     rule: str
     impact: str
     nodes: int
 
 
-async def examine(
+async def measure_quality(
     browser: Browser, serve: Serve, stack: Stack, files: Files, viewport: Viewport, checkers: Checkers
 ) -> tuple[Rendering, Quality]:
-    """The page as it looks in the viewport, and its quality. Raises BrowserError if it cannot be rendered."""
-    seen = await browser.render(serve, viewport=viewport, mobile=viewport.width < 600, probe=_PROBE)
-    built = msgspec.convert(seen.probed, _Built, strict=False)
+    """Render the page and measure its quality. Raises BrowserError if it cannot be rendered."""
+    rendering = await browser.render(serve, viewport=viewport, mobile=viewport.width < 600, probe=_PROBE)
+    built = msgspec.convert(rendering.probed, _PageStructure, strict=False)
     phone = await browser.render(serve, viewport=MOBILE, mobile=True, full_page=False)
-    violations = await _violations(browser, serve, viewport, checkers)
-    invalid = await _invalid(stack, files, checkers)
-    grave = [each for each in violations or () if each.impact in _GRAVE]
+    violations = await _run_axe(browser, serve, viewport, checkers)
+    invalid = await _validate_entry(stack, files, checkers)
+    grave = [each for each in violations or () if each.impact in _SERIOUS]
     faults = [f"axe, {each.impact}: {each.rule} ({each.nodes})" for each in grave]
     faults += [f"html: {each}" for each in invalid or ()]
     faults += [f"no label: {each}" for each in built.bare]
@@ -77,25 +176,25 @@ async def examine(
         overflow=phone.overflow,
         controls=built.controls,
         unlabelled=len(built.bare),
-        headings_in_order=in_order(built.headings),
-        size=size_of(files, stack.scaffold, stack.entry),
+        headings_in_order=headings_are_in_order(built.headings),
+        size=code_size(files, stack.scaffold, stack.entry),
         axe=None if violations is None else len(grave),
         invalid=None if invalid is None else len(invalid),
         faults=tuple(faults[:_MAX_FAULTS]),
     )
-    return seen, quality
+    return rendering, quality
 
 
-def in_order(levels: Sequence[int]) -> bool:
-    """A page without headings has none out of order."""
+def headings_are_in_order(levels: Sequence[int]) -> bool:
+    """Whether a first-level heading exists and no level is skipped. A page without headings passes."""
     if not levels:
         return True
     steps = zip((1, *levels), levels, strict=False)
     return 1 in levels and all(level <= before + 1 for before, level in steps)
 
 
-def size_of(files: Files, scaffold: Mapping[str, str], entry: str) -> int:
-    """Bytes of code: files that the scaffold has unchanged, and whatever is no code, do not count."""
+def code_size(files: Files, scaffold: Mapping[str, str], entry: str) -> int:
+    """Count the bytes of code, without unchanged files of the scaffold."""
     total = 0
     for path, content in files.items():
         text = content if isinstance(content, str) else content.decode("utf-8", "replace")
@@ -105,21 +204,21 @@ def size_of(files: Files, scaffold: Mapping[str, str], entry: str) -> int:
     return total
 
 
-async def _violations(
+async def _run_axe(
     browser: Browser, serve: Serve, viewport: Viewport, checkers: Checkers
-) -> list[_Violation] | None:
+) -> list[_AxeViolation] | None:
     if not checkers.axe:
         return None
     try:
-        seen = await browser.render(serve, viewport=viewport, full_page=False, probe=_AXE % checkers.axe)
-        return msgspec.convert(seen.probed, list[_Violation])
+        rendering = await browser.render(serve, viewport=viewport, full_page=False, probe=_AXE_SCRIPT % checkers.axe)
+        return msgspec.convert(rendering.probed, list[_AxeViolation])
     except (BrowserError, msgspec.ValidationError):
         return None
 
 
-async def _invalid(stack: Stack, files: Files, checkers: Checkers) -> tuple[str, ...] | None:
-    """Faults of the file that the page starts from, as it was written."""
+async def _validate_entry(stack: Stack, files: Files, checkers: Checkers) -> tuple[str, ...] | None:
+    """Validate the entry file of the page as it was written."""
     entry = files.get(stack.entry)
     if entry is None or not stack.entry.endswith((".html", ".htm")):
         return None
-    return await checkers.faults(entry if isinstance(entry, str) else entry.decode("utf-8", "replace"))
+    return await checkers.validate_html(entry if isinstance(entry, str) else entry.decode("utf-8", "replace"))

@@ -1,21 +1,161 @@
-"""Rows put together: means, medians and the worst of each column, for each model, stack and group of targets."""
+"""The rows of an evaluation, their figures, the bars they must reach, and the summaries of it all."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean, median
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from weft.studio.evaluate.bars import BARS, Bar
-from weft.studio.evaluate.columns import COLUMNS, Column
-from weft.studio.evaluate.row import Row
-
-EVERYTHING = "all"
+from weft.studio.evaluate.quality import Quality
+from weft.studio.score.score import Score
 
 
-class Figures(msgspec.Struct, frozen=True):
-    """One column over several rows. `where` names the target of the worst."""
+class Pictures(msgspec.Struct, frozen=True):
+    """Target, result and heat map as small WebP pictures; empty if there is none."""
+
+    target: bytes = b""
+    result: bytes = b""
+    heat: bytes = b""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    target: str
+    group: str
+    model: str
+    stack: str
+    score: Score | None = None
+    quality: Quality | None = None
+    seconds: float = 0.0
+    first_preview_seconds: float | None = None
+    memory_mb: float | None = None
+    cost_usd: float | None = None
+    error: str = ""
+    """A sentence if there is no page to measure; its score is 0 then."""
+    notes: tuple[str, ...] = ()
+    pictures: Pictures = Pictures()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences about the visual differences, the faults of the code, and notes."""
+        differences = self.score.differences if self.score is not None else ()
+        faults = self.quality.faults if self.quality is not None else ()
+        return (*(each.sentence for each in differences), *faults, *self.notes)
+
+
+Value = float | None
+
+
+class Column(msgspec.Struct, frozen=True):
+    key: str
+    label: str
+    value: Callable[[Row], Value]
+    better: Literal["high", "low"]
+    form: Callable[[float], str]
+
+    def format(self, value: Value) -> str:
+        return "–" if value is None else self.form(value)
+
+
+def _score_value(of: Callable[[Score], float]) -> Callable[[Row], Value]:
+    """Return a function that reads a score: 0 for a failed page, None for one that was not compared."""
+
+    def value(row: Row) -> Value:
+        if row.error:
+            return 0.0
+        return None if row.score is None else of(row.score)
+
+    return value
+
+
+def _quality_value(of: Callable[[Quality], Value]) -> Callable[[Row], Value]:
+    return lambda row: None if row.quality is None else of(row.quality)
+
+
+def _three(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column("block", "block", _score_value(lambda s: s.block), "high", _three),
+    Column("text", "text", _score_value(lambda s: s.text), "high", _three),
+    Column("position", "position", _score_value(lambda s: s.position), "high", _three),
+    Column("colour", "colour", _score_value(lambda s: s.colour), "high", _three),
+    Column("ssim", "SSIM", _score_value(lambda s: s.ssim), "high", _three),
+    Column("overall", "overall", _score_value(lambda s: s.overall), "high", _three),
+    Column("positioned", "positioned", _quality_value(lambda q: q.positioned), "low", _percent),
+    Column(
+        "overflow", "overflow at 375 px", _quality_value(lambda q: q.overflow), "low", lambda value: f"{value:,.0f} px"
+    ),
+    Column("axe", "axe, serious", _quality_value(lambda q: q.axe), "low", _whole),
+    Column("invalid", "HTML faults", _quality_value(lambda q: q.invalid), "low", _whole),
+    Column("size", "bytes of code", _quality_value(lambda q: q.size), "low", _whole),
+    Column("headings", "headings in order", _quality_value(lambda q: q.headings_in_order), "high", _percent),
+    Column("unlabelled", "controls without label", _quality_value(lambda q: q.unlabelled), "low", _whole),
+    Column("seconds", "seconds", lambda row: row.seconds, "low", lambda value: f"{value:.1f}"),
+    Column("preview", "first preview, s", lambda row: row.first_preview_seconds, "low", lambda value: f"{value:.1f}"),
+    Column("memory", "memory, MB", lambda row: row.memory_mb, "low", _whole),
+    Column("cost", "cost, $", lambda row: row.cost_usd, "low", lambda value: f"{value:.4f}"),
+)
+COLUMNS_BY_KEY = {column.key: column for column in COLUMNS}
+
+
+Figure = Literal["mean", "median", "worst"]
+
+
+class Bar(msgspec.Struct, frozen=True):
+    """A limit for one figure of one column; the column defines which side is better."""
+
+    column: str
+    figure: Figure
+    limit: float
+
+    def is_met(self, value: float | None) -> bool | None:
+        """Whether the value reaches the limit; None if nothing was measured."""
+        if value is None:
+            return None
+        return value >= self.limit if COLUMNS_BY_KEY[self.column].better == "high" else value <= self.limit
+
+    @property
+    def sentence(self) -> str:
+        column = COLUMNS_BY_KEY[self.column]
+        side = "at least" if column.better == "high" else "at most"
+        return f"{self.figure} {column.label} {side} {column.format(self.limit)}"
+
+
+BARS: tuple[Bar, ...] = (
+    Bar("block", "mean", 0.95),
+    Bar("text", "mean", 0.98),
+    Bar("position", "mean", 0.98),
+    Bar("colour", "mean", 0.97),
+    Bar("ssim", "mean", 0.93),
+    *(Bar(column, "worst", 0.85) for column in ("block", "text", "position", "colour", "ssim")),
+    Bar("positioned", "worst", 0.05),
+    Bar("overflow", "worst", 0),
+    Bar("axe", "worst", 0),
+    Bar("invalid", "worst", 0),
+    Bar("size", "median", 25_000),
+    Bar("headings", "worst", 1),
+    Bar("unlabelled", "worst", 0),
+    Bar("seconds", "worst", 15),
+    Bar("preview", "worst", 3),
+    Bar("memory", "worst", 1_200),
+)
+
+
+ALL_TARGETS = "all"
+
+
+class ColumnFigures(msgspec.Struct, frozen=True):
+    """The figures of one column over several rows. `where` is the target of the worst value."""
 
     column: str
     count: int
@@ -25,9 +165,9 @@ class Figures(msgspec.Struct, frozen=True):
     where: str = ""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class BarResult(msgspec.Struct, frozen=True):
     bar: str
-    """As a sentence."""
+    """The bar as a sentence."""
     column: str
     value: float | None
     met: bool | None
@@ -41,8 +181,8 @@ class Summary(msgspec.Struct, frozen=True):
     """A group of targets, or all of them."""
     count: int
     failed: int
-    figures: tuple[Figures, ...]
-    verdicts: tuple[Verdict, ...]
+    figures: tuple[ColumnFigures, ...]
+    verdicts: tuple[BarResult, ...]
 
     @property
     def title(self) -> str:
@@ -50,22 +190,22 @@ class Summary(msgspec.Struct, frozen=True):
         return f"{self.model}, {self.stack}: {self.group} ({self.count} targets{failed})"
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class EvaluationReport(msgspec.Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
     bars: tuple[Bar, ...] = BARS
     notes: tuple[str, ...] = ()
-    """What was not measured, in sentences."""
+    """Sentences about what was not measured."""
 
     def summaries(self) -> tuple[Summary, ...]:
-        """For each model and stack: all targets first, then each group if there is more than one."""
+        """Summarise each model and stack: all targets, then each group if there are several."""
         return tuple(self._summaries())
 
     def columns(self) -> tuple[Column, ...]:
-        """Those that have a figure in some row."""
+        """Return the columns that have a value in some row."""
         return tuple(column for column in COLUMNS if any(column.value(row) is not None for row in self.rows))
 
     def as_json(self) -> bytes:
-        """The figures without the pictures."""
+        """Encode the report without the pictures."""
         data = msgspec.to_builtins(self._data())
         return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
@@ -83,27 +223,27 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         groups = sorted({row.group for row in self.rows})
         for model, stack in pairs:
             rows = [row for row in self.rows if (row.model, row.stack) == (model, stack)]
-            yield self._summary(rows, EVERYTHING)
+            yield self._summary(rows, ALL_TARGETS)
             for group in groups if len(groups) > 1 else ():
                 some = [row for row in rows if row.group == group]
                 if some:
                     yield self._summary(some, group)
 
     def _summary(self, rows: Sequence[Row], group: str) -> Summary:
-        figures = {column.key: _figures(column, rows) for column in COLUMNS}
-        verdicts: list[Verdict] = []
+        figures = {column.key: _summarise_column(column, rows) for column in COLUMNS}
+        verdicts: list[BarResult] = []
         for bar in self.bars:
             value: float | None = getattr(figures[bar.column], bar.figure)
-            verdicts.append(Verdict(bar.sentence, bar.column, value, bar.is_met(value)))
+            verdicts.append(BarResult(bar.sentence, bar.column, value, bar.is_met(value)))
         failed = sum(1 for row in rows if row.error)
         first = rows[0]
         return Summary(first.model, first.stack, group, len(rows), failed, tuple(figures.values()), tuple(verdicts))
 
 
-def _figures(column: Column, rows: Sequence[Row]) -> Figures:
+def _summarise_column(column: Column, rows: Sequence[Row]) -> ColumnFigures:
     found = [(value, row.target) for row in rows if (value := column.value(row)) is not None]
     if not found:
-        return Figures(column.key, 0)
+        return ColumnFigures(column.key, 0)
     values = [value for value, _ in found]
     worst, where = (min if column.better == "high" else max)(found, key=lambda each: each[0])
-    return Figures(column.key, len(values), fmean(values), float(median(values)), float(worst), where)
+    return ColumnFigures(column.key, len(values), fmean(values), float(median(values)), float(worst), where)

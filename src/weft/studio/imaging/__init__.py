@@ -1,1 +1,1 @@
-"""Pictures made, changed and cut out: by a provider where there is a key, here otherwise, and said to be so."""
+"""Makes, edits and cuts out pictures, with an image provider or locally."""

@@ -1,66 +1,158 @@
-"""Requests to a provider of pictures: one POST, one JSON answer, within limits of time and size.
-
-Failures are ProviderErrors of one sentence. What a server said is quoted only where it is about the request itself, and
-never with the key in it.
-"""
+"""The HTTP client, the protocol and the cost accounting that all image providers share."""
 
 import asyncio
 import base64
 import binascii
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from json import loads
+from typing import Protocol
 
+import msgspec
 from PIL import Image
 
-from weft.core.errors import (
-    AuthenticationFailed,
-    ContentBlocked,
-    InvalidRequest,
-    MalformedResponse,
-    ModelNotFound,
-    Overloaded,
-    ProviderError,
-    ProviderTimeout,
-    QuotaExhausted,
-    RateLimited,
-    ServerFault,
-)
-from weft.core.json import JsonObject, as_object, encode
-from weft.providers.transport import BrokenRead, Response, Transport, broken_read, error_of
-from weft.studio.imaging.raster import pixels_of
-from weft.studio.input.faults import BadInput
+from weft.core import errors
+from weft.core.errors import MalformedResponse, ProviderError
+from weft.core.json import JsonObject, as_object, as_objects, encode
+from weft.core.retry import Retry, parse_retry_after
+from weft.providers.catalogue import PictureTokens, picture_price
+from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
+from weft.studio.imaging.raster import decode_picture
+from weft.studio.request import BadInput
+
+
+class ImageRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The picture to make."""
+
+    prompt: str
+    width: int
+    height: int
+    transparent: bool = False
+    """The subject alone, on a transparent background."""
+
+
+class ImageProvider(Protocol):
+    """Makes pictures over an API. Every method raises ProviderError with a complete sentence."""
+
+    @property
+    def label(self) -> str:
+        """The provider and the model, for messages."""
+        ...
+
+    @property
+    def cuts(self) -> bool:
+        """Whether it can remove a background."""
+        ...
+
+    async def generate(self, wanted: ImageRequest) -> Image.Image:
+        """Make a picture of about the requested proportions, in any size."""
+        ...
+
+    async def edit(self, picture: Image.Image, instruction: str) -> Image.Image:
+        """Apply the instruction to the picture."""
+        ...
+
+    async def cut_out(self, picture: Image.Image) -> Image.Image:
+        """Make all but the subject transparent. Only if `cuts`."""
+        ...
+
+
+def nearest_ratio(width: int, height: int, offered: tuple[str, ...]) -> str:
+    """Return the offered ratio, such as `16:9`, that is nearest to width and height."""
+
+    def deviation(ratio: str) -> float:
+        across, _, down = ratio.partition(":")
+        offer, wanted = int(across) / int(down), width / height
+        return max(offer, wanted) / min(offer, wanted)
+
+    return min(offered, key=deviation)
+
+
+CostCallback = Callable[[float | None], object]
+
+_cost_callback: ContextVar[CostCallback | None] = ContextVar("weft_picture_costs", default=None)
+
+
+@contextmanager
+def collect_costs(spend: CostCallback) -> Generator[None]:
+    """Call `spend` with the cost of each picture that is made inside: in dollars, None if the price is unknown."""
+    token = _cost_callback.set(spend)
+    try:
+        yield
+    finally:
+        _cost_callback.reset(token)
+
+
+async def record_cost(provider: str, model: str, tokens: PictureTokens | None) -> None:
+    """Report the cost of a request. Providers bill tokens; without a count the cost is unknown."""
+    spend = _cost_callback.get()
+    if spend is not None:
+        spend(await asyncio.to_thread(picture_price, provider, model, tokens) if tokens is not None else None)
+
+
+def openai_tokens(answer: JsonObject) -> PictureTokens | None:
+    """Read the usage of the images API. Output without details counts as picture."""
+    usage = as_object(answer.get("usage"))
+    read, written = _count(usage.get("input_tokens")), _count(usage.get("output_tokens"))
+    if read is None or written is None:
+        return None
+    image = _count(as_object(usage.get("input_tokens_details")).get("image_tokens")) or 0
+    text = _count(as_object(usage.get("output_tokens_details")).get("text_tokens")) or 0
+    return PictureTokens(read - min(image, read), image, text, written - min(text, written))
+
+
+def gemini_tokens(answer: JsonObject) -> PictureTokens | None:
+    """Read the usage of `generateContent`. Thoughts are billed as text."""
+    usage = as_object(answer.get("usageMetadata"))
+    read, written = _count(usage.get("promptTokenCount")), _count(usage.get("candidatesTokenCount"))
+    if read is None or written is None:
+        return None
+    details = as_objects(usage.get("candidatesTokensDetails"))
+    drawn = sum(_count(each.get("tokenCount")) or 0 for each in details if each.get("modality") == "IMAGE")
+    drawn = min(drawn, written) if details else written
+    return PictureTokens(read, 0, written - drawn + (_count(usage.get("thoughtsTokenCount")) or 0), drawn)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
 
 MAX_ANSWER = 64_000_000
 """Bytes: a picture of 4096 × 4096 in base64 fits."""
 CONNECT_SECONDS = 15.0
 _PAUSE = 1.5
 _LONGEST_PAUSE = 15.0
-_SPENT = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "payment_required")
-_BLOCKED = ("moderation_blocked", "content_policy_violation", "safety")
+_QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "payment_required")
+_BLOCKED_CODES = ("moderation_blocked", "content_policy_violation", "safety")
 
 
 @dataclass(frozen=True, slots=True)
-class Api:
-    """One provider's address and key."""
+class ImageApi:
+    """The HTTP client of one provider: one POST and one JSON answer, within limits of time and size.
+
+    Failures are ProviderErrors of one sentence. A server's message is quoted only if it is about the request itself,
+    without the key.
+    """
 
     name: str
-    """For people."""
+    """The provider, for messages."""
     base_url: str
     key: str = field(repr=False)
     key_name: str
-    """The variable of the environment that holds the key."""
+    """The environment variable that holds the key."""
     headers: Mapping[str, str] = field(repr=False)
     seconds: float = 180.0
     attempts: int = 2
 
     async def post(self, path: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> JsonObject:
-        """Send JSON, get JSON."""
+        """Send JSON and return the JSON answer."""
         return await self.send(path, encode(body), {"content-type": "application/json", **(headers or {})})
 
     async def post_form(self, path: str, fields: Mapping[str, str], name: str, file: bytes) -> JsonObject:
-        """Send a form with a PNG file in it."""
+        """Send a form with a PNG file."""
         mark = secrets.token_hex(16)
         parts = [
             f'--{mark}\r\ncontent-disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'.encode()
@@ -71,22 +163,24 @@ class Api:
         return await self.send(path, b"".join(parts), {"content-type": f"multipart/form-data; boundary={mark}"})
 
     async def send(self, path: str, body: bytes, headers: Mapping[str, str]) -> JsonObject:
-        """Ask, and once more where waiting may help."""
+        """Send a request; repeat it if the error is retryable."""
         for attempt in range(1, self.attempts + 1):
             try:
                 async with asyncio.timeout(self.seconds):
                     return await self._ask(path, body, headers)
             except TimeoutError:
-                raise ProviderTimeout(f"{self.name} did not answer within {self.seconds:g} s; try again.") from None
+                raise errors.ProviderTimeout(
+                    f"{self.name} did not answer within {self.seconds:g} s; try again."
+                ) from None
             except ProviderError as error:
                 if not error.retryable or attempt == self.attempts:
                     raise
-                pause = _PAUSE if error.retry_after is None else error.retry_after
-                await asyncio.sleep(min(pause, _LONGEST_PAUSE))
+                wait = Retry(base=_PAUSE).delay(attempt, error)
+                await asyncio.sleep(min(wait, _LONGEST_PAUSE))
         raise AssertionError("unreachable")
 
     async def _ask(self, path: str, body: bytes, headers: Mapping[str, str]) -> JsonObject:
-        transport = await Transport.of_this_loop()
+        transport = await Transport.for_running_loop()
         url = f"{self.base_url}{path}"
         sent = {"accept": "application/json", **self.headers, **headers}
         response = await transport.post(url, headers=sent, body=body, connect_timeout=CONNECT_SECONDS)
@@ -94,7 +188,7 @@ class Api:
             answer = await self._read(response)
         except BrokenRead as broken:
             response.close()
-            raise error_of(broken.cause, url) from None
+            raise network_error(broken.cause, url) from None
         except BaseException:
             response.close()
             raise
@@ -123,66 +217,65 @@ class Api:
 
     def _refusal(self, response: Response, answer: bytes) -> ProviderError:
         status, name = response.status, self.name
-        code, said = _said(answer)
-        if code in _SPENT or status == 402:
-            return QuotaExhausted(f"The credit with {name} is used up; add some there.", status=status)
-        if code in _BLOCKED:
-            return ContentBlocked(f"{name} declined to make this picture; describe another one.", status=status)
+        code, message = _parse_error(answer)
+        if code in _QUOTA_CODES or status == 402:
+            return errors.QuotaExhausted(f"The credit with {name} is used up; add some there.", status=status)
+        if code in _BLOCKED_CODES:
+            return errors.ContentBlocked(f"{name} declined to make this picture; describe another one.", status=status)
         match status:
             case 401 | 403:
-                return AuthenticationFailed(f"{name} refused the key; check {self.key_name}.", status=status)
+                return errors.AuthenticationFailed(f"{name} refused the key; check {self.key_name}.", status=status)
             case 404:
-                return ModelNotFound(f"{name} does not have this model, or not for this key; choose another one.")
+                return errors.ModelNotFound(
+                    f"{name} does not have this model, or not for this key; choose another one."
+                )
             case 408 | 504:
-                return Overloaded(f"{name} took too long (HTTP {status}); try again later.", status=status)
+                return errors.Overloaded(f"{name} took too long (HTTP {status}); try again later.", status=status)
             case 429:
-                wait = _seconds(response.headers.get("retry-after", ""))
-                return RateLimited(f"{name} gets too many requests; wait a little.", status=status, retry_after=wait)
+                wait = parse_retry_after(response.headers)
+                return errors.RateLimited(
+                    f"{name} gets too many requests; wait a little.", status=status, retry_after=wait
+                )
             case _ if status >= 500:
-                return ServerFault(f"{name} failed (HTTP {status}); try again later.", status=status)
+                return errors.ServerFault(f"{name} failed (HTTP {status}); try again later.", status=status)
             case _ if status < 400:
                 return MalformedResponse(f"{name} sent a redirect (HTTP {status}), which is not followed with a key.")
             case _:
-                quoted = f": {self.without_key(said).rstrip('.')}" if said else ""
-                return InvalidRequest(f"{name} did not accept the request (HTTP {status}){quoted}.", status=status)
+                quoted = f": {self._mask_key(message).rstrip('.')}" if message else ""
+                return errors.InvalidRequest(
+                    f"{name} did not accept the request (HTTP {status}){quoted}.", status=status
+                )
 
-    def without_key(self, text: str) -> str:
-        """Servers repeat what they were sent. The key goes no further than here."""
+    def _mask_key(self, text: str) -> str:
+        """Remove the key from a server's message, which may repeat the request."""
         return " ".join(text.replace(self.key, "[key]").split())[:300]
 
 
-def picture_in(base64_text: object, name: str) -> Image.Image:
-    """A picture that an answer holds as base64."""
+def decode_base64_picture(base64_text: object, name: str) -> Image.Image:
+    """Decode a picture that an answer holds as base64."""
     if not isinstance(base64_text, str):
         raise MalformedResponse(f"The answer of {name} holds no picture.")
     try:
-        return picture_of(base64.b64decode(base64_text, validate=True), name)
+        return decode_provider_picture(base64.b64decode(base64_text, validate=True), name)
     except (binascii.Error, ValueError):
         raise MalformedResponse(f"The picture in the answer of {name} is damaged.") from None
 
 
-def picture_of(data: bytes, name: str) -> Image.Image:
-    """A picture that a provider sent."""
+def decode_provider_picture(data: bytes, name: str) -> Image.Image:
+    """Decode a picture that a provider sent."""
     try:
-        return pixels_of(data, f"The picture of {name}")
+        return decode_picture(data, f"The picture of {name}")
     except BadInput as fault:
         raise MalformedResponse(str(fault)) from None
 
 
-def _said(answer: bytes) -> tuple[str, str]:
-    """The code and the message of an error, as far as there are any."""
+def _parse_error(answer: bytes) -> tuple[str, str]:
+    """Return the code and the message of an error, empty if there are none."""
     try:
         body = as_object(loads(answer))
     except (ValueError, RecursionError):
         return "", ""
     error = as_object(body.get("error")) or body
     code = error.get("code") or error.get("type") or error.get("status")
-    said = error.get("message") or error.get("detail") or error.get("title")
-    return code if isinstance(code, str) else "", said if isinstance(said, str) else ""
-
-
-def _seconds(text: str) -> float | None:
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        return None
+    message = error.get("message") or error.get("detail") or error.get("title")
+    return code if isinstance(code, str) else "", message if isinstance(message, str) else ""

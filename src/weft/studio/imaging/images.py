@@ -1,125 +1,280 @@
-"""Where pictures come from: a provider if there is a key for one, else this machine, and who it was is always said.
-
-A picture that was asked for is always made: where providers fail, a placeholder is drawn and the reason told. So no
-page has a broken link.
-"""
+"""Generates and edits pictures: with an image provider if there is a key, else locally."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
+from re import Match
 
 import msgspec
-from PIL import Image
+from PIL import Image, ImageColor, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 
 from weft.core.errors import ProviderError, WeftError
 from weft.providers.keys import KeyEnvironment
-from weft.studio.imaging.adjusting import CAN, adjusted
-from weft.studio.imaging.cutting import cut_out, is_flat
-from weft.studio.imaging.drawing import drawing_of
-from weft.studio.imaging.gemini import GeminiPainter
-from weft.studio.imaging.openai import OpenAIPainter
-from weft.studio.imaging.painter import Painter, Wanted
-from weft.studio.imaging.palette import Palette
-from weft.studio.imaging.raster import covering
-from weft.studio.imaging.replicate import ReplicatePainter
+from weft.studio.imaging.api import ImageProvider, ImageRequest
+from weft.studio.imaging.cutout import cut_out, is_flat
+from weft.studio.imaging.placeholder import draw_placeholder
+from weft.studio.imaging.providers import GeminiImages, OpenAIImages, ReplicateImages
+from weft.studio.imaging.raster import MAX_SIDE, Palette, flatten, resize_to_cover
+
+Step = Callable[[Image.Image, Match[str]], tuple[Image.Image, str]]
+
+SUPPORTED_CHANGES = (
+    "black and white, blur, sharpen, brighter, darker, more or less contrast or saturation, invert, flip, rotate by "
+    "90°, resize or crop to a size such as 800x600, square, circle, rounded corners, tint with a colour"
+)
+"""The changes that need no image model."""
+
+_COLOUR = r"(?P<colour>#[0-9a-f]{6}\b|#[0-9a-f]{3}\b|[a-z]{3,20})"
+_SIZE = r"(?P<w>\d{2,4})\s*(?:x|×|by)\s*(?P<h>\d{2,4})"
+
+
+class Adjustment(msgspec.Struct, frozen=True):
+    picture: Image.Image
+    done: tuple[str, ...]
+    """The changes that were made, in words; empty if none was recognised."""
+
+
+def adjust_picture(picture: Image.Image, instruction: str) -> Adjustment:
+    """Make every change that the instruction plainly asks for, in the order of its words."""
+    words = instruction.lower()[:2_000]
+    found = [(match.start(), number, match) for number, (rule, _) in enumerate(_RULES) if (match := rule.search(words))]
+    done: list[str] = []
+    for _, number, match in sorted(found, key=lambda entry: entry[:2]):
+        picture, change = _RULES[number][1](picture, match)
+        if change:
+            done.append(change)
+    return Adjustment(picture, tuple(done))
+
+
+def _change_colours(picture: Image.Image, change: Callable[[Image.Image], Image.Image]) -> Image.Image:
+    """Change the colours and keep the transparency."""
+    changed = change(picture.convert("RGB")).convert("RGB")
+    if picture.mode == "RGBA":
+        changed.putalpha(picture.getchannel("A"))
+    return changed
+
+
+def _colour_step(change: Callable[[Image.Image], Image.Image], name: str) -> Step:
+    return lambda picture, _: (_change_colours(picture, change), name)
+
+
+def _blur(picture: Image.Image, _: Match[str]) -> tuple[Image.Image, str]:
+    radius = max(picture.size) / 120 + 1
+    return _change_colours(picture, lambda it: it.filter(ImageFilter.GaussianBlur(radius))), "blurred"
+
+
+def _contrast(picture: Image.Image, match: Match[str]) -> tuple[Image.Image, str]:
+    less = match[1] in ("less", "lower", "reduce", "decrease")
+    changed = _change_colours(picture, lambda it: ImageEnhance.Contrast(it).enhance(0.75 if less else 1.3))
+    return changed, f"{'less' if less else 'more'} contrast"
+
+
+def _saturation(picture: Image.Image, match: Match[str]) -> tuple[Image.Image, str]:
+    less = match[0].startswith(("less", "lower", "reduce", "decrease", "desat", "muted"))
+    changed = _change_colours(picture, lambda it: ImageEnhance.Color(it).enhance(0.6 if less else 1.4))
+    return changed, f"{'less' if less else 'more'} saturation"
+
+
+def _tint(picture: Image.Image, match: Match[str]) -> tuple[Image.Image, str]:
+    try:
+        colour = ImageColor.getrgb(match["colour"])[:3]
+    except ValueError:
+        return picture, ""
+    dark, light = (0, 0, 0), (255, 255, 255)
+
+    def turned(it: Image.Image) -> Image.Image:
+        return ImageOps.colorize(ImageOps.grayscale(it), dark, light, mid=colour)
+
+    return _change_colours(picture, turned), f"tinted {match['colour']}"
+
+
+def _flip(picture: Image.Image, match: Match[str]) -> tuple[Image.Image, str]:
+    if "vert" in match[0] or "upside" in match[0]:
+        return ImageOps.flip(picture), "turned upside down"
+    return ImageOps.mirror(picture), "mirrored"
+
+
+def _rotate(picture: Image.Image, match: Match[str]) -> tuple[Image.Image, str]:
+    degrees = int(match["degrees"] or 90) % 360
+    if degrees % 90:
+        return picture, ""
+    left = "left" in match[0] or "counter" in match[0] or "anti" in match[0]
+    turned = picture.rotate(degrees if left else -degrees, expand=True)
+    return turned, f"rotated by {degrees}° {'left' if left else 'right'}"
+
+
+def _resize(picture: Image.Image, match: Match[str]) -> tuple[Image.Image, str]:
+    width, height = min(int(match["w"]), MAX_SIDE), min(int(match["h"]), MAX_SIDE)
+    return resize_to_cover(picture, width, height), f"{width} × {height} px, cut to fit"
+
+
+def _square(picture: Image.Image, _: Match[str]) -> tuple[Image.Image, str]:
+    side = min(picture.size)
+    return resize_to_cover(picture, side, side), f"square, {side} × {side} px"
+
+
+def _circle(picture: Image.Image, _: Match[str]) -> tuple[Image.Image, str]:
+    side = min(picture.size)
+    square = resize_to_cover(picture, side, side)
+    return _round_corners(square, side / 2), "cut to a circle"
+
+
+def _rounded(picture: Image.Image, _: Match[str]) -> tuple[Image.Image, str]:
+    radius = max(4.0, min(picture.size) / 12)
+    return _round_corners(picture, radius), f"corners rounded by {round(radius)} px"
+
+
+def _round_corners(picture: Image.Image, radius: float) -> Image.Image:
+    fine = 4
+    mask = Image.new("L", (picture.width * fine, picture.height * fine), 0)
+    ImageDraw.Draw(mask).rounded_rectangle((0, 0, mask.width - 1, mask.height - 1), radius * fine, fill=255)
+    shape = mask.reduce(fine)
+    clear = flatten(picture).convert("RGBA")
+    if picture.mode == "RGBA":
+        from PIL import ImageChops
+
+        clear = picture.copy()
+        shape = ImageChops.multiply(shape, picture.getchannel("A"))
+    clear.putalpha(shape)
+    return clear
+
+
+_GREY = _colour_step(ImageOps.grayscale, "black and white")
+_BRIGHTER = _colour_step(lambda it: ImageEnhance.Brightness(it).enhance(1.25), "brighter by a quarter")
+_DARKER = _colour_step(lambda it: ImageEnhance.Brightness(it).enhance(0.75), "darker by a quarter")
+
+_RULES: tuple[tuple[re.Pattern[str], Step], ...] = tuple(
+    (re.compile(pattern), step)
+    for pattern, step in (
+        (r"\b(?:gr[ae]y ?scale|black[- ]and[- ]white|black & white|monochrome|b&w)\b", _GREY),
+        (r"\bblur", _blur),
+        (r"\bsharp", _colour_step(lambda it: it.filter(ImageFilter.UnsharpMask(2, 120)), "sharpened")),
+        (r"\binvert", _colour_step(ImageOps.invert, "colours inverted")),
+        (r"\b(?:bright|light)en\b|\bbrighter\b|\blighter\b", _BRIGHTER),
+        (r"\bdark(?:en|er)\b", _DARKER),
+        (r"\b(more|less|higher|lower|increase|reduce|decrease) (?:the )?contrast\b", _contrast),
+        (
+            r"\b(?:more|less|increase|reduce|decrease|lower|higher) (?:the )?saturat\w*|\b(?:de)?saturate\b|\bmuted\b",
+            _saturation,
+        ),
+        (rf"\b(?:tint(?:ed)?|recolou?r|colou?ri[sz]e)\b(?: it| the \w+| with| to| in| into)*\s+{_COLOUR}", _tint),
+        (r"\b(?:flip|mirror)\w*(?: it| the \w+)?(?: horizontally| vertically)?|\bupside down\b", _flip),
+        (
+            r"\b(?:rotate|turn)\w*(?: it| the \w+)?(?: by| to the)?\s*(?P<degrees>\d{2,3})?\s*(?:°|degrees?)?"
+            r"\s*(?:to the )?(?:left|right|clockwise|counter-?clockwise|anti-?clockwise|°|degrees?)",
+            _rotate,
+        ),
+        (rf"\b(?:resize|scale|crop|cut)\w*\b[^.;]{{0,40}}?\b{_SIZE}", _resize),
+        (r"\bsquare\b", _square),
+        (r"\b(?:circle|circular|round avatar)\b", _circle),
+        (r"\bround(?:ed)? (?:the )?corners?\b", _rounded),
+    )
+)
+
 
 SETTING = "WEFT_IMAGES"
-"""The variable of the environment that names a provider and perhaps a model: `openai`, `gemini/…`, `local`."""
+"""The environment variable that names a provider and optionally a model: `openai`, `gemini/…`, `local`."""
 
 _NO_KEY = "There is no key for an image model; set OPENAI_API_KEY, GEMINI_API_KEY or REPLICATE_API_TOKEN."
 
-Make = Callable[[Mapping[str, str], str], Painter | None]
-_PAINTERS: dict[str, Make] = {
-    "openai": OpenAIPainter.from_environment,
-    "gemini": GeminiPainter.from_environment,
-    "replicate": ReplicatePainter.from_environment,
+CreateProvider = Callable[[Mapping[str, str], str], ImageProvider | None]
+_PROVIDERS: dict[str, CreateProvider] = {
+    "openai": OpenAIImages.from_environment,
+    "gemini": GeminiImages.from_environment,
+    "replicate": ReplicateImages.from_environment,
 }
 
 
-class Made(msgspec.Struct, frozen=True):
-    """A picture, and what is to be said of it."""
+class MadeImage(msgspec.Struct, frozen=True):
+    """A picture, and how it was made."""
 
     picture: Image.Image
     by: str
-    """Who made it and how, as a sentence."""
+    """A sentence about the provider and the method."""
     why: str = ""
-    """Why it was not somebody else, where that matters."""
+    """The reason if no provider made it."""
     is_placeholder: bool = False
 
 
-class Images:
-    """Makes, changes and cuts out pictures, with the first of its painters that can."""
+class ImageMaker:
+    """Makes, changes and cuts out pictures with the first provider that succeeds.
 
-    def __init__(self, painters: tuple[Painter, ...] = (), why: str = _NO_KEY) -> None:
-        """`why` there are no others, as a sentence for whoever wonders."""
-        self.painters = painters
+    `generate` always returns a picture: if the providers fail, it is a placeholder, and the reason is given.
+    """
+
+    def __init__(self, providers: tuple[ImageProvider, ...] = (), why: str = _NO_KEY) -> None:
+        """`why` is a sentence that explains a lack of providers."""
+        self.providers = providers
         self._why = why
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str] | None = None) -> "Images":
-        """With whatever there are keys for. Where the setting asks for what is not there, every result says so."""
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> "ImageMaker":
+        """Use every provider that has a key. If the setting names one that is missing, each result has a note."""
         environ = KeyEnvironment() if environ is None else environ
-        provider, _, model = environ.get(SETTING, "").strip().partition("/")
-        if provider in ("local", "none"):
+        name, _, model = environ.get(SETTING, "").strip().partition("/")
+        if name in ("local", "none"):
             return cls(why=f"{SETTING} asks for pictures to be made on this machine.")
-        if not provider:
-            found = (make(environ, "") for make in _PAINTERS.values())
-            return cls(tuple(painter for painter in found if painter is not None))
-        if provider not in _PAINTERS:
-            known = ", ".join((*_PAINTERS, "local"))
+        if not name:
+            found = (create(environ, "") for create in _PROVIDERS.values())
+            return cls(tuple(provider for provider in found if provider is not None))
+        if name not in _PROVIDERS:
+            known = ", ".join((*_PROVIDERS, "local"))
             return cls(why=f"{SETTING} names no provider of pictures that is known here; use one of {known}.")
-        painter = _PAINTERS[provider](environ, model)
-        if painter is None:
-            return cls(why=f"{SETTING} names {provider}, and there is no key for it in the environment.")
-        return cls((painter,))
+        provider = _PROVIDERS[name](environ, model)
+        if provider is None:
+            return cls(why=f"{SETTING} names {name}, and there is no key for it in the environment.")
+        return cls((provider,))
 
-    async def generate(self, wanted: Wanted, palette: Palette) -> Made:
-        """A picture in exactly the wanted size."""
+    async def generate(self, wanted: ImageRequest, palette: Palette) -> MadeImage:
+        """Make a picture in exactly the requested size."""
         why = self._why
-        for painter in self.painters:
+        for provider in self.providers:
             try:
-                picture = await painter.generate(wanted)
+                picture = await provider.generate(wanted)
                 if wanted.transparent and picture.mode != "RGBA":
-                    picture = await asyncio.to_thread(_freed, picture)
-                return Made(covering(picture, wanted.width, wanted.height), f"Made by {painter.label}.")
+                    picture = await asyncio.to_thread(_remove_plain_background, picture)
+                return MadeImage(resize_to_cover(picture, wanted.width, wanted.height), f"Made by {provider.label}.")
             except ProviderError as error:
                 why = str(error)
-        drawn = await asyncio.to_thread(drawing_of, wanted, palette)
-        return Made(drawn, "A placeholder that was drawn here, not the real picture.", why, is_placeholder=True)
+        drawn = await asyncio.to_thread(draw_placeholder, wanted, palette)
+        return MadeImage(drawn, "A placeholder that was drawn here, not the real picture.", why, is_placeholder=True)
 
-    async def edit(self, picture: Image.Image, instruction: str) -> Made:
-        """The picture, changed, in its own size unless the words ask for another. Raises WeftError."""
+    async def edit(self, picture: Image.Image, instruction: str) -> MadeImage:
+        """Change the picture, in its own size unless the instruction asks for another. Raises WeftError."""
         why = self._why
-        for painter in self.painters:
+        for provider in self.providers:
             try:
-                changed = await painter.edit(picture, instruction)
-                return Made(covering(changed, *picture.size), f"Changed by {painter.label}.")
+                changed = await provider.edit(picture, instruction)
+                return MadeImage(resize_to_cover(changed, *picture.size), f"Changed by {provider.label}.")
             except ProviderError as error:
                 why = str(error)
-        result = await asyncio.to_thread(adjusted, picture, instruction)
+        result = await asyncio.to_thread(adjust_picture, picture, instruction)
         if result.done:
             by = f"Changed here without an image model: {', '.join(result.done)}. Nothing else that was asked was done."
-            return Made(result.picture, by, why)
-        raise WeftError(f"{why} Without an image model only plain changes can be made: {CAN}.")
+            return MadeImage(result.picture, by, why)
+        raise WeftError(f"{why} Without an image model only plain changes can be made: {SUPPORTED_CHANGES}.")
 
-    async def cut_out(self, picture: Image.Image) -> Made:
-        """The subject on a transparent background. Raises WeftError."""
+    async def cut_out(self, picture: Image.Image) -> MadeImage:
+        """Put the subject on a transparent background. Raises WeftError."""
         failed = ""
-        painter = next((painter for painter in reversed(self.painters) if painter.cuts), None)  # the specialist first
-        if painter is not None and not await asyncio.to_thread(is_flat, picture):
+        provider = next(
+            (provider for provider in reversed(self.providers) if provider.cuts), None
+        )  # the specialist first
+        if provider is not None and not await asyncio.to_thread(is_flat, picture):
             try:
-                cut = await painter.cut_out(picture)
-                return Made(covering(cut, *picture.size), f"Background removed by {painter.label}.")
+                cut = await provider.cut_out(picture)
+                return MadeImage(resize_to_cover(cut, *picture.size), f"Background removed by {provider.label}.")
             except ProviderError as error:
                 failed = str(error)
         found = await asyncio.to_thread(cut_out, picture)
         if found.how == "flat":
-            return Made(found.picture, "Flat background removed here, by its colour.")
+            return MadeImage(found.picture, "Flat background removed here, by its colour.")
         by = "Background removed here without a model (by its colours), which guesses: look at the edges first."
-        return Made(found.picture, by, failed)
+        return MadeImage(found.picture, by, failed)
 
 
-def _freed(picture: Image.Image) -> Image.Image:
-    """Providers that know no transparency were asked for a plain background, which can be taken away."""
+def _remove_plain_background(picture: Image.Image) -> Image.Image:
+    """Remove the plain background that a provider without transparency was asked for."""
     try:
         return cut_out(picture).picture
     except WeftError:

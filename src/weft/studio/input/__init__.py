@@ -1,1 +1,1 @@
-"""What a design can start from: pictures, recordings, pages, folders, archives. All of it is checked before use."""
+"""Reads and checks the inputs of a request: pictures, recordings, pages, folders, archives."""

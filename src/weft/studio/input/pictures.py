@@ -1,56 +1,46 @@
-"""A picture from anywhere, as a model may see it: decoded, turned upright, made to fit, and written anew.
+"""Reads pictures from bytes, files, `data:` URLs and the web, and encodes them for models.
 
-The header is read before anything else, so that a small file with a huge picture in it costs nothing. Type and size
-are what the decoder finds, never what a name or a header of a request says. What comes out was encoded here: nothing
-of the original file is passed on, neither its metadata nor what may be hidden behind it.
+The header is checked before a picture is decoded. Type and size are those that the decoder finds. The result is always
+encoded anew, so that neither metadata nor hidden data of the original file is passed on.
 """
 
+import asyncio
 import base64
+import binascii
 import io
-import struct
-import zlib
+import re
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from PIL import Image as Pillow
 from PIL import ImageCms, ImageOps
 
-from weft.core.content import Image
-from weft.studio.input.faults import BadInput
-from weft.tools.web.media import picture_of
+from weft.core.errors import WeftError
+from weft.core.media import picture_header
+from weft.core.messages import Image
+from weft.studio.request import BadInput
+from weft.tools.results import ToolFault
+from weft.tools.web.fetcher import WebFetcher
 
-MAX_BYTES = 32_000_000
-"""Of a file."""
+MAX_BYTES = 32_000_000  # of a file
 MAX_PIXELS = 40_000_000
-MAX_SIDE = 7_680
-"""What a model is sent: the least that current ones take is 8,000 pixels a side."""
-MAX_SENT = 3_700_000
-"""Bytes: 5 MB once they are base64."""
+MAX_SIDE = 7_680  # of a picture for a model; the strictest current limit is 8,000 pixels
+MAX_SENT = 3_700_000  # bytes of a picture for a model: 5 MB as base64
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF", "AVIF")
-_DECODING = (
-    OSError,
-    ValueError,
-    SyntaxError,
-    EOFError,
-    LookupError,
-    TypeError,
-    ArithmeticError,
-    MemoryError,
-    RuntimeError,
-    AttributeError,
-    Warning,
-    struct.error,
-    zlib.error,
-)
-"""What decoders raise on damaged files. They are not ours, so the file is taken to be at fault."""
-_PEOPLE = "PNG, JPEG, WebP, GIF or HEIC"
+_MOST_PIXELS = f"at most {MAX_PIXELS // 1_000_000} million"
+_FORMAT_NAMES = "PNG, JPEG, WebP, GIF or HEIC"
+InputSource = bytes | str | Path  # bytes, a path, or a text that is a `data:` or `http(s):` URL
+_DATA = re.compile(r"data:(?P<kind>[^;,\s]{0,100})(?P<options>(?:;[^;,\s]{1,100}){0,8}),", re.IGNORECASE)
 
 
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
+class InputPicture(msgspec.Struct, frozen=True, kw_only=True):
     """A checked picture, PNG or JPEG."""
 
     data: bytes
@@ -59,60 +49,60 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     height: int
 
     def image(self) -> Image:
-        """As the content of a message."""
+        """Return the picture as the content of a message."""
         return Image(media_type=self.media_type, data=base64.b64encode(self.data).decode())
 
 
-def read_picture(data: bytes, *, name: str = "The picture", max_side: int = MAX_SIDE) -> Picture:
-    """The picture in a file. Of an animation the first frame. Raises BadInput with a sentence about `name`."""
-    with opened(data, name) as found:
+def read_picture(data: bytes, *, name: str = "The picture", max_side: int = MAX_SIDE) -> InputPicture:
+    """Read the picture in a file; of an animation the first frame. Raises BadInput with a sentence about `name`."""
+    with open_picture(data, name) as found:
         upright = ImageOps.exif_transpose(found)
         lossy = found.format in ("JPEG", "HEIF", "AVIF")
-        picture = _plain(upright)
-    return encode(picture, lossy=lossy, max_side=max_side)
+        picture = _to_rgb(upright)
+    return encode_picture(picture, lossy=lossy, max_side=max_side)
 
 
 @contextmanager
-def opened(data: bytes, name: str) -> Generator[Pillow.Image]:
-    """A picture whose header was found to be harmless. What goes wrong while it is decoded is a BadInput, too."""
+def open_picture(data: bytes, name: str) -> Generator[Pillow.Image]:
+    """Open a picture after a check of its header. Errors while it is decoded are raised as BadInput."""
     if len(data) > MAX_BYTES:
         raise BadInput(f"{name} has {len(data):,} bytes; at most {MAX_BYTES:,} are read.", "too_large")
-    header = picture_of(data)
+    header = picture_header(data)
     if header is not None:
         _check_size((header.width, header.height), name)
-    _with_heic()
+    _register_heic()
     try:
         with Pillow.open(io.BytesIO(data), formats=_FORMATS) as found:
             _check_size(found.size, name)
             yield found
-    except BadInput:
+    except WeftError:
         raise
     except (Pillow.DecompressionBombError, Pillow.DecompressionBombWarning):
-        raise _too_many_pixels(name) from None
+        raise BadInput(f"{name} has too many pixels; {_MOST_PIXELS} are read.", "image_too_large") from None
     except Pillow.UnidentifiedImageError:
-        raise BadInput(f"{name} is not a picture that can be read; give {_PEOPLE}.", "not_an_image") from None
-    except _DECODING:
+        raise BadInput(f"{name} is not a picture that can be read; give {_FORMAT_NAMES}.", "not_an_image") from None
+    except Exception:  # decoders raise almost any error on a damaged file
         raise _damaged(name) from None
 
 
-def encode(picture: Pillow.Image, *, lossy: bool = False, max_side: int = MAX_SIDE) -> Picture:
-    """A picture in RGB or RGBA as bytes that models take: PNG while that is small enough, JPEG otherwise."""
-    picture = _fitted(picture, max_side)
+def encode_picture(picture: Pillow.Image, *, lossy: bool = False, max_side: int = MAX_SIDE) -> InputPicture:
+    """Encode an RGB or RGBA picture for models: as PNG if that is small enough, else as JPEG."""
+    picture = _fit_side(picture, max_side)
     if not lossy:
-        data = _written(picture, "PNG", optimize=False, compress_level=6)
+        data = _encode_as(picture, "PNG", optimize=False, compress_level=6)
         if len(data) <= MAX_SENT:
-            return Picture(data=data, media_type="image/png", width=picture.width, height=picture.height)
-    flat = _on_white(picture)
+            return InputPicture(data=data, media_type="image/png", width=picture.width, height=picture.height)
+    flat = _flatten(picture)
     for quality in (90, 80, 65, 50):
-        data = _written(flat, "JPEG", quality=quality)
+        data = _encode_as(flat, "JPEG", quality=quality)
         if len(data) <= MAX_SENT:
-            return Picture(data=data, media_type="image/jpeg", width=flat.width, height=flat.height)
-    return encode(flat, lossy=True, max_side=max(flat.size) * 3 // 4)
+            return InputPicture(data=data, media_type="image/jpeg", width=flat.width, height=flat.height)
+    return encode_picture(flat, lossy=True, max_side=max(flat.size) * 3 // 4)
 
 
 @cache
-def _with_heic() -> None:
-    """HEIC where the decoder for it is installed; without it such a file is no picture."""
+def _register_heic() -> None:
+    """Register the HEIC decoder, if it is installed."""
     try:
         import pillow_heif
     except ImportError:
@@ -125,14 +115,11 @@ def _check_size(size: tuple[int, int], name: str) -> None:
     if width <= 0 or height <= 0:
         raise _damaged(name)
     if width * height > MAX_PIXELS:
-        raise BadInput(
-            f"{name} has {width} × {height} pixels; at most {MAX_PIXELS // 1_000_000} million are read.",
-            "image_too_large",
-        )
+        raise BadInput(f"{name} has {width} × {height} pixels; {_MOST_PIXELS} are read.", "image_too_large")
 
 
-def _plain(found: Pillow.Image) -> Pillow.Image:
-    """The pixels as RGB, or RGBA where something is seen through, in the colours of the web."""
+def _to_rgb(found: Pillow.Image) -> Pillow.Image:
+    """Convert the pixels to sRGB: RGBA if some are transparent, else RGB."""
     profile = found.info.get("icc_profile")
     if found.mode in ("I;16", "I;16B", "I;16L", "I"):
         found = found.convert("I").point(lambda value: value / 256).convert("L")
@@ -152,7 +139,7 @@ def _as_srgb(found: Pillow.Image, profile: bytes) -> Pillow.Image:
     return turned or found
 
 
-def _fitted(picture: Pillow.Image, max_side: int) -> Pillow.Image:
+def _fit_side(picture: Pillow.Image, max_side: int) -> Pillow.Image:
     if max(picture.size) <= max_side:
         return picture
     scale = max_side / max(picture.size)
@@ -160,7 +147,7 @@ def _fitted(picture: Pillow.Image, max_side: int) -> Pillow.Image:
     return picture.resize(size, Pillow.Resampling.LANCZOS)
 
 
-def _on_white(picture: Pillow.Image) -> Pillow.Image:
+def _flatten(picture: Pillow.Image) -> Pillow.Image:
     if picture.mode != "RGBA":
         return picture.convert("RGB")
     white = Pillow.new("RGB", picture.size, "white")
@@ -168,7 +155,7 @@ def _on_white(picture: Pillow.Image) -> Pillow.Image:
     return white
 
 
-def _written(picture: Pillow.Image, kind: str, **options: Any) -> bytes:
+def _encode_as(picture: Pillow.Image, kind: str, **options: Any) -> bytes:
     out = io.BytesIO()
     bare = Pillow.new(picture.mode, picture.size)
     bare.paste(picture)
@@ -176,11 +163,81 @@ def _written(picture: Pillow.Image, kind: str, **options: Any) -> bytes:
     return out.getvalue()
 
 
-def _too_many_pixels(name: str) -> BadInput:
-    return BadInput(
-        f"{name} has too many pixels; at most {MAX_PIXELS // 1_000_000} million are read.", "image_too_large"
-    )
-
-
 def _damaged(name: str) -> BadInput:
     return BadInput(f"{name} is damaged and cannot be decoded; save it again as PNG.", "image_damaged")
+
+
+async def load_picture(
+    source: InputSource, *, outgoing: WebFetcher | None = None, name: str = "The picture"
+) -> InputPicture:
+    """Read the picture of a source. Raises BadInput."""
+    data = await load_bytes(source, limit=MAX_BYTES, outgoing=outgoing, name=name)
+    return await asyncio.to_thread(read_picture, data, name=name)
+
+
+async def load_bytes(
+    source: InputSource, *, limit: int, outgoing: WebFetcher | None = None, name: str = "The file"
+) -> bytes:
+    """Read the bytes of a source, at most `limit`. Raises BadInput."""
+    match source:
+        case bytes():
+            data = source
+        case Path():
+            data = await asyncio.to_thread(_read_file, source, limit, name)
+        case str() if source[:5].lower() == "data:":
+            data = decode_data_url(source, limit=limit, name=name)
+        case str() if source[:7].lower() == "http://" or source[:8].lower() == "https://":
+            data = await _fetch(source, outgoing or WebFetcher(max_bytes=limit), name)
+        case str():
+            raise BadInput(f"{name} is neither a data: URL nor an http(s) URL.", "not_found")
+    if len(data) > limit:
+        raise _too_large(name, len(data), limit)
+    return data
+
+
+def decode_data_url(url: str, *, limit: int, name: str = "The file") -> bytes:
+    """Decode the bytes of a `data:` URL. Its length is checked first; its type is ignored."""
+    head = _DATA.match(url)
+    if head is None:
+        raise BadInput(f"{name} is not a data: URL that can be read.", "bad_data_url")
+    if head["kind"].lower().startswith("image/svg"):
+        raise BadInput(f"{name} is an SVG drawing; give it as a PNG, JPEG, WebP, GIF or HEIC picture.", "not_an_image")
+    encoded = ";base64" in head["options"].lower()
+    size = len(url) - head.end()
+    if (size * 3 // 4 if encoded else size // 3) > limit:
+        raise _too_large(name, size, limit)
+    body = url[head.end() :]
+    if not encoded:
+        return unquote_to_bytes(body)
+    try:
+        return base64.b64decode(unquote_to_bytes(body) if "%" in body else body, validate=True)
+    except (binascii.Error, ValueError):
+        raise BadInput(f"{name} is a data: URL whose base64 text is damaged.", "bad_data_url") from None
+
+
+def _read_file(path: Path, limit: int, name: str) -> bytes:
+    named = name if name == path.name else f"{name} ({path.name})"
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise BadInput(f"{named} is not a regular file.", "not_found")
+        if found.st_size > limit:
+            raise _too_large(named, found.st_size, limit)
+        with path.open("rb") as file:
+            return file.read(limit + 1)
+    except OSError as error:
+        raise BadInput(f"{named} cannot be read: {error.strerror}.", "not_found") from None
+
+
+async def _fetch(url: str, outgoing: WebFetcher, name: str) -> bytes:
+    try:
+        answer = await outgoing.fetch(url)
+    except ToolFault as fault:
+        raise BadInput(f"{name} cannot be fetched: {fault}", fault.kind) from None
+    if answer.status >= 400:
+        raise BadInput(f"{name} cannot be fetched: its server answered {answer.status}.", "unreachable")
+    return answer.body
+
+
+def _too_large(name: str, size: int, limit: int) -> BadInput:
+    return BadInput(f"{name} has {size:,} bytes; at most {limit:,} are read.", "too_large")

@@ -1,7 +1,7 @@
-"""A recording as the few pictures that tell it: works with every model that sees pictures.
+"""Reads a recording as the few pictures that differ most, for models that see pictures only.
 
-Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg where it is installed, in a process of its own
-with limits on time and output. Which kind a file is says its content.
+Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg where it is installed, in a process with limits
+on time and output. The kind of a file is detected from its content.
 """
 
 import asyncio
@@ -10,56 +10,97 @@ import io
 import os
 import shutil
 import tempfile
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+import numpy
+from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-from weft.studio.input.changes import choose, look_of
-from weft.studio.input.faults import BadInput
-from weft.studio.input.pictures import MAX_PIXELS, Picture, opened, read_picture
+from weft.studio.input.pictures import MAX_PIXELS, InputPicture, open_picture, read_picture
+from weft.studio.request import BadInput
 
+Thumbnail = NDArray[numpy.float32]  # a small grey picture
+
+_THUMBNAIL_SIDE = 48
+_MIN_DIFFERENCE = 0.012  # below this, two moments count as equal
+_MOVING_WEIGHT = 0.5
 MAX_BYTES = 100_000_000
-MAX_SECONDS = 180.0
-"""Of the recording; what comes later is not seen."""
+MAX_SECONDS = 180.0  # of the recording; the rest is ignored
 FRAMES = 12
-_RATE = 3.0
-"""Moments looked at, for each second."""
+_RATE = 3.0  # moments per second that are examined
 _SIDE = 1_568
-_TIME = 120.0
-"""Seconds that decoding may take."""
+_TIME = 120.0  # seconds that decoding may take
 _MAX_OUTPUT = 300_000_000
-
 Kind = Literal["animation", "mov", "matroska", "avi"]
 
 
-class Frame(msgspec.Struct, frozen=True):
+def make_thumbnail(picture: Pillow.Image) -> Thumbnail:
+    small = picture.convert("L").resize((_THUMBNAIL_SIDE, _THUMBNAIL_SIDE), Pillow.Resampling.BOX)
+    return (numpy.asarray(small) / 255).astype(numpy.float32)
+
+
+def choose_moments(looks: Sequence[Thumbnail], count: int) -> list[int]:
+    """Return the indexes of at most `count` moments that differ most, in order; the first is always one."""
+    if not looks or count < 1:
+        return []
+    stack = numpy.stack(looks).reshape(len(looks), -1)
+    weights = _stillness(stack)
+    chosen = [0]
+    nearest = _distances_to(stack, 0)
+    last = len(looks) - 1
+    if count > 1 and nearest[last] >= _MIN_DIFFERENCE:
+        chosen.append(last)
+        nearest = numpy.minimum(nearest, _distances_to(stack, last))
+    while len(chosen) < count:
+        best = int(numpy.argmax(nearest * weights))
+        if nearest[best] < _MIN_DIFFERENCE:
+            break
+        chosen.append(best)
+        nearest = numpy.minimum(nearest, _distances_to(stack, best))
+    return sorted(chosen)
+
+
+def _distances_to(stack: NDArray[numpy.float32], to: int) -> NDArray[numpy.float32]:
+    """Return the distance of each moment from one. The root raises the weight of small areas."""
+    return numpy.sqrt(numpy.square(stack - stack[to]).mean(axis=1)).astype(numpy.float32)
+
+
+def _stillness(stack: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
+    """Return 1 for a moment that equals a neighbour, less for one in a movement."""
+    steps = numpy.sqrt(numpy.square(numpy.diff(stack, axis=0)).mean(axis=1))
+    still = numpy.concatenate(([True], steps < _MIN_DIFFERENCE, [True]))
+    calm = still[:-1] | still[1:]
+    return numpy.where(calm, 1.0, _MOVING_WEIGHT).astype(numpy.float32)
+
+
+class VideoFrame(msgspec.Struct, frozen=True):
     seconds: float
-    picture: Picture
+    picture: InputPicture
 
     @property
     def label(self) -> str:
         return f"At {self.seconds:.1f} s"
 
 
-async def read_video(data: bytes, *, frames: int = FRAMES, name: str = "The recording") -> list[Frame]:
-    """The moments of a recording that differ most, in order. Raises BadInput."""
+async def read_video(data: bytes, *, frames: int = FRAMES, name: str = "The recording") -> list[VideoFrame]:
+    """Read the moments of a recording that differ most, in order. Raises BadInput."""
     if len(data) > MAX_BYTES:
         raise BadInput(f"{name} has {len(data):,} bytes; at most {MAX_BYTES:,} are read.", "too_large")
     kind = video_kind(data)
     if kind is None:
         raise BadInput(f"{name} is no recording that can be read; give MP4, MOV, WebM, AVI or GIF.", "not_a_video")
     if kind == "animation":
-        return await asyncio.to_thread(_animation, data, frames, name)
-    moments = await _decoded(data, kind, name)
-    return await asyncio.to_thread(_chosen, moments, frames, name)
+        return await asyncio.to_thread(_read_animation, data, frames, name)
+    moments = await _decode(data, kind, name)
+    return await asyncio.to_thread(_pick_frames, moments, frames, name)
 
 
 def video_kind(data: bytes) -> Kind | None:
-    """What kind of recording it is, by its first bytes. Lists of other files, which some decoders follow, are none."""
+    """Detect the kind of a recording by its first bytes. Playlists, which some decoders follow, are refused."""
     if data[4:8] in (b"ftyp", b"moov", b"wide", b"mdat"):
         return "mov" if data[8:12] not in (b"heic", b"heix", b"mif1", b"avif") else None
     if data.startswith(b"\x1aE\xdf\xa3"):
@@ -70,9 +111,9 @@ def video_kind(data: bytes) -> Kind | None:
     return "animation" if animated else None
 
 
-def _animation(data: bytes, frames: int, name: str) -> list[Frame]:
+def _read_animation(data: bytes, frames: int, name: str) -> list[VideoFrame]:
     found: list[tuple[float, bytes]] = []
-    with opened(data, name) as picture:
+    with open_picture(data, name) as picture:
         at, due, number = 0.0, 0.0, 0
         limit = min(int(getattr(picture, "n_frames", 1)), max(20 * MAX_PIXELS // (picture.width * picture.height), 1))
         while number < limit and at < MAX_SECONDS:
@@ -80,14 +121,14 @@ def _animation(data: bytes, frames: int, name: str) -> list[Frame]:
             picture.load()
             shown = float(picture.info.get("duration") or 100) / 1000
             if at + shown > due or number == limit - 1:
-                found.append((at, _jpeg(picture)))
+                found.append((at, _encode_jpeg(picture)))
                 due = max(due, at) + 1 / (2 * _RATE)
             at += shown
             number += 1
     return _frames(found, frames, name)
 
 
-def _jpeg(picture: Pillow.Image) -> bytes:
+def _encode_jpeg(picture: Pillow.Image) -> bytes:
     frame = picture.convert("RGBA")
     flat = Pillow.new("RGB", frame.size, "white")
     flat.paste(frame, mask=frame.getchannel("A"))
@@ -97,33 +138,36 @@ def _jpeg(picture: Pillow.Image) -> bytes:
     return out.getvalue()
 
 
-def _chosen(stream: bytes, frames: int, name: str) -> list[Frame]:
-    return _frames([(number / _RATE, jpeg) for number, jpeg in enumerate(_jpegs(stream))], frames, name)
+def _pick_frames(stream: bytes, frames: int, name: str) -> list[VideoFrame]:
+    return _frames([(number / _RATE, jpeg) for number, jpeg in enumerate(_split_jpegs(stream))], frames, name)
 
 
-def _frames(moments: list[tuple[float, bytes]], frames: int, name: str) -> list[Frame]:
+def _frames(moments: list[tuple[float, bytes]], frames: int, name: str) -> list[VideoFrame]:
     if not moments:
         raise BadInput(f"{name} holds no pictures, or is damaged; record it again.", "not_a_video")
-    looks = [look_of(Pillow.open(io.BytesIO(jpeg))) for _, jpeg in moments]
-    return [Frame(round(moments[at][0], 2), read_picture(moments[at][1], name=name)) for at in choose(looks, frames)]
+    looks = [make_thumbnail(Pillow.open(io.BytesIO(jpeg))) for _, jpeg in moments]
+    return [
+        VideoFrame(round(moments[at][0], 2), read_picture(moments[at][1], name=name))
+        for at in choose_moments(looks, frames)
+    ]
 
 
-def _jpegs(stream: bytes) -> Iterator[bytes]:
-    """The pictures of a stream. Inside one, FF D9 stands only at its end (ITU T.81, B.1.1.5)."""
+def _split_jpegs(stream: bytes) -> Iterator[bytes]:
+    """Yield the pictures of a stream. Inside one, FF D9 stands only at its end (ITU T.81, B.1.1.5)."""
     start = 0
     while (end := stream.find(b"\xff\xd9", start)) >= 0:
         yield stream[start : end + 2]
         start = end + 2
 
 
-async def _decoded(data: bytes, kind: Kind, name: str) -> bytes:
+async def _decode(data: bytes, kind: Kind, name: str) -> bytes:
     ffmpeg = shutil.which("ffmpeg")
     if ffmpeg is None:
         raise BadInput(
             f"{name} needs ffmpeg to be decoded (Debian: apt install ffmpeg); an animated GIF or WebP works without.",
             "no_decoder",
         )
-    async with _kept(data) as file:
+    async with _temporary_file(data) as file:
         status, stream = await _run(_ffmpeg(ffmpeg, file, kind))
     if status is None and not stream:
         raise BadInput(f"{name} took longer than {_TIME:g} s to decode; give a shorter one.", "too_large")
@@ -140,7 +184,7 @@ def _ffmpeg(program: str, file: Path, kind: Kind) -> list[str]:
 
 
 async def _run(command: list[str]) -> tuple[int | None, bytes]:
-    """Exit status and output; None if the time or the output was too much, with what came until then."""
+    """Return the exit status and the output. The status is None if the time or the output exceeded its limit."""
     environment = {"PATH": os.environ.get("PATH", "")}
     process = await asyncio.create_subprocess_exec(
         *command,
@@ -169,8 +213,8 @@ async def _run(command: list[str]) -> tuple[int | None, bytes]:
 
 
 @asynccontextmanager
-async def _kept(data: bytes) -> AsyncGenerator[Path]:
-    """A file with the data, for as long as it is needed."""
+async def _temporary_file(data: bytes) -> AsyncGenerator[Path]:
+    """Write the data to a file that exists for the duration of the block."""
     folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="weft-video-"))
     try:
         file = folder / "recording"

@@ -1,23 +1,107 @@
-"""Which block of the rendering is which block of the target.
+"""Matches the text blocks of a rendering to those of the target."""
 
-Pairs are assigned by the likeness of their texts; among equals (twelve buttons that say the same) the nearer ones go
-together. Where one side has in two blocks what the other has in one, the two are joined, as long as that makes the
-match better.
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from weft.studio.score.assignment import assign
-from weft.studio.score.block import Block, joined
-from weft.studio.score.similarity import similarity
+from weft.studio.score.blocks import Block, join_blocks, text_similarity
+
+Weights = Mapping[tuple[int, int], float]
+"""The weight, above 0, of each pair (row, column) that may be chosen."""
+
+
+def assign_pairs(weights: Weights) -> dict[int, int]:
+    """Solve the assignment problem: choose pairs with the largest sum of weights.
+
+    The problem falls into independent parts; each is solved by the Hungarian method with shortest augmenting paths.
+    """
+    chosen: dict[int, int] = {}
+    for rows, columns in _connected_parts(weights):
+        if len(rows) == 1 and len(columns) == 1:
+            chosen[rows[0]] = columns[0]
+            continue
+        size = max(len(rows), len(columns))
+        costs = [[0.0] * size for _ in range(size)]
+        for i, row in enumerate(rows):
+            for j, column in enumerate(columns):
+                costs[i][j] = -weights.get((row, column), 0.0)
+        for i, j in enumerate(_hungarian(costs)):
+            if i < len(rows) and j < len(columns) and (rows[i], columns[j]) in weights:
+                chosen[rows[i]] = columns[j]
+    return chosen
+
+
+def _connected_parts(weights: Weights) -> list[tuple[list[int], list[int]]]:
+    """Return the groups of rows and columns that pairs connect, in ascending order."""
+    of_row: dict[int, list[int]] = {}
+    of_column: dict[int, list[int]] = {}
+    for row, column in weights:
+        of_row.setdefault(row, []).append(column)
+        of_column.setdefault(column, []).append(row)
+    pieces: list[tuple[list[int], list[int]]] = []
+    visited: set[int] = set()
+    for start in sorted(of_row):
+        if start in visited:
+            continue
+        rows, columns, waiting = {start}, set[int](), [start]
+        while waiting:
+            for column in of_row[waiting.pop()]:
+                if column in columns:
+                    continue
+                columns.add(column)
+                fresh = set(of_column[column]) - rows
+                rows |= fresh
+                waiting.extend(fresh)
+        visited |= rows
+        pieces.append((sorted(rows), sorted(columns)))
+    return pieces
+
+
+def _hungarian(costs: list[list[float]]) -> list[int]:
+    """Return the column of each row of a square matrix at the least cost."""
+    size = len(costs)
+    of_column = [-1] * (size + 1)
+    row_price, column_price = [0.0] * size, [0.0] * (size + 1)
+    for row in range(size):
+        of_column[size] = row
+        at = size
+        least = [float("inf")] * size
+        back = [size] * size
+        done = [False] * (size + 1)
+        while of_column[at] >= 0:
+            done[at] = True
+            here = of_column[at]
+            price, line = row_price[here], costs[here]
+            step, then = float("inf"), at
+            for column in range(size):
+                if done[column]:
+                    continue
+                cost = line[column] - price - column_price[column]
+                if cost < least[column]:
+                    least[column], back[column] = cost, at
+                if least[column] < step:
+                    step, then = least[column], column
+            for column in range(size + 1):
+                if done[column]:
+                    row_price[of_column[column]] += step
+                    column_price[column] -= step
+                elif column < size:
+                    least[column] -= step
+            at = then
+        while at != size:
+            of_column[at] = of_column[back[at]]
+            at = back[at]
+    found = [0] * size
+    for column in range(size):
+        found[of_column[column]] = column
+    return found
+
 
 Size = tuple[int, int]
-"""Width and height of the picture that blocks lie in."""
+"""Width and height of a picture."""
 
 _NEARNESS = 0.05
-"""What being in the same place counts, against 1 for the same text."""
+"""The weight of the position, against 1 for the text."""
 _GAIN = 0.05
 _ROUNDS = 12
 
@@ -26,35 +110,37 @@ class Pair(msgspec.Struct, frozen=True):
     target: Block
     rendered: Block
     text: float
-    """Likeness of the texts."""
+    """The similarity of the texts."""
     position: float
-    """1 less the larger of the two distances of the centres, in widths and heights of the pictures."""
+    """1 minus the larger distance of the centres, in widths and heights of the pictures."""
 
 
 class Matching(msgspec.Struct, frozen=True):
     pairs: tuple[Pair, ...]
     missing: tuple[Block, ...]
-    """Of the target, not in the rendering."""
+    """Blocks of the target that the rendering lacks."""
     extra: tuple[Block, ...]
-    """Of the rendering, not in the target."""
+    """Blocks of the rendering that the target lacks."""
 
 
-def match(target: Sequence[Block], rendered: Sequence[Block], target_size: Size, rendered_size: Size) -> Matching:
+def match_blocks(
+    target: Sequence[Block], rendered: Sequence[Block], target_size: Size, rendered_size: Size
+) -> Matching:
     mine, yours = list(target), list(rendered)
     sizes = target_size, rendered_size
-    chosen = _chosen(mine, yours, sizes)
+    chosen = _assign_blocks(mine, yours, sizes)
     for _ in range(_ROUNDS):
-        best = _likeness(mine, yours, chosen)
-        mine, first = _joined_where_better(mine, yours, best[0], best[1])
+        best = _match_quality(mine, yours, chosen)
+        mine, first = _join_where_better(mine, yours, best[0], best[1])
         if first:
-            chosen = _chosen(mine, yours, sizes)
-            best = _likeness(mine, yours, chosen)
-        yours, second = _joined_where_better(yours, mine, best[1], best[0])
+            chosen = _assign_blocks(mine, yours, sizes)
+            best = _match_quality(mine, yours, chosen)
+        yours, second = _join_where_better(yours, mine, best[1], best[0])
         if not first and not second:
             break
-        chosen = _chosen(mine, yours, sizes)
+        chosen = _assign_blocks(mine, yours, sizes)
     pairs = tuple(
-        Pair(mine[i], yours[j], similarity(mine[i].text, yours[j].text), nearness(mine[i], yours[j], *sizes))
+        Pair(mine[i], yours[j], text_similarity(mine[i].text, yours[j].text), nearness(mine[i], yours[j], *sizes))
         for i, j in sorted(chosen.items())
     )
     taken = set(chosen.values())
@@ -66,62 +152,64 @@ def match(target: Sequence[Block], rendered: Sequence[Block], target_size: Size,
 
 
 def nearness(one: Block, other: Block, one_size: Size, other_size: Size) -> float:
-    """1 for the same place, 0 for opposite ends. Each centre is taken in widths and heights of its own picture."""
+    """Return 1 for the same position, 0 for opposite ends, measured in widths and heights of each picture."""
     (x1, y1), (x2, y2) = one.centre, other.centre
     across = abs(x1 / one_size[0] - x2 / other_size[0])
     down = abs(y1 / one_size[1] - y2 / other_size[1])
     return max(0.0, 1 - max(across, down))
 
 
-def _chosen(mine: Sequence[Block], yours: Sequence[Block], sizes: tuple[Size, Size]) -> dict[int, int]:
+def _assign_blocks(mine: Sequence[Block], yours: Sequence[Block], sizes: tuple[Size, Size]) -> dict[int, int]:
     weights: dict[tuple[int, int], float] = {}
     for i, one in enumerate(mine):
         for j, other in enumerate(yours):
-            alike = similarity(one.text, other.text)
+            alike = text_similarity(one.text, other.text)
             if alike:
                 weights[i, j] = alike + _NEARNESS * nearness(one, other, *sizes)
-    return assign(weights)
+    return assign_pairs(weights)
 
 
-def _likeness(mine: Sequence[Block], yours: Sequence[Block], chosen: dict[int, int]) -> tuple[list[float], list[float]]:
-    """How well each block of either side is matched."""
+def _match_quality(
+    mine: Sequence[Block], yours: Sequence[Block], chosen: dict[int, int]
+) -> tuple[list[float], list[float]]:
+    """Return how well each block of either side is matched."""
     of_mine, of_yours = [0.0] * len(mine), [0.0] * len(yours)
     for i, j in chosen.items():
-        of_mine[i] = of_yours[j] = similarity(mine[i].text, yours[j].text)
+        of_mine[i] = of_yours[j] = text_similarity(mine[i].text, yours[j].text)
     return of_mine, of_yours
 
 
-def _joined_where_better(
+def _join_where_better(
     blocks: list[Block], others: Sequence[Block], matched: Sequence[float], others_matched: Sequence[float]
 ) -> tuple[list[Block], bool]:
-    """Join neighbours whose texts together are more like one block of the other side than anything is now."""
+    """Join neighbours whose joined text matches a block of the other side better than any match so far."""
     gains: list[tuple[float, int, int]] = []
     for i, first in enumerate(blocks):
         if matched[i] == 1.0:
             continue
         for k in range(max(0, i - 8), min(len(blocks), i + 9)):
-            if k == i or matched[k] == 1.0 or not _follows(first, blocks[k]):
+            if k == i or matched[k] == 1.0 or not _is_read_after(first, blocks[k]):
                 continue
             text = f"{first.text} {blocks[k].text}"
             now = max(matched[i], matched[k])
             gain = max(
-                (similarity(text, other.text) - max(now, others_matched[j]) for j, other in enumerate(others)),
+                (text_similarity(text, other.text) - max(now, others_matched[j]) for j, other in enumerate(others)),
                 default=0.0,
             )
             if gain > _GAIN:
                 gains.append((gain, i, k))
     merged: dict[int, Block] = {}
-    gone: set[int] = set()
+    absorbed: set[int] = set()
     for _, i, k in sorted(gains, key=lambda entry: (-entry[0], entry[1], entry[2])):
-        if not {i, k} & (gone | set(merged)):
-            merged[i] = joined(blocks[i], blocks[k])
-            gone.add(k)
-    kept = [merged.get(i, block) for i, block in enumerate(blocks) if i not in gone]
-    return kept, bool(merged)
+        if not {i, k} & (absorbed | set(merged)):
+            merged[i] = join_blocks(blocks[i], blocks[k])
+            absorbed.add(k)
+    joined = [merged.get(i, block) for i, block in enumerate(blocks) if i not in absorbed]
+    return joined, bool(merged)
 
 
-def _follows(first: Block, second: Block) -> bool:
-    """Whether the second is read right after the first: beside it on the line, or on the line below."""
+def _is_read_after(first: Block, second: Block) -> bool:
+    """Whether the second block is read after the first: beside it on the line, or on the line below."""
     line = min(first.h / first.lines, second.h / second.lines)
     down = second.y - (first.y + first.h)
     across = max(second.x - (first.x + first.w), first.x - (second.x + second.w))

@@ -1,6 +1,7 @@
-"""A picture with the text on it: what is compared."""
+"""The pictures that are compared, and the text that is read from them."""
 
 from io import BytesIO
+from threading import Lock
 
 import msgspec
 import numpy as np
@@ -8,30 +9,33 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from weft.core.errors import WeftError
-from weft.studio.browser.rendering import MAX_PIXELS, Rendering, TextBlock
+from weft.studio.browser.page import MAX_PIXELS, Rendering, TextBlock
+from weft.vision.elements import ModelsMissing, VisionError
+from weft.vision.see.detect import detect_elements
+from weft.vision.see.regions import rgb_parts
 
 Pixels = NDArray[np.uint8]
 """Height × width × red, green, blue."""
 
 
 class PictureError(WeftError):
-    """A picture cannot be compared; the sentence says why."""
+    """A picture cannot be compared; the message is the reason."""
 
 
-class Picture(msgspec.Struct, frozen=True):
-    """A PNG (or JPEG, WebP) and its text, in pixels of the picture; None if the text is still to be read from it."""
+class PageImage(msgspec.Struct, frozen=True):
+    """A PNG, JPEG or WebP and its text in pixels of the picture; None if the text has not been read yet."""
 
     image: bytes
     texts: tuple[TextBlock, ...] | None = None
 
     @classmethod
-    def of(cls, rendering: Rendering) -> "Picture":
-        """A rendered page, with the text that its document has."""
+    def of(cls, rendering: Rendering) -> "PageImage":
+        """Create it from a rendered page, with the text of the document."""
         return cls(rendering.picture, rendering.texts)
 
 
-def pixels_of(image: bytes) -> Pixels:
-    """The picture decoded, at most 40 megapixels; what is transparent stands on white."""
+def decode_pixels(image: bytes) -> Pixels:
+    """Decode a picture of at most 40 megapixels; transparent parts become white."""
     try:
         with Image.open(BytesIO(image), formats=("PNG", "JPEG", "WEBP", "GIF")) as opened:
             if opened.width * opened.height > MAX_PIXELS:
@@ -48,15 +52,49 @@ def pixels_of(image: bytes) -> Pixels:
         raise PictureError("The picture could not be read; give a PNG, JPEG, WebP or GIF.") from None
 
 
-def resized(pixels: Pixels, width: int) -> Pixels:
-    """The picture at another width, its proportions kept."""
+def resize_to_width(pixels: Pixels, width: int) -> Pixels:
+    """Scale the picture to a width and keep its proportions."""
     if pixels.shape[1] == width:
         return pixels
     height = max(1, round(pixels.shape[0] * width / pixels.shape[1]))
     return np.asarray(Image.fromarray(pixels).resize((width, height), Image.Resampling.BOX))
 
 
-def png(pixels: Pixels) -> bytes:
+def encode_png(pixels: Pixels) -> bytes:
     out = BytesIO()
     Image.fromarray(pixels).save(out, "PNG", compress_level=3)
     return out.getvalue()
+
+
+NO_READER = "Reading text from a picture needs the extra local; install it with: pip install 'weft[local]'."
+
+_one_at_a_time = Lock()
+
+
+def read_text(image: bytes) -> tuple[TextBlock, ...]:
+    """Read the lines of text in a picture, in its own pixels. The first call takes some seconds.
+
+    The local converter uses the same reader and cache. Text that is not certain, and writing in photographs, is not
+    read and is compared as picture.
+    """
+    try:
+        with _one_at_a_time:
+            detection = detect_elements(image)
+    except ModelsMissing:
+        raise PictureError(NO_READER) from None
+    except VisionError as error:
+        raise PictureError(str(error)) from None
+    lines = [line for text in detection.texts for line in text.lines]
+    scale = detection.ratio
+    found = [
+        TextBlock(
+            line.text,
+            line.rect.x * scale,
+            line.rect.y * scale,
+            line.rect.w * scale,
+            line.rect.h * scale,
+            rgb_parts(line.style.colour),
+        )
+        for line in lines
+    ]
+    return tuple(sorted(found, key=lambda line: (line.y, line.x)))

@@ -1,42 +1,108 @@
-"""The visual score of a rendering against its target, as Design2Code (Si et al. 2024) defines it.
-
-Text blocks of both are matched; then `block` is the area of matched blocks over the area of all blocks of both sides,
-and over the matched pairs `text` is the mean likeness of the texts (Sørensen-Dice on characters), `position` the mean
-of 1 - max(|Δx|, |Δy|) between centres in widths and heights of the pictures, `colour` the mean of 1 - CIEDE2000 / 100
-of the text colours. `overall` is the mean of the five. Equal pictures have exactly 1 in each.
-
-What differs from the paper, and why:
-
-- Its fifth figure is the cosine of CLIP features of the pictures without their text. A model of some hundred megabytes
-  is out of proportion here, so `ssim` takes its place: structural similarity of the same pictures, text painted over.
-- Blocks come from the document (or from reading the picture), not from two renderings with shifted text colours; lines
-  are first put together to paragraphs by geometry, so that another line break alone costs nothing.
-- Among equal texts the nearer pair is preferred; the paper looks at the texts of the neighbours. That costs one
-  assignment instead of many.
-- Where both sides have no text at all the four figures are 1, not 0.
-"""
+"""Scores a rendering against its target: aligns sizes, paints over text, and computes the similarity of the rest."""
 
 from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from weft.studio.browser.rendering import TextBlock
-from weft.studio.score.block import blocks_of
-from weft.studio.score.canvas import aligned, without_text
-from weft.studio.score.colour import distance
-from weft.studio.score.difference import Difference, differences
-from weft.studio.score.matching import Matching, match
-from weft.studio.score.picture import Picture, Pixels, pixels_of
-from weft.studio.score.reading import read_text
-from weft.studio.score.ssim import similarity_map
+from weft.studio.browser.page import TextBlock
+from weft.studio.score.blocks import background_colour, colour_distance, find_blocks
+from weft.studio.score.difference import Difference, find_differences
+from weft.studio.score.matching import Matching, match_blocks
+from weft.studio.score.picture import PageImage, Pixels, decode_pixels, encode_png, read_text, resize_to_width
+
+WIDTH = 640
+"""Wider pictures are compared at this width, so that small shifts are a few pixels."""
+
+
+def paint_over_text(pixels: Pixels, texts: Sequence[TextBlock]) -> Pixels:
+    """Paint over each line of text with its background colour."""
+    height, width = pixels.shape[:2]
+    clean = pixels.copy()
+    for text in texts:
+        left, top = max(0, int(text.x) - 1), max(0, int(text.y) - 1)
+        right, bottom = min(width, round(text.x + text.w) + 1), min(height, round(text.y + text.h) + 1)
+        if right > left and bottom > top:
+            clean[top:bottom, left:right] = background_colour(pixels, left, top, right - left, bottom - top)
+    return clean
+
+
+def align_sizes(target: Pixels, rendered: Pixels) -> tuple[Pixels, Pixels]:
+    """Scale both pictures to one width and extend the shorter one with its last colour."""
+    width = min(WIDTH, target.shape[1])
+    one, other = resize_to_width(target, width), resize_to_width(rendered, width)
+    height = max(one.shape[0], other.shape[0])
+    return _extend_height(one, height), _extend_height(other, height)
+
+
+def _extend_height(pixels: Pixels, height: int) -> Pixels:
+    missing = height - pixels.shape[0]
+    if not missing:
+        return pixels
+    last = np.median(pixels[-1], axis=0).astype(np.uint8)
+    return np.concatenate([pixels, np.broadcast_to(last, (missing, pixels.shape[1], 3))])
+
+
+Map = NDArray[np.float64]
+
+_WINDOW = 7
+_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+
+
+def ssim_map(one: Pixels, other: Pixels) -> Map:
+    """Return the structural similarity (Wang, Bovik, Sheikh, Simoncelli 2004) around each pixel, 1 for equal.
+
+    It is the mean over the channels, with a uniform 7 × 7 window. The sizes must be equal.
+    """
+    total = np.zeros(one.shape[:2], np.float64)
+    for channel in range(3):
+        total += _channel(one[..., channel].astype(np.float64), other[..., channel].astype(np.float64))
+    return total / 3
+
+
+def _channel(x: Map, y: Map) -> Map:
+    mean_x, mean_y = _window_mean(x), _window_mean(y)
+    var_x, var_y = _window_mean(x * x) - mean_x * mean_x, _window_mean(y * y) - mean_y * mean_y
+    both = _window_mean(x * y) - mean_x * mean_y
+    above = (2 * mean_x * mean_y + _C1) * (2 * both + _C2)
+    return above / ((mean_x * mean_x + mean_y * mean_y + _C1) * (var_x + var_y + _C2))
+
+
+def _window_mean(values: Map) -> Map:
+    """Return the mean over the window around each pixel, with edges repeated."""
+    reach = _WINDOW // 2
+    padded = np.pad(values, reach + 1, mode="edge")
+    sums = padded.cumsum(axis=0).cumsum(axis=1)
+    span = _WINDOW
+    height, width = values.shape
+    below, beside = slice(span, span + height), slice(span, span + width)
+    above, before = slice(0, height), slice(0, width)
+    return (sums[below, beside] - sums[above, beside] - sums[below, before] + sums[above, before]) / span**2
+
+
+_RED = np.array((220, 30, 30), np.float64)
+
+
+def heat_map(target: PageImage, rendering: PageImage) -> bytes:
+    """Return a PNG of the rendering in grey, red where it differs from the target."""
+    expected, rendered = align_sizes(decode_pixels(target.image), decode_pixels(rendering.image))
+    heat = np.clip(1 - ssim_map(expected, rendered), 0, 1)[..., None]
+    return encode_png(_blend(rendered, heat))
+
+
+def _blend(rendered: Pixels, heat: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Pixels:
+    grey = 160 + 0.35 * rendered.astype(np.float64).mean(axis=2, keepdims=True)
+    grey = np.minimum(np.repeat(grey, 3, axis=2), 255)
+    return (grey * (1 - heat) + _RED * heat).round().astype(np.uint8)
+
 
 Read = Callable[[bytes], Sequence[TextBlock]]
-"""Reads the text of a picture."""
+"""A function that reads the text of a picture."""
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """Each figure from 0 to 1, 1 for equal."""
+    """The figures, each from 0 to 1 for equal."""
 
     block: float
     text: float
@@ -50,33 +116,33 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
         return (self.block + self.text + self.position + self.colour + self.ssim) / 5
 
 
-def score(target: Picture, rendering: Picture, *, read: Read = read_text) -> Score:
-    """How close the rendering comes to the target, and where it does not. It takes a while: run it in a thread."""
-    pixels = pixels_of(target.image), pixels_of(rendering.image)
+def score(target: PageImage, rendering: PageImage, *, read: Read = read_text) -> Score:
+    """Score a rendering against its target and find the differences. Slow: run it in a thread."""
+    pixels = decode_pixels(target.image), decode_pixels(rendering.image)
     texts = _texts(target, read), _texts(rendering, read)
     sizes = _size(pixels[0]), _size(pixels[1])
-    matching = match(blocks_of(texts[0], pixels[0]), blocks_of(texts[1], pixels[1]), *sizes)
-    bare = aligned(without_text(pixels[0], texts[0]), without_text(pixels[1], texts[1]))
-    likeness = similarity_map(*bare)
-    block, text, position, colour = _of_blocks(matching)
+    matching = match_blocks(find_blocks(texts[0], pixels[0]), find_blocks(texts[1], pixels[1]), *sizes)
+    bare = align_sizes(paint_over_text(pixels[0], texts[0]), paint_over_text(pixels[1], texts[1]))
+    likeness = ssim_map(*bare)
+    block, text, position, colour = _block_figures(matching)
     return Score(
         block=block,
         text=text,
         position=position,
         colour=colour,
         ssim=min(1.0, max(0.0, float(np.mean(likeness)))),
-        differences=differences(matching, likeness, bare, sizes),
+        differences=find_differences(matching, likeness, bare, sizes),
     )
 
 
-def _of_blocks(matching: Matching) -> tuple[float, float, float, float]:
+def _block_figures(matching: Matching) -> tuple[float, float, float, float]:
     matched = sum(pair.target.area + pair.rendered.area for pair in matching.pairs)
     other = sum(block.area for block in (*matching.missing, *matching.extra))
     if not matched and not other:
         return 1.0, 1.0, 1.0, 1.0
     if not matched:
         return 0.0, 0.0, 0.0, 0.0
-    colours = [max(0.0, 1 - distance(pair.target.colour, pair.rendered.colour) / 100) for pair in matching.pairs]
+    colours = [max(0.0, 1 - colour_distance(pair.target.colour, pair.rendered.colour) / 100) for pair in matching.pairs]
     return (
         matched / (matched + other),
         _mean([pair.text for pair in matching.pairs]),
@@ -89,7 +155,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _texts(picture: Picture, read: Read) -> Sequence[TextBlock]:
+def _texts(picture: PageImage, read: Read) -> Sequence[TextBlock]:
     return picture.texts if picture.texts is not None else read(picture.image)
 
 

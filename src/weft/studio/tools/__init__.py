@@ -1,1 +1,1 @@
-"""The tools that variants have beside those for files: pictures, previews, comparisons."""
+"""The tools of variants besides those for files: screenshots, comparisons, pictures."""

@@ -1,83 +1,140 @@
-"""Where pictures of a project are kept, and what their files may be called.
+"""Image files of a project: their names, how they are written, and how tool results show them."""
 
-A name comes from a model: it becomes one plain component of a path, whatever it says.
-"""
-
+import base64
+import io
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from weft.core.json import JsonObject, as_objects
-from weft.studio.imaging.raster import SUFFIXES, file_of
-from weft.studio.stacks.stack import Stack
+from weft.core.messages import Image as Shown
+from weft.studio.imaging.placeholder import find_font, fit_text
+from weft.studio.imaging.raster import SUFFIXES, decode_picture, encode_picture, flatten, shrink_to_fit
+from weft.studio.stack import Stack
 from weft.tools.context import ToolContext
-from weft.tools.files.claims import announce
-from weft.tools.tool import Access
+from weft.tools.definitions import Access
+from weft.tools.files.access import publish_changes
 
-FOLDER = "assets"
-PUBLIC = "public/assets"
-"""The same in a project that a bundler joins: what lies there is served from the root."""
+ASSET_FOLDER = "assets"
+PUBLIC_FOLDER = "public/assets"  # the same in a Vite project, which serves it from the root
 
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_-]+")
-_LONGEST = 60
+_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_MAX_NAME = 60
+_DROPPED_SUFFIXES = ".gif .svg .avif .bmp .heic .ico .tif .tiff .js .html .css .php .exe"
+"""Suffixes that are removed from a name."""
+MAX_RESULT_BYTES = 560_000
+"""Bytes of all pictures of a result: with text and in base64 it stays well under a megabyte."""
+_MAX_HEIGHT = 4_000
+_CELL = 220
+_COLUMNS = 4
+_GROUND, _LIGHT, _INK = (236, 238, 241), (250, 250, 251), (40, 44, 52)
 
 
-def folder_of(stack: Stack) -> str:
-    return PUBLIC if stack.preview == "vite" else FOLDER
+def asset_folder(stack: Stack) -> str:
+    return PUBLIC_FOLDER if stack.preview == "vite" else ASSET_FOLDER
 
 
-def reference(path: str) -> str:
-    """How a page in the project's root addresses a file."""
+def asset_url(path: str) -> str:
+    """Return the URL of a file, as a page in the project's root addresses it."""
     return f"/{path.removeprefix('public/')}" if path.startswith("public/") else path
 
 
-def file_name(name: str, usual: str = "picture") -> str:
-    """A name as one component of a path, with the end of a kind of picture that is written here: PNG if it has none."""
+def asset_name(name: str, usual: str = "picture") -> str:
+    """Make a safe file name from a model's name for it, with a suffix that can be written, PNG by default."""
     last = PurePosixPath(name.replace("\\", "/").replace("\x00", "")).name
     stem, dot, end = last.rpartition(".")
     suffix = f".{end.lower()}" if dot else ""
     if suffix not in SUFFIXES:
-        stem, suffix = (last if suffix not in _OTHERS else stem), ".png"
+        stem, suffix = (last if suffix not in _DROPPED_SUFFIXES.split() else stem), ".png"
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
-    plain = _NOT_PLAIN.sub("-", plain).strip("-")[:_LONGEST].strip("-")
+    plain = _UNSAFE.sub("-", plain).strip("-")[:_MAX_NAME].strip("-")
     return f"{plain or usual}{suffix}"
 
 
-def file_names(names: Iterable[str], usual: str = "picture") -> list[str]:
-    """The same for several: no two alike."""
+def asset_names(names: Iterable[str], usual: str = "picture") -> list[str]:
+    """Make safe file names, all different."""
     taken: set[str] = set()
-    found: list[str] = []
-    for name in names:
-        plain = first = file_name(name, usual)
-        number = 2
-        while plain.lower() in taken:
-            path = PurePosixPath(first)
-            plain, number = f"{path.stem}-{number}{path.suffix}", number + 1
-        taken.add(plain.lower())
-        found.append(plain)
-    return found
+    return [unused_path(asset_name(name, usual), taken) for name in names]
+
+
+def unused_path(path: str, taken: set[str]) -> str:
+    """Return the path, with a number if it is in use, and add it to `taken`. Case is ignored."""
+    whole, number = PurePosixPath(path), 2
+    while path.lower() in taken:
+        path, number = str(whole.with_name(f"{whole.stem}-{number}{whole.suffix}")), number + 1
+    taken.add(path.lower())
+    return path
 
 
 def writes_assets(_: JsonObject) -> list[Access]:
-    """Calls that make pictures wait for each other, and for nobody who writes elsewhere."""
-    return [Access(resource=f"file:{folder}") for folder in (FOLDER, PUBLIC)]
+    """Lock the asset folders, so that calls that write assets run one after the other."""
+    return [Access(resource=f"file:{folder}") for folder in (ASSET_FOLDER, PUBLIC_FOLDER)]
 
 
-def named_in(arguments: JsonObject, key: str) -> list[str]:
-    """The files that a call names, for permission rules."""
+def named_assets(arguments: JsonObject, key: str) -> list[str]:
+    """Return the files that a call names, for permission rules."""
     names = [str(item.get("name") or "") for item in as_objects(arguments.get(key))]
-    return [f"{FOLDER}/{name}" for name in file_names(names)] or [f"{FOLDER}/"]
+    return [f"{ASSET_FOLDER}/{name}" for name in asset_names(names)] or [f"{ASSET_FOLDER}/"]
 
 
-def save(ctx: ToolContext, path: str, picture: Image.Image, said: str = "") -> int:
-    """Write a picture into the project; `said` stands in the file, too. How many bytes it has."""
-    data = file_of(picture, path, said)
-    ctx.workspace.write(path, data, on_change=announce(ctx))
+def save_picture(ctx: ToolContext, path: str, picture: Image.Image, comment: str = "") -> int:
+    """Write a picture into the project, with `comment` as its description. Returns the number of bytes."""
+    data = encode_picture(picture, path, comment)
+    ctx.workspace.write(path, data, on_change=publish_changes(ctx))
     return len(data)
 
 
-_OTHERS = (".gif", ".svg", ".avif", ".bmp", ".heic", ".ico", ".tif", ".tiff", ".js", ".html", ".css", ".php", ".exe")
-"""Ends of names that are dropped, not made part of the name."""
+def picture_content(data: bytes, room: int = MAX_RESULT_BYTES) -> Shown:
+    """Convert a picture to content of a result, in at most `room` bytes."""
+    if len(data) <= room and data.startswith(b"\x89PNG"):
+        return Shown(media_type="image/png", data=base64.b64encode(data).decode())
+    picture = flatten(decode_picture(data))
+    while True:
+        for quality in (85, 70, 50):
+            out = io.BytesIO()
+            picture.save(out, "JPEG", quality=quality)
+            if out.tell() <= room:
+                return Shown(media_type="image/jpeg", data=base64.b64encode(out.getvalue()).decode())
+        picture = shrink_to_fit(picture, max(picture.size) * 3 // 4)
+
+
+def crop_tall(data: bytes) -> tuple[bytes, str]:
+    """Crop a very tall page, with a sentence about it; any other page is unchanged."""
+    picture = decode_picture(data)
+    if picture.height <= _MAX_HEIGHT:
+        return data, ""
+    out = io.BytesIO()
+    picture.crop((0, 0, picture.width, _MAX_HEIGHT)).save(out, "PNG", compress_level=1)
+    return out.getvalue(), f"The picture here shows the first {_MAX_HEIGHT} px of it."
+
+
+def contact_sheet(pictures: Sequence[tuple[str, Image.Image]]) -> bytes:
+    """Draw small views of several pictures with their names, as one PNG."""
+    columns = min(_COLUMNS, len(pictures))
+    rows = -(-len(pictures) // columns)
+    label = 22
+    sheet = Image.new("RGB", (columns * _CELL, rows * (_CELL + label)), _LIGHT)
+    pen = ImageDraw.Draw(sheet)
+    for number, (name, picture) in enumerate(pictures):
+        left, top = number % columns * _CELL, number // columns * (_CELL + label)
+        small = shrink_to_fit(picture, _CELL - 16)
+        x, y = left + (_CELL - small.width) // 2, top + (_CELL - small.height) // 2
+        pen.rectangle((left + 4, top + 4, left + _CELL - 4, top + _CELL - 4), fill=_GROUND)
+        sheet.paste(small, (x, y), small if small.mode == "RGBA" else None)
+        font = find_font(name, 13)
+        pen.text(
+            (left + _CELL / 2, top + _CELL + 9), fit_text(name, font, _CELL - 8), font=font, fill=_INK, anchor="mm"
+        )
+    out = io.BytesIO()
+    sheet.save(out, "PNG", compress_level=6)
+    return out.getvalue()
+
+
+def describe_cost(ctx: ToolContext) -> str:
+    """Return a sentence about the cost of a call; empty if it was free."""
+    if ctx.spent is None:
+        return "What this cost is not known: there is no list price for it."
+    return f"This cost ${ctx.spent:.4f}." if ctx.spent else ""

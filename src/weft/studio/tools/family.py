@@ -1,18 +1,15 @@
-"""The studio's tools, for one variant."""
+"""The list of the studio's tools for one variant."""
 
-from weft.studio.assignment import FindAssignment
-from weft.studio.imaging.images import Images
-from weft.studio.tools.comparing import compare_tool
-from weft.studio.tools.extracting import extract_tool
-from weft.studio.tools.generating import generate_tool
-from weft.studio.tools.options import option_tool
-from weft.studio.tools.retouching import background_tool, edit_tool
-from weft.studio.tools.saving import save_tool
-from weft.studio.tools.screenshot import screenshot_tool
-from weft.tools.tool import Tool
-from weft.tools.web.outgoing import Outgoing
+from weft.studio.imaging.images import ImageMaker
+from weft.studio.tools.context import FindContext
+from weft.studio.tools.extract import extract_tool
+from weft.studio.tools.images import background_tool, edit_tool, generate_tool
+from weft.studio.tools.review import compare_tool, option_tool, screenshot_tool
+from weft.studio.tools.save import save_tool
+from weft.tools.definitions import Tool
+from weft.tools.web.fetcher import WebFetcher
 
-NAMES: tuple[str, ...] = (
+TOOL_NAMES: tuple[str, ...] = (
     "screenshot_preview",
     "compare_with_target",
     "retrieve_option",
@@ -22,21 +19,20 @@ NAMES: tuple[str, ...] = (
     "edit_image",
     "remove_background",
 )
-"""What the tools are called."""
+"""The names of the tools."""
 
 
-def studio_tools(find: FindAssignment, *, images: Images | None = None, outgoing: Outgoing | None = None) -> list[Tool]:
-    """The tools of one variant. What it works on is looked up when one of them is called.
-
-    Pictures come from the providers that the environment has keys for, unless other `images` are given.
-    """
-    images = images or Images.from_environment()
+def studio_tools(
+    find: FindContext, *, images: ImageMaker | None = None, outgoing: WebFetcher | None = None
+) -> list[Tool]:
+    """Return the tools of one variant. Without `images`, pictures come from the providers that have a key."""
+    images = images or ImageMaker.from_environment()
     return [
         screenshot_tool(find),
         compare_tool(find),
         option_tool(find),
         extract_tool(find),
-        save_tool(find, outgoing or Outgoing(max_bytes=32_000_000, seconds=30.0)),
+        save_tool(find, outgoing or WebFetcher(max_bytes=32_000_000, seconds=30.0)),
         generate_tool(find, images),
         edit_tool(find, images),
         background_tool(images),

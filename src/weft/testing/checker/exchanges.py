@@ -1,53 +1,152 @@
-"""I10 to I14: every exchange opens once, closes once, and stands alone."""
+"""Invariants of the envelope (I01 to I05), of exchanges (I10 to I14) and of their totals (I50, I51)."""
 
-from typing import get_args
+from math import isfinite
+from typing import Any, cast, get_args
 
+import msgspec
+
+from weft.core import events as ev
 from weft.core.envelope import Event
-from weft.core.events import ErrorMessage, ErrorOccurred, ExchangeRequest, ExchangeResponse, ExchangeStatus
-from weft.testing.checker.group import Group, Report
+from weft.core.json import encode
+from weft.core.payload import Payload
+from weft.core.turn import Usage
+from weft.testing.checker.invariants import InvariantCheck, ReportViolation
 
-_STATUSES = frozenset(get_args(ExchangeStatus))
+MAX_EVENT_BYTES = 1024 * 1024
+
+_SESSION_LEVEL = (
+    *(ev.ConversationQueued, ev.ConversationDequeued, ev.SessionResumed, ev.SessionRewound, ev.FileAccepted),
+    ev.Unknown,
+)
 
 
-class Exchanges(Group):
-    def __init__(self, report: Report) -> None:
+class EnvelopeCheck(InvariantCheck):
+    """I01, I03 and I04: the number, the time and the exchange of an event."""
+
+    def __init__(self, report: ReportViolation) -> None:
+        super().__init__(report)
+        self._seq = 0
+        self._time = 0.0
+        self._epoch: int | None = None
+        self._opened: set[str] = set()
+
+    def on_event(self, event: Event) -> None:
+        self._i01_gapless(event)
+        self._i03_time(event)
+        self._i04_belongs(event)
+
+    def _i01_gapless(self, event: Event) -> None:
+        if event.seq != self._seq + 1:
+            self.report("I01", event, f"seq {event.seq} follows {self._seq}")
+        self._seq = event.seq
+
+    def _i03_time(self, event: Event) -> None:
+        if event.epoch == self._epoch and event.time < self._time:
+            self.report("I03", event, f"the time runs back by {self._time - event.time:g} s within epoch {event.epoch}")
+        self._time, self._epoch = event.time, event.epoch
+
+    def _i04_belongs(self, event: Event) -> None:
+        data = event.data
+        if not event.session or not event.type or not event.id:
+            self.report("I04", event, "the event lacks its session, type or id")
+        if not isinstance(data, ev.Unknown) and (event.type, event.layer) != (data.type, data.layer):
+            self.report("I04", event, f"{event.type!r} of layer {event.layer!r} holds the payload {data.type!r}")
+        exchange = event.exchange
+        if exchange is None:
+            if not isinstance(data, _SESSION_LEVEL) and not _is_user_action(data):
+                self.report("I04", event, f"{event.type} belongs to no exchange")
+        elif isinstance(data, ev.ExchangeRequest):
+            self._opened.add(exchange)
+        elif exchange not in self._opened:
+            self._opened.add(exchange)
+            self.report("I04", event, f"{event.type} belongs to {exchange!r}, which no exchange_request opened")
+
+
+def _is_user_action(data: Payload) -> bool:
+    """Whether the event records what a person did outside of any exchange."""
+    match data:
+        case ev.FileChanged(cause="user"):
+            return True
+        case ev.UserMessage(message=message):
+            return message.said is not None
+        case _:
+            return False
+
+
+class StrictJsonCheck(InvariantCheck):
+    """I05: the encoding of an event."""
+
+    def on_event(self, event: Event) -> None:
+        try:
+            raw = encode(event)
+        except (TypeError, ValueError, OverflowError, RecursionError) as error:
+            self.report("I05", event, f"{event.type} is not JSON: {error}")
+            return
+        if len(raw) > MAX_EVENT_BYTES:
+            self.report("I05", event, f"{event.type} has {len(raw)} bytes, more than {MAX_EVENT_BYTES}")
+        # NaN and infinity are encoded as null, so only an event with a null can hold one.
+        if b"null" in raw and (what := _find_non_finite(msgspec.to_builtins(event))) is not None:
+            self.report("I05", event, f"{event.type} holds {what}")
+
+
+def _find_non_finite(value: Any) -> str | None:
+    """Return the first number in a value that strict JSON cannot hold."""
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, float) and not isfinite(item):
+            return f"the number {item}"
+        if isinstance(item, dict):
+            members = cast("dict[Any, Any]", item)
+            pending += members.keys()
+            pending += members.values()
+        elif isinstance(item, list | tuple):
+            pending += cast("list[Any]", item)
+    return None
+
+
+_STATUSES = frozenset(get_args(ev.ExchangeStatus))
+
+
+class ExchangeCheck(InvariantCheck):
+    def __init__(self, report: ReportViolation) -> None:
         super().__init__(report)
         self._open: dict[str, None] = {}
         self._closed: set[str] = set()
         self._requests: dict[str, str] = {}
         self._errors = self._error_messages = 0
 
-    def see(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         exchange = event.exchange
         if exchange is None:
             return
         if exchange in self._closed:
-            self.broke("I11", event, f"{event.type} follows the exchange_response of {exchange!r}")
+            self.report("I11", event, f"{event.type} follows the exchange_response of {exchange!r}")
             return
-        if not isinstance(event.data, ExchangeRequest):
+        if not isinstance(event.data, ev.ExchangeRequest):
             self._i10_opened(event, exchange)
         match event.data:
-            case ExchangeRequest(client_request_id=request):
+            case ev.ExchangeRequest(client_request_id=request):
                 self._i10_opens(event, exchange)
                 self._i14_once(event, exchange, request)
-            case ExchangeResponse():
+            case ev.ExchangeResponse():
                 self._i12_outcome(event, event.data)
                 del self._open[exchange]
                 self._closed.add(exchange)
-            case ErrorOccurred():
+            case ev.ErrorOccurred():
                 self._errors += 1
-            case ErrorMessage():
+            case ev.ErrorMessage():
                 self._error_messages += 1
             case _:
                 pass
 
-    def end(self, seq: int) -> None:
+    def on_end(self, seq: int) -> None:
         for exchange in self._open:
-            self._report("I11", seq, f"the exchange {exchange!r} has no exchange_response")
+            self.report("I11", seq, f"the exchange {exchange!r} has no exchange_response")
 
     def _i10_opens(self, event: Event, exchange: str) -> None:
         if exchange in self._open:
-            self.broke("I10", event, f"the exchange {exchange!r} has an exchange_request that is not its first event")
+            self.report("I10", event, f"the exchange {exchange!r} has an exchange_request that is not its first event")
             return
         self._i13_alone(event, exchange)
         self._open[exchange] = None
@@ -55,22 +154,68 @@ class Exchanges(Group):
 
     def _i10_opened(self, event: Event, exchange: str) -> None:
         if exchange not in self._open:
-            self.broke("I10", event, f"the exchange {exchange!r} begins with {event.type}")
+            self.report("I10", event, f"the exchange {exchange!r} begins with {event.type}")
             self._open[exchange] = None
 
-    def _i12_outcome(self, event: Event, response: ExchangeResponse) -> None:
+    def _i12_outcome(self, event: Event, response: ev.ExchangeResponse) -> None:
         errors, messages, status = self._errors, self._error_messages, response.status
         if status not in _STATUSES:
-            self.broke("I12", event, f"the status {status!r} is not one of {', '.join(sorted(_STATUSES))}")
+            self.report("I12", event, f"the status {status!r} is not one of {', '.join(sorted(_STATUSES))}")
         elif status == "failed" and (errors, messages) != (1, 1):
-            self.broke("I12", event, f"a failed exchange has {errors} error_occurred and {messages} error_message")
+            self.report("I12", event, f"a failed exchange has {errors} error_occurred and {messages} error_message")
         elif status == "completed" and errors + messages:
-            self.broke("I12", event, f"a completed exchange has {errors} error_occurred and {messages} error_message")
+            self.report("I12", event, f"a completed exchange has {errors} error_occurred and {messages} error_message")
 
     def _i13_alone(self, event: Event, exchange: str) -> None:
         if self._open:
-            self.broke("I13", event, f"{exchange!r} opens while {next(iter(self._open))!r} is open")
+            self.report("I13", event, f"{exchange!r} opens while {next(iter(self._open))!r} is open")
 
     def _i14_once(self, event: Event, exchange: str, request: str | None) -> None:
         if request is not None and self._requests.setdefault(request, exchange) != exchange:
-            self.broke("I14", event, f"the client_request_id {request!r} had opened {self._requests[request]!r}")
+            self.report("I14", event, f"the client_request_id {request!r} had opened {self._requests[request]!r}")
+
+
+class TotalsCheck(InvariantCheck):
+    watches = (ev.ExchangeRequest, ev.MessageDelta, ev.MessageStop, ev.MessageDiscarded, ev.ExchangeResponse)
+
+    def __init__(self, report: ReportViolation) -> None:
+        super().__init__(report)
+        self._usage: dict[str, Usage] = {}  # by message
+        self._turns = 0
+
+    def on_event(self, event: Event) -> None:
+        match event.data:
+            case ev.MessageDelta(message=message, usage=usage):
+                self._i50_counted(event, usage)
+                if message in self._usage:
+                    self.report("I50", event, f"the usage of {message!r} is given a second time")
+                self._usage[message] = usage
+            case ev.MessageDiscarded(message=message, usage=usage):
+                self._i50_counted(event, usage)
+                if usage != Usage() or message not in self._usage:
+                    self._usage[message] = usage
+            case ev.MessageStop():
+                self._turns += 1
+            case ev.ExchangeResponse():
+                self._i50_sum(event, event.data)
+                self._i51_turns(event, event.data)
+            case _:
+                self._usage, self._turns = {}, 0
+
+    def _i50_counted(self, event: Event, usage: Usage) -> None:
+        buckets = (usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning)
+        if any(bucket is not None and bucket < 0 for bucket in buckets):
+            self.report("I50", event, f"{event.type} counts fewer than no tokens")
+
+    def _i50_sum(self, event: Event, response: ev.ExchangeResponse) -> None:
+        self._i50_counted(event, response.usage)
+        self._i50_counted(event, response.delegated or Usage())
+        total = sum(self._usage.values(), Usage())
+        if response.usage != total:
+            self.report("I50", event, f"the usage is {response.usage} and its messages add up to {total}")
+
+    def _i51_turns(self, event: Event, response: ev.ExchangeResponse) -> None:
+        if response.turns != self._turns:
+            self.report("I51", event, f"the exchange says {response.turns} turns and has {self._turns}")
+        if (response.status == "limit") != (response.limit is not None):
+            self.report("I51", event, f"the exchange ends {response.status} with the limit {response.limit!r}")

@@ -1,5 +1,151 @@
-"""Conformance the other way round: real requests to somebody's server, and what that server gets wrong.
+"""Conformance checks of a model server: sends real requests and reports what the server gets wrong."""
 
-`plain` reads answers without the decoders, as the API's text says; `probes` are the requests; `expect`, `refusals` and
-`rules` judge the answers; `checks` is the list of all of it, and `bench` runs it.
-"""
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from dataclasses import dataclass
+
+from weft.testing.conform.answer import ProbeAnswer
+from weft.testing.conform.judge import (
+    PROBE_JUDGES,
+    RULES,
+    CheckFinding,
+    Outcome,
+    StreamRule,
+    judge_refusal,
+    judge_rule,
+    ok,
+    skipped,
+    wrong,
+)
+from weft.testing.conform.probes import PROBES, ProbeClient
+from weft.testing.conform.reader import printable
+
+_MAX_SEEN = 600
+_STOP_SEQUENCES = ("chat", "messages", "gemini", "ollama")
+_TOOL_CHOICE = ("chat", "responses", "messages", "gemini")
+
+
+@dataclass(frozen=True)
+class ConformanceCheck:
+    name: str
+    right: str
+    judge: Callable[[ProbeClient], Awaitable[CheckFinding]]
+    case: str = ""
+    wires: tuple[str, ...] = ()
+    """The wires that it applies to; empty means all."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The finding of one check, with the name of the check and what would be right."""
+
+    outcome: Outcome
+    check: str
+    seen: str
+    right: str
+    case: str = ""
+
+
+def checks_of(wire: str) -> list[ConformanceCheck]:
+    return [check for check in CHECKS if not check.wires or wire in check.wires]
+
+
+async def run_checks(client: ProbeClient, only: Collection[str] = ()) -> AsyncIterator[CheckResult]:
+    """Run the checks and yield each result as soon as it is known."""
+    for check in checks_of(client.api.wire):
+        if only and check.name not in only:
+            continue
+        found = await check.judge(client)
+        seen = printable(found.seen)[:_MAX_SEEN]
+        yield CheckResult(found.outcome, check.name, seen, check.right, found.case or check.case)
+
+
+def _expect_answer(
+    name: str, right: str, case: str = "", *, optional: bool = False, wires: tuple[str, ...] = ()
+) -> ConformanceCheck:
+    """Make the check that a probe is answered. An optional one may be refused."""
+
+    async def run(client: ProbeClient) -> CheckFinding:
+        answer = await client.answer(name)
+        return _judge_missing_stream(answer, optional) or PROBE_JUDGES[name](answer)
+
+    return ConformanceCheck(name, right, run, case, wires)
+
+
+def _judge_missing_stream(answer: ProbeAnswer, optional: bool) -> CheckFinding | None:
+    if answer.trouble is None:
+        return None
+    if answer.busy:
+        return skipped(f"the server is busy: {answer.trouble}")
+    if optional and answer.refused:
+        return skipped(f"the server refuses: {answer.trouble}")
+    return wrong(answer.trouble, "F08" if answer.reading.error is not None and answer.status == 200 else "")
+
+
+def _expect_refusal(name: str, right: str, statuses: tuple[int, ...]) -> ConformanceCheck:
+    async def run(client: ProbeClient) -> CheckFinding:
+        answer = await client.answer(name)
+        return skipped(f"the server is busy: HTTP {answer.status}") if answer.busy else judge_refusal(answer, statuses)
+
+    return ConformanceCheck(name, right, run, "L03")
+
+
+async def _judge_continuation(client: ProbeClient) -> CheckFinding:
+    """Judge the answer to a tool result. A server that refuses tools altogether is not judged."""
+    tools = await client.answer("tool-call")
+    answer = await client.answer("continuation")
+    return _judge_missing_stream(answer, optional=tools.refused) or PROBE_JUDGES["continuation"](answer)
+
+
+async def _judge_invalid_key(client: ProbeClient) -> CheckFinding:
+    if client.model.api_key is None:
+        return skipped("no key is configured; name one with --api-key-env")
+    return judge_refusal(await client.answer("invalid-key"), client.api.key_statuses)
+
+
+async def _judge_cancel(client: ProbeClient) -> CheckFinding:
+    cancelled = await client.answer("cancel")
+    if not cancelled.disconnected:
+        return _judge_missing_stream(cancelled, optional=False) or skipped(
+            "the answer was over before it could be cancelled"
+        )
+    after = await client.answer("after-cancel")
+    if after.busy:
+        return wrong(f"the server is busy afterwards: {after.trouble}")
+    return wrong(f"the next request fails: {after.trouble}") if after.trouble else ok("the next request was answered")
+
+
+def _check_rule(rule: StreamRule) -> ConformanceCheck:
+    async def run(client: ProbeClient) -> CheckFinding:
+        names = [name for name in _stream_probes() if any(check.name == name for check in checks_of(client.api.wire))]
+        answers = [await client.answer(name) for name in names]
+        return judge_rule(rule, [answer for answer in answers if answer.trouble is None])
+
+    return ConformanceCheck(rule.name, rule.right, run, rule.case, rule.wires)
+
+
+def _stream_probes() -> list[str]:
+    return [probe.name for probe in PROBES.values() if not probe.wants_error and not probe.disconnect]
+
+
+CHECKS: tuple[ConformanceCheck, ...] = (
+    _expect_answer("text", "A plain request is answered with text."),
+    _expect_answer("turns", "Earlier turns and a system prompt are accepted.", "G08"),
+    _expect_answer("unicode", "Text comes back undamaged.", "F01"),
+    _expect_answer("tool-call", "A tool that tool_choice names is called.", optional=True, wires=_TOOL_CHOICE),
+    _expect_answer("tool-call", "A tool can be called.", optional=True, wires=("ollama",)),
+    _expect_answer("no-arguments", "A call of a tool without parameters has the arguments {}.", "V01", optional=True),
+    _expect_answer("tool-choice-none", "With tool_choice none no tool is called.", optional=True, wires=_TOOL_CHOICE),
+    _expect_answer("parallel", "Several calls in one answer are separate.", "T01", optional=True),
+    ConformanceCheck("continuation", "A call and its result are accepted in a history.", _judge_continuation),
+    _expect_answer(
+        "truncation", "The finish reason of an answer that was cut at the output limit says so.", "V06", optional=True
+    ),
+    _expect_answer("stop-sequence", "The answer ends before a stop sequence.", optional=True, wires=_STOP_SEQUENCES),
+    _expect_answer("image", "A picture is accepted, or refused in the form of the API.", optional=True),
+    ConformanceCheck("cancel", "The server keeps serving after a client disconnects.", _judge_cancel, "C02"),
+    _expect_refusal("unknown-model", "An unknown model is HTTP 404 with an error in the API's shape.", (404,)),
+    _expect_refusal("malformed-request", "A request of the wrong shape is HTTP 400, in the API's shape.", (400,)),
+    _expect_refusal("malformed-json", "A request that is no JSON is HTTP 400, in the API's shape.", (400,)),
+    ConformanceCheck("invalid-key", "A wrong key is refused as such, in the API's shape.", _judge_invalid_key, "L03"),
+    *(_check_rule(rule) for rule in RULES),
+)

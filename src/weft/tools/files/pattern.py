@@ -1,14 +1,14 @@
-"""Patterns from a model: regular expressions and globs, both run by RE2, whose time is linear in the text.
+"""Regular expressions and globs from a model, both run by RE2, whose time is linear in the text.
 
-A regular expression matches within one line. A glob is turned into a regular expression: braces become alternatives
-and are never expanded, so no pattern can grow.
+A regular expression matches within one line. A glob is converted to a regular expression. Braces become alternatives
+and are never expanded, so that the size of a pattern stays bounded.
 """
 
 from typing import Any, Protocol
 
 import re2  # pyright: ignore[reportMissingTypeStubs]
 
-from weft.tools.outcome import ToolFault
+from weft.tools.results import ToolFault
 
 MAX_PATTERN = 2_000
 MAX_PROGRAM = 10_000
@@ -26,7 +26,7 @@ class _Compiled(Protocol):
 
 
 class PatternFault(ToolFault):
-    """A pattern that cannot be used."""
+    """A pattern is invalid or too large."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, "invalid_pattern")
@@ -43,14 +43,14 @@ class Expression:
         self._compiled = _compile("(?m)" + pattern, pattern, ignore_case)
         self._sees_ends = any(word in pattern for word in ("$", "\\b", "\\B", "\\z"))
         self.size = self._compiled.programsize
-        """What a character of text costs at worst, in steps."""
+        """Maximum steps per character of text."""
         if self.size > MAX_PROGRAM:
             raise PatternFault("The pattern is too large once its repetitions are written out; use smaller counts.")
 
     def find(self, text: bytes, start: int, end: int, *, cut: bool = False) -> int:
-        """Where the first match between two positions begins; -1 if there is none.
+        """Return the start of the first match between two positions, or -1.
 
-        `cut` says that the line goes on after the end: a match up to there that may take it for a line's end is none.
+        `cut` means that the line continues after `end`. A match that may depend on a line end there is ignored.
         """
         found = self._compiled.search(text, start, end)
         if found is None or (cut and self._sees_ends and found.end() == end):
@@ -59,9 +59,9 @@ class Expression:
 
 
 class Glob:
-    """A glob over whole relative paths: `*` and `?` stay in one part, `**` spans any number of them.
+    """A glob for whole relative paths: `*` and `?` match within one part, `**` matches any number of parts.
 
-    A pattern without a slash is matched against the last part, as `**/pattern` would be.
+    A pattern without a slash is matched against the last part, like `**/pattern`.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -100,7 +100,7 @@ def _compile(expression: str, pattern: str, ignore_case: bool) -> _Compiled:
 
 
 def _regular(pattern: str) -> str:
-    """A glob as a regular expression."""
+    """Convert a glob to a regular expression."""
     out: list[str] = []
     braces = 0
     at = 0
@@ -149,7 +149,7 @@ def _regular(pattern: str) -> str:
 
 
 def _class(pattern: str, at: int) -> tuple[int, str]:
-    """A class that begins after its bracket, and where it ends. A bracket that never closes stands for itself."""
+    """Convert the class after a bracket. Return its end and expression. An unclosed bracket is a literal."""
     negated = pattern[at : at + 1] in ("!", "^")
     first = at + negated
     end = pattern.find("]", first + 1)

@@ -1,7 +1,9 @@
-"""Ripgrep, to learn quickly which files may match. What is shown of them is read and matched by the workspace itself.
+"""Preselects files for a search with ripgrep, and rewrites RE2 patterns in the syntax of Rust's regex crate.
 
-It runs in bubblewrap with the workspace and its own program alone, read-only, so that no link can lead it elsewhere.
-Its patterns mean slightly other things than RE2's; they are rewritten so that it finds at least all that RE2 would.
+A rewritten pattern matches every line that the original matches, and may match more: Rust's classes cover all of
+Unicode and fold case more widely. A construct without a safe equivalent is not rewritten.
+
+Weft's own search converts CRLF to LF first. Ripgrep does not, so here a CR may precede the end of a line.
 """
 
 import os
@@ -9,13 +11,148 @@ import shutil
 import subprocess
 from functools import cache
 
-from weft.tools.files.rust_pattern import rust_pattern
-from weft.tools.files.walk import Deadline
-from weft.tools.shell.sandbox import Sandbox
+from weft.tools.files.listing import Deadline
+from weft.tools.shell.sandbox import INSIDE, Sandbox, bind_programs
+
+_SPACE, _DIGIT, _WORD = r"\t\x0c\r ", "0-9", "0-9A-Za-z_"
+_CLASSES = {"d": _DIGIT, "s": _SPACE, "w": _WORD}
+_SAME_ESCAPES = frozenset("aftrv")
+_FLAGS = frozenset("isU-")
+
+
+def rust_pattern(pattern: str) -> str | None:
+    """Rewrite a valid RE2 pattern; None if that is not safe."""
+    out: list[str] = []
+    at = 0
+    ended = False
+    while at < len(pattern):
+        char = pattern[at]
+        if ended and (char == "^" or pattern.startswith("\\b", at)):
+            return None  # a CR may be between them
+        match char:
+            case "$":
+                ended = True
+                done = at + 1, r"(?:\r?$)"
+            case "\\":
+                done = _escape(pattern, at)
+            case "[":
+                done = _class(pattern, at)
+            case "(":
+                done = _group(pattern, at)
+            case "{" if not pattern[at + 1 : at + 2].isdigit():
+                done = at + 1, _literal(char)
+            case "}" | "]" | "&" | "~" | "#" | "-":
+                done = at + 1, char if char == "}" else _literal(char)
+            case "\n":
+                done = None
+            case _:
+                done = at + 1, char
+        if done is None:
+            return None
+        at, text = done
+        out.append(text)
+    return "".join(out)
+
+
+def _escape(pattern: str, at: int) -> tuple[int, str] | None:
+    char = pattern[at + 1 : at + 2]
+    if char in _CLASSES:
+        return at + 2, f"[{_CLASSES[char]}]"
+    if char.lower() in _CLASSES:
+        return at + 2, f"(?-i:[^{_CLASSES[char.lower()]}])"
+    if char == "b":
+        return at + 2, r"(?-u:\b)"
+    if char == "x":
+        return _hex(pattern, at)
+    if char in _SAME_ESCAPES and char:
+        return at + 2, f"\\{char}"
+    if char and char.isascii() and not char.isalnum() and char.isprintable():
+        return at + 2, _literal(char)
+    return None
+
+
+def _hex(pattern: str, at: int) -> tuple[int, str] | None:
+    if pattern[at + 2 : at + 3] == "{":
+        end = pattern.find("}", at)
+        digits = pattern[at + 3 : end]
+    else:
+        end = at + 3
+        digits = pattern[at + 2 : at + 4]
+    try:
+        char = chr(int(digits, 16))
+    except (ValueError, OverflowError):
+        return None
+    return None if char == "\n" else (end + 1, _literal(char))
+
+
+def _group(pattern: str, at: int) -> tuple[int, str] | None:
+    if pattern[at + 1 : at + 2] != "?":
+        return at + 1, "("
+    if pattern.startswith("(?P<", at):
+        return at + 4, "(?P<"
+    end = at + 2
+    while pattern[end : end + 1] in _FLAGS and end < len(pattern):
+        end += 1
+    if pattern[end : end + 1] not in (":", ")"):
+        return None
+    return end + 1, pattern[at : end + 1]
+
+
+def _class(pattern: str, at: int) -> tuple[int, str] | None:
+    out = ["["]
+    at += 1
+    if pattern[at : at + 1] == "^":
+        out.append("^")
+        at += 1
+    first = True
+    while at < len(pattern) and (pattern[at] != "]" or first):
+        first = False
+        if pattern.startswith("[:", at):
+            end = pattern.find(":]", at)
+            if end < 0:
+                return None
+            out.append(pattern[at : end + 2])
+            at = end + 2
+            continue
+        item = _class_item(pattern, at)
+        if item is None:
+            return None
+        at, text = item
+        out.append(text)
+        if pattern[at : at + 1] == "-" and pattern[at + 1 : at + 2] not in ("]", ""):
+            item = _class_item(pattern, at + 1)
+            if item is None:
+                return None
+            at, text = item
+            out.append(f"-{text}")
+    if at >= len(pattern):
+        return None
+    return at + 1, "".join([*out, "]"])
+
+
+def _class_item(pattern: str, at: int) -> tuple[int, str] | None:
+    char = pattern[at]
+    if char != "\\":
+        return None if char == "\n" else (at + 1, _literal(char))
+    escaped = pattern[at + 1 : at + 2]
+    if escaped in _CLASSES:
+        return at + 2, _CLASSES[escaped]
+    if escaped == "n":
+        return at + 2, r"\x{a}"
+    if escaped == "x":
+        return _hex(pattern, at)
+    if escaped in _SAME_ESCAPES and escaped:
+        return at + 2, f"\\{escaped}"
+    if escaped and escaped.isascii() and not escaped.isalnum() and escaped.isprintable():
+        return at + 2, _literal(escaped)
+    return None
+
+
+def _literal(char: str) -> str:
+    return char if char.isalnum() or char == "_" else f"\\x{{{ord(char):x}}}"
+
 
 _MAX_NAMES = 8 << 20  # bytes
-_FOLDERS = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
-_INSIDE = "/workspace"
 _OPTIONS = (
     *("--no-config", "--no-messages", "--color=never", "--threads=2", "--files-with-matches", "--null"),
     *("--no-ignore", "--hidden", "--glob=!.git", "--text", "--encoding=none", "--dfa-size-limit=64M"),
@@ -23,13 +160,13 @@ _OPTIONS = (
 
 
 class Ripgrep:
-    """Ripgrep on the folder of a workspace."""
+    """Runs ripgrep on the folder of a workspace."""
 
     def __init__(self, root: str) -> None:
         self._root = root
 
     def candidates(self, pattern: str, path: str, *, ignore_case: bool, deadline: Deadline) -> list[str] | None:
-        """Paths of the files that may match; None if ripgrep cannot say, or not in time."""
+        """Return the paths of files that may match; None if ripgrep fails or exceeds its time."""
         programs = _programs()
         rewritten = rust_pattern(pattern)
         if programs is None or rewritten is None:
@@ -40,7 +177,7 @@ class Ripgrep:
         except OSError:
             return None
         try:
-            argv = [bwrap, *_sandbox(), "--ro-bind", f"/proc/self/fd/{folder}", _INSIDE, "--chdir", _INSIDE, "--"]
+            argv = [bwrap, *_sandbox(), "--ro-bind", f"/proc/self/fd/{folder}", INSIDE, "--chdir", INSIDE, "--"]
             argv += [ripgrep, *_OPTIONS, *(["--ignore-case"] if ignore_case else [])]
             argv += ["-e", rewritten, "--", f"./{path}"]
             done = subprocess.run(
@@ -50,7 +187,7 @@ class Ripgrep:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(folder,),
-                timeout=max(deadline.left / 2, 0.05),  # the rest is for looking without it
+                timeout=max(deadline.left / 2, 0.05),  # the rest is for a search without ripgrep
                 check=False,
             )
         except (OSError, ValueError, subprocess.TimeoutExpired):
@@ -65,16 +202,16 @@ class Ripgrep:
 
 @cache
 def _programs() -> tuple[str, str] | None:
-    """Bubblewrap and ripgrep, if both are there and work."""
+    """Return the paths of bubblewrap and ripgrep if both work, else None."""
     bwrap, ripgrep = shutil.which("bwrap"), shutil.which("rg")
     if bwrap is None or ripgrep is None or Sandbox().available() is not None:
         return None
     ripgrep = os.path.realpath(ripgrep)
     if not ripgrep.startswith("/usr/"):
         return None
-    tried = [bwrap, *_sandbox(), "--", ripgrep, "--version"]
+    argv = [bwrap, *_sandbox(), "--", ripgrep, "--version"]
     try:
-        done = subprocess.run(tried, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return (bwrap, ripgrep) if done.returncode == 0 else None
@@ -82,11 +219,5 @@ def _programs() -> tuple[str, str] | None:
 
 @cache
 def _sandbox() -> tuple[str, ...]:
-    options = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
-    options += ["--ro-bind", "/usr", "/usr"]
-    for name in _FOLDERS:
-        if os.path.islink(f"/{name}"):
-            options += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
-        elif os.path.isdir(f"/{name}"):
-            options += ["--ro-bind", f"/{name}", f"/{name}"]
-    return tuple(options)
+    isolation = ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv")
+    return (*isolation, *bind_programs())

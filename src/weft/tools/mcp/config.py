@@ -1,22 +1,24 @@
-"""How a server is reached: a program that is started, or a URL."""
+"""`McpServer`, the configuration of an MCP server, and `McpFault`."""
 
 import re
 from dataclasses import dataclass, field
 
 from weft.core.errors import ConfigurationError
+from weft.core.messages import ToolStatus
+from weft.tools.results import ToolFault
 
 _NAME = re.compile(r"[a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """One server. Give a `command` for one that is started here, or a `url` for one that speaks streamable HTTP.
+    """The configuration of an MCP server: a `command` to start, or the `url` of a streamable HTTP server.
 
-    A started server sees PATH, HOME, LANG and what `env` says; nothing else of this program's environment.
+    A started server gets PATH, HOME, LANG and the variables in `env`, and no other environment variables.
     """
 
     name: str
-    """Stands before the names of its tools: letters, digits, dashes and single underscores."""
+    """The prefix of the names of its tools: letters, digits, dashes and single underscores."""
     command: str | None = None
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict[str, str], repr=False)
@@ -24,11 +26,11 @@ class McpServer:
     url: str | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     use_proxy: bool = False
-    """Whether the URL may be reached through the proxy that the environment names."""
+    """Whether to use the proxy settings of the environment for the URL."""
     required: bool = False
-    """Whether nothing works without it: then a failed start is an error, otherwise its tools are missing."""
+    """Whether a failed start is an error. Otherwise its tools are missing."""
     connect_timeout: float = 30.0
-    """Seconds to start, agree on a protocol and list the tools."""
+    """Seconds to start, negotiate the protocol version and list the tools."""
     call_timeout: float = 120.0
 
     def __post_init__(self) -> None:
@@ -43,3 +45,17 @@ class McpServer:
             raise ConfigurationError(f"The url of the MCP server {self.name!r} must begin with http:// or https://.")
         if self.connect_timeout <= 0 or self.call_timeout <= 0:
             raise ConfigurationError(f"The timeouts of the MCP server {self.name!r} must be more than 0 seconds.")
+
+
+class McpFault(ToolFault):
+    """A server failed. `log` is the end of its standard error, for operators; it is not sent to models."""
+
+    def __init__(self, message: str, kind: str = "mcp_server", *, status: ToolStatus = "error", log: str = "") -> None:
+        super().__init__(message, kind, status=status)
+        self.log = log
+
+
+def shorten(text: object, limit: int = 500) -> str:
+    """Return the text on one line, cut to `limit` characters."""
+    words = " ".join(str(text).split())
+    return words if len(words) <= limit else words[:limit] + "…"

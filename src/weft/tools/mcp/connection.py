@@ -1,19 +1,18 @@
-"""One server and its life: started, listed, called, restarted after a crash, closed.
+"""The connection to one MCP server: start, list tools, call, restart after a crash, close.
 
-Its connection lives in a task of its own, because what the protocol's library opens in one task it must close there.
-Whatever the server does, a call ends as a result or as a McpFault.
+It is held open by its own task, because the MCP library must close a connection in the task that opened it. A call
+always ends with a result or a McpFault.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import mcp_types as types
 from mcp import Client, MCPError
-from mcp.client._transport import TransportStreams
 from mcp.client.session import IncomingMessage
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -21,21 +20,22 @@ from pydantic import TypeAdapter, ValidationError
 
 from weft import __version__
 from weft.core.json import JsonObject
-from weft.tools.mcp.catalogue import Listed, list_tools, read_tools
-from weft.tools.mcp.config import McpServer
-from weft.tools.mcp.faults import McpFault, said
-from weft.tools.mcp.http import http_transport
-from weft.tools.mcp.process import ErrorLog, process_transport
+from weft.tools.mcp.catalogue import ListedTool, list_tools, read_tools
+from weft.tools.mcp.config import McpFault, McpServer, shorten
+from weft.tools.mcp.transports import ErrorLog, http_transport, process_transport
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
 
 CLOSE_SECONDS = 10.0
 MAX_PROGRESS = 200
-"""Lines of progress that one call may show."""
+"""Maximum lines of progress of one call."""
 _WRITE_SECONDS = 5.0
 _RELIST_SECONDS = 0.2
 _RESUBSCRIBE_SECONDS = 5.0
-OnTools = Callable[[dict[str, Listed]], object]
+OnTools = Callable[[dict[str, ListedTool]], object]
 Show = Callable[[str], object]
-"""Takes a line of progress."""
+"""Receives a line of progress."""
 
 _Answer: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
@@ -43,48 +43,47 @@ _Answer: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAda
 _log = logging.getLogger("weft")
 
 
-class Connection:
-    """Calls to one server. `on_tools` is told what it offers, at each start and whenever that changes."""
+class McpConnection:
+    """Calls the tools of one server. `on_tools` receives its tools at each start and after each change."""
 
     def __init__(self, server: McpServer, on_tools: OnTools) -> None:
         self.server = server
         self.log = ErrorLog()
         self._on_tools = on_tools
-        self._life: _Life | None = None
+        self._run: _ServerRun | None = None
         self._starting = asyncio.Lock()
         self._closed = False
 
     async def start(self) -> None:
-        """Start the server if it does not run. A McpFault says why it cannot be."""
+        """Start the server if it is not running. Raises McpFault if that fails."""
         async with self._starting:
             if self._closed:
                 raise McpFault(f"The MCP server {self.server.name!r} is closed.")
-            if self._life is not None and self._life.is_usable():
+            if self._run is not None and self._run.is_usable():
                 return
-            if self._life is not None:
-                await self._life.close()
-            self._life = _Life(self.server, self.log, self._on_tools)
-            await self._life.start()
+            if self._run is not None:
+                await self._run.close()
+            self._run = _ServerRun(self.server, self.log, self._on_tools)
+            await self._run.start()
 
     async def call(self, original: str, arguments: JsonObject, show: Show) -> types.CallToolResult:
-        """Call a tool. A server that has crashed is started again, once; a call that crashes it is not repeated."""
+        """Call a tool. A crashed server is restarted first; a call that crashes the server is not repeated."""
         await self.start()
-        life = self._life
-        assert life is not None
-        return await life.call(original, arguments, show)
+        assert self._run is not None
+        return await self._run.call(original, arguments, show)
 
     async def close(self) -> None:
         self._closed = True
-        if self._life is not None:
-            self._life.end()
+        if self._run is not None:
+            self._run.end()
         async with self._starting:
-            if self._life is not None:
-                await self._life.close()
-                self._life = None
+            if self._run is not None:
+                await self._run.close()
+                self._run = None
 
 
-class _Life:
-    """A server from its start to its end."""
+class _ServerRun:
+    """One run of a server, from start to end."""
 
     def __init__(self, server: McpServer, log: ErrorLog, on_tools: OnTools) -> None:
         self._server = server
@@ -101,7 +100,7 @@ class _Life:
         return self._client is not None and not self._broken
 
     async def start(self) -> None:
-        self._task = asyncio.create_task(self._live(), name=f"weft-mcp-{self._server.name}")
+        self._task = asyncio.create_task(self._hold_open(), name=f"weft-mcp-{self._server.name}")
         try:
             async with asyncio.timeout(self._server.connect_timeout):
                 await asyncio.shield(self._ready)
@@ -110,7 +109,7 @@ class _Life:
             waited = f"{self._server.connect_timeout:g} s"
             raise self._fault(f"did not answer within {waited} of its start", status="timeout") from None
         except asyncio.CancelledError:
-            self.end()  # whoever was cancelled need not wait; the next start or the last close does
+            self.end()  # do not wait here; the next start or the final close does
             raise
 
     async def call(self, original: str, arguments: JsonObject, show: Show) -> types.CallToolResult:
@@ -124,39 +123,39 @@ class _Life:
             if lines_left < 0:
                 return
             of = f" of {total:g}" if total is not None else ""
-            show(said(message, 1000) if message else f"{progress:g}{of}")
+            show(shorten(message, 1000) if message else f"{progress:g}{of}")
 
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=original, arguments=arguments))
         try:
-            # not Client.call_tool: it checks results against patterns of the server's own, which may never end
+            # Client.call_tool checks results against the server's own patterns, which may take unbounded time
             async with asyncio.timeout(self._server.call_timeout + _WRITE_SECONDS):
                 answer = await self._client.session.send_request(
                     request, _Answer, self._server.call_timeout, progress_callback=on_progress
                 )
-        except TimeoutError:  # its own clock starts once the request is written
+        except TimeoutError:  # the request was not written; the client's own timeout starts after that
             self._broken = True
-            raise self._fault(f"does not take the call of {said(original, 80)!r}", status="timeout") from None
+            raise self._fault(f"does not take the call of {shorten(original, 80)!r}", status="timeout") from None
         except MCPError as error:
             raise self._failed(original, error) from None
         except ValidationError:
-            raise self._fault(f"gave an answer to {said(original, 80)!r} that is none") from None
+            raise self._fault(f"gave an answer to {shorten(original, 80)!r} that is none") from None
         except Exception:
             _log.debug("A call to the MCP server %s failed.", self._server.name, exc_info=True)
             self._broken = True
             raise self._fault("could not be reached") from None
         if isinstance(answer, types.InputRequiredResult):
-            raise self._fault(f"asks for more input to {said(original, 80)!r}, which cannot be given here")
+            raise self._fault(f"asks for more input to {shorten(original, 80)!r}, which cannot be given here")
         return answer
 
     def end(self) -> None:
-        """Ask the server to end."""
+        """Request the end of the server without waiting."""
         self._broken = True
         self._stop.set()
         if self._task is not None and not self._ready.done():
             self._task.cancel()
 
     async def close(self) -> None:
-        """End the server and wait until nothing of it is left."""
+        """Stop the server and wait until its task has ended."""
         self.end()
         if self._task is None:
             return
@@ -165,13 +164,13 @@ class _Life:
             self._task.cancel()
             await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
 
-    async def _live(self) -> None:
+    async def _hold_open(self) -> None:
         fault: McpFault
         try:
             async with Client(
                 self._transport(),
                 read_timeout_seconds=self._server.connect_timeout,
-                message_handler=self._heard,
+                message_handler=self._on_message,
                 client_info=types.Implementation(name="weft", version=__version__),
                 cache=None,
             ) as client:
@@ -191,7 +190,7 @@ class _Life:
             self._ready.set_exception(fault)
             self._ready.exception()
 
-    def _transport(self) -> AbstractAsyncContextManager[TransportStreams]:
+    def _transport(self) -> "AbstractAsyncContextManager[TransportStreams]":
         if self._server.command is not None:
             return process_transport(self._server, self._log, self._ended)
         return http_transport(self._server)
@@ -200,15 +199,15 @@ class _Life:
         self._broken = True
         self._stop.set()
 
-    async def _heard(self, message: IncomingMessage) -> None:
+    async def _on_message(self, message: IncomingMessage) -> None:
         if isinstance(message, types.ToolListChangedNotification):
             self._stale.set()
 
     async def _serve(self, client: Client) -> None:
-        """Until the end: list the tools anew whenever the server says that they changed."""
+        """List the tools again after each change notification, until the run ends."""
         try:
             async with anyio.create_task_group() as tasks:
-                if client.protocol_version in MODERN_PROTOCOL_VERSIONS and _tells_of_changes(client):
+                if client.protocol_version in MODERN_PROTOCOL_VERSIONS and _announces_changes(client):
                     tasks.start_soon(self._subscribe, client)
                 tasks.start_soon(self._relist, client)
                 await self._stop.wait()
@@ -217,13 +216,13 @@ class _Life:
             self._broken = True
 
     async def _subscribe(self, client: Client) -> None:
-        """From protocol 2026-07-28 on, news come to those who asked for them."""
+        """Subscribe to change notifications, as protocol 2026-07-28 and later require."""
         with suppress(MCPError, TimeoutError, ListenNotSupportedError):
             while True:
                 with suppress(SubscriptionLost):
-                    async with client.listen(tools_list_changed=True) as news:
-                        self._stale.set()  # what changed before the subscription stood
-                        async for _ in news:
+                    async with client.listen(tools_list_changed=True) as notifications:
+                        self._stale.set()  # the tools may have changed before the subscription
+                        async for _ in notifications:
                             self._stale.set()
                 await anyio.sleep(_RESUBSCRIBE_SECONDS)
 
@@ -236,7 +235,8 @@ class _Life:
             await anyio.sleep(_RELIST_SECONDS)
 
     async def _list(self, client: Client) -> None:
-        listed, problems = read_tools(self._server.name, await list_tools(client))
+        # the thread also compiles the schemas, so that Tool later finds them in the cache
+        listed, problems = await asyncio.to_thread(read_tools, self._server.name, await list_tools(client))
         for problem in problems:
             _log.warning("%s", problem)
         self._on_tools(listed)
@@ -252,31 +252,31 @@ class _Life:
             case MCPError(code=types.CONNECTION_CLOSED):
                 return self._fault("ended before it was ready")
             case MCPError():
-                return self._fault(f"refused the connection: {said(error.message)}")
+                return self._fault(f"refused the connection: {shorten(error.message)}")
             case _:
                 return self._fault("could not be reached")
 
     def _failed(self, what: str, error: MCPError) -> McpFault:
         if error.code == types.REQUEST_TIMEOUT:
             waited = f"{self._server.call_timeout:g} s"
-            return self._fault(f"did not answer to {said(what, 80)!r} within {waited}", status="timeout")
+            return self._fault(f"did not answer to {shorten(what, 80)!r} within {waited}", status="timeout")
         if error.code == types.CONNECTION_CLOSED or error.message == "Session terminated":
-            # over HTTP one answer may break off while others go on
+            # over HTTP a single response may be cut off while the server stays usable
             self._broken = self._broken or self._server.url is None or error.code != types.CONNECTION_CLOSED
-            return self._fault(f"ended in the middle of {said(what, 80)!r}; it is started again at the next call")
-        return self._fault(f"refused {said(what, 80)!r}: {said(error.message)}")
+            return self._fault(f"ended in the middle of {shorten(what, 80)!r}; it is started again at the next call")
+        return self._fault(f"refused {shorten(what, 80)!r}: {shorten(error.message)}")
 
     def _fault(self, what: str, **details: Any) -> McpFault:
         return McpFault(f"The MCP server {self._server.name!r} {what}.", log=self._log.text(), **details)
 
 
-def _tells_of_changes(client: Client) -> bool:
+def _announces_changes(client: Client) -> bool:
     tools = client.server_capabilities.tools
     return bool(tools and tools.list_changed)
 
 
 def _first(error: BaseException) -> BaseException:
-    """The error in groups of errors."""
+    """Return the first error of nested exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error

@@ -1,1 +1,1 @@
-"""The shell: commands in a sandbox of their own, with bounded time, output and reach."""
+"""Shell tools: commands run in a sandbox with bounded time and output."""

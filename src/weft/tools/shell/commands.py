@@ -1,8 +1,8 @@
-"""A shell line as the simple commands in it, for permission rules to judge. It is no boundary; the sandbox is.
+"""Splits a shell line into simple commands for permission rules. This is no security boundary; the sandbox is.
 
-Whatever could run something that the words do not show is too complex to judge: substitutions, redirections to files,
-control structures, assignments, and commands whose work is to run others. In doubt the answer is None. The grammar is
-the POSIX shell's (XCU 2.3 and 2.9) with what bash adds to it.
+A line is too complex if it could run a command that is not visible in its words: substitutions, redirections to files,
+control structures, assignments, and commands that run other commands. In doubt the result is None. The grammar is that
+of the POSIX shell (XCU 2.3 and 2.9) with the extensions of bash.
 """
 
 import re
@@ -17,7 +17,7 @@ _RUNNER_WORDS = """
     local mapfile nice nohup nsenter parallel readarray readonly script setarch setpriv setsid shopt source stdbuf su
     sudo systemd-run timeout trap typeset unbuffer unshare watch xargs
 """
-"""Commands that run, or rename, other commands."""
+"""Commands that run or rename other commands."""
 _RESERVED, _RUNNERS = frozenset(_RESERVED_WORDS.split()), frozenset(_RUNNER_WORDS.split())
 _SHELLS = frozenset(("ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"))
 
@@ -36,7 +36,7 @@ class _TooComplex(Exception):
 
 
 class _Word:
-    """A word without its quotes, and whether the shell would still expand something in it."""
+    """An unquoted word. `expands` is set if the shell would expand something in it."""
 
     __slots__ = ("expands", "quoted", "text")
 
@@ -52,7 +52,7 @@ class _Word:
 
 
 def split_commands(line: str) -> list[str] | None:
-    """The simple commands of a line, unquoted and with single spaces. None: too complex to be judged."""
+    """Return the simple commands of a line, unquoted and with single spaces. None: too complex."""
     try:
         return _Lines(line).commands()
     except _TooComplex:
@@ -69,7 +69,7 @@ class _Lines:
     def commands(self) -> list[str]:
         if "\0" in self._line or "\r" in self._line:
             raise _TooComplex
-        complete = True  # no operator waits for the command that must follow it
+        complete = True  # no operator requires a following command
         while self._skip_blanks():
             operator = self._operator()
             if operator is None:
@@ -88,7 +88,7 @@ class _Lines:
         return self._found
 
     def _skip_blanks(self) -> bool:
-        """To the next token; False at the end of the line."""
+        """Advance to the next token. Return False at the end of the line."""
         line = self._line
         while self._at < len(line):
             char = line[self._at]
@@ -119,7 +119,7 @@ class _Lines:
     def _word(self) -> _Word:
         line, start = self._line, self._at
         text: list[str] = []
-        bare: list[str] = []  # what is not quoted
+        bare: list[str] = []  # unquoted characters
         expands = False
         if _DIGITS_BEFORE.match(line, start):
             raise _TooComplex
@@ -189,7 +189,7 @@ class _Lines:
         raise _TooComplex
 
     def _variable(self) -> None:
-        """Behind a dollar sign: a plain name may stand there, and nothing that computes."""
+        """Check the text after a dollar sign: only a plain variable name is allowed."""
         following = self._line[self._at : self._at + 1]
         if following in ("(", "'", '"', "["):
             raise _TooComplex
@@ -197,7 +197,7 @@ class _Lines:
             raise _TooComplex
 
     def _finish(self) -> None:
-        """A simple command is complete."""
+        """Finish a simple command."""
         words, self._words = self._words, []
         first = words[0]
         name = first.text.rpartition("/")[2]

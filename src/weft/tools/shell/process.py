@@ -1,12 +1,13 @@
-"""A command while it runs: its streams are read as they come, and when it ends nothing of it is left.
+"""A running command: reads its output into a bounded buffer and kills all of its processes.
 
-In a sandbox every process of the command lives in one pid namespace. Killing the first of them kills all, whatever
-they did to hide, and only when the kernel says that it is gone does the command count as ended. Processes are named by
-file descriptor or are children not yet waited for, so no signal ever reaches a stranger.
+In a sandbox all processes of the command share one pid namespace. Killing its first process kills all of them, and the
+command has ended when the kernel reports it. Signals are sent through pidfds or to unreaped children only, so that they
+never reach another program. The beginning and the end of the output are kept.
 """
 
 import array
 import asyncio
+import codecs
 import fcntl
 import json
 import logging
@@ -15,24 +16,113 @@ import select
 import signal
 import subprocess
 import termios
+from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
+from typing import Literal
 
-from weft.tools.outcome import ToolFault
-from weft.tools.shell.output import Channel, Output
+from weft.tools.results import ToolFault
+from weft.tools.sanitize import TextSanitizer
 from weft.tools.shell.sandbox import Launch
+
+Channel = Literal["stdout", "stderr"]
+Show = Callable[[str, Channel], object]
+
+HEAD = TAIL = 128 * 1024
+MOST = 64 * 1024 * 1024
+"""Bytes of output after which a command is stopped."""
+
+
+class _Reader:
+    """Decodes one stream incrementally to printable text."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._printable = TextSanitizer()
+
+    def feed(self, data: bytes) -> str:
+        return self._printable.feed(self._decoder.decode(data))
+
+    def close(self) -> str:
+        return self._printable.feed(self._decoder.decode(b"", final=True)) + self._printable.close()
+
+
+class CommandOutput:
+    """Both streams of a command, interleaved in order of arrival. `show` receives every piece that is kept."""
+
+    def __init__(self, show: Show | None = None, *, head: int = HEAD, tail: int = TAIL, most: int = MOST) -> None:
+        self.size = 0
+        """Total bytes received."""
+        self._show = show
+        self._head, self._tail, self._most = head, tail, most
+        self._readers: dict[Channel, _Reader] = {"stdout": _Reader(), "stderr": _Reader()}
+        self._text: list[str] = []
+        self._last: deque[tuple[Channel, bytes]] = deque()
+        self._last_size = 0
+        self._closed = False
+
+    @property
+    def exceeds_limit(self) -> bool:
+        return self.size > self._most
+
+    @property
+    def truncated(self) -> bool:
+        return self.size > self._head + self._tail
+
+    def feed(self, channel: Channel, data: bytes) -> None:
+        room = self._head - self.size
+        self.size += len(data)
+        if room > 0:
+            self._append(channel, self._readers[channel].feed(data[:room]))
+            data = data[room:]
+        if data:
+            self._last.append((channel, data))
+            self._last_size += len(data)
+            while self._last_size - len(self._last[0][1]) >= self._tail:
+                self._last_size -= len(self._last.popleft()[1])
+
+    def close(self) -> str:
+        """Return the kept output at the end of the command."""
+        if not self._closed:
+            self._closed = True
+            self._end()
+        return "".join(self._text)
+
+    def _end(self) -> None:
+        if self.truncated:
+            self._append("stdout", self._readers["stdout"].close())
+            self._append("stderr", self._readers["stderr"].close())
+            self._append("stdout", f"\n\n[… {self.size - self._head - self._tail:,} bytes left out …]\n\n")
+            self._readers = {"stdout": _Reader(), "stderr": _Reader()}
+            channel, first = self._last[0]
+            first = first[self._last_size - self._tail :].lstrip(bytes(range(0x80, 0xC0)))
+            self._last[0] = channel, first
+        for channel, data in self._last:
+            self._append(channel, self._readers[channel].feed(data))
+        for channel, reader in self._readers.items():
+            self._append(channel, reader.close())
+        self._last.clear()
+
+    def _append(self, channel: Channel, text: str) -> None:
+        if not text:
+            return
+        self._text.append(text)
+        if self._show is not None:
+            self._show(text, channel)
+
 
 _PIECE = 64 * 1024
 _SETUP = 20.0
-"""Seconds that the sandbox has to be set up."""
+"""Timeout of the sandbox setup in seconds."""
 _LINGER = 0.5
-"""Seconds that streams may stay open after an unsandboxed command has ended."""
+"""Seconds to wait for open streams after an unsandboxed command has ended."""
 
 
 class Process:
-    """One command. It begins at once; `ended` is set when nothing of it runs any more."""
+    """One command. It starts immediately; `running` is False once all of its processes have ended."""
 
-    def __init__(self, launch: Launch, output: Output) -> None:
+    def __init__(self, launch: Launch, output: CommandOutput) -> None:
         self.output = output
         self.exit_code: int | None = None
         self.notes: list[str] = []
@@ -42,51 +132,51 @@ class Process:
         self._loop = asyncio.get_running_loop()
         self._child: subprocess.Popen[bytes] | None = None
         self._first: int | None = None  # pidfd of the first process in the namespace
-        self._knocked = False  # the sandbox was told to let the command begin
-        self._heard = b""  # from the sandbox, about itself
+        self._released = False  # the gate byte was sent, so that the sandbox starts the command
+        self._info_text = b""  # the JSON that bwrap writes to --info-fd
         self._stopping = False
         self._ended = False
         self._streams: dict[int, Channel] = {}
         self._drained = asyncio.Event()
-        self._life = self._loop.create_task(self._live())
-        self._life.add_done_callback(lambda _: self._end())  # for a task that is cancelled before it begins
+        self._task = self._loop.create_task(self._run())
+        self._task.add_done_callback(lambda _: self._end())  # for a task that is cancelled before it starts
 
     @property
     def running(self) -> bool:
-        return not self._life.done()
+        return not self._task.done()
 
     @property
     def elapsed(self) -> float:
-        """Seconds that it ran, or has run so far."""
+        """Seconds since the start, or the total run time once the command has ended."""
         return monotonic() - self._started if self._duration is None else self._duration
 
     async def wait(self, seconds: float | None = None) -> bool:
-        """Wait for the end. False if the time was over first; the command goes on then."""
-        await asyncio.wait({self._life}, timeout=seconds)
-        if not self._life.done():
+        """Wait for the end. Return False if `seconds` pass first; the command keeps running."""
+        await asyncio.wait({self._task}, timeout=seconds)
+        if not self._task.done():
             return False
-        self._life.result()
+        self._task.result()
         return True
 
     async def stop(self) -> None:
-        """End it now. Returns when nothing is left, even if the caller is cancelled meanwhile."""
+        """Kill the command. Returns when all processes have ended, even if the caller is cancelled in the meantime."""
         self._stopping = True
         self._kill()
         cancelled = False
-        while not self._life.done():
+        while not self._task.done():
             try:
-                await asyncio.wait({self._life})
+                await asyncio.wait({self._task})
             except asyncio.CancelledError:
                 cancelled = True
-        if not self._life.cancelled():
-            self._life.exception()
+        if not self._task.cancelled():
+            self._task.exception()
         if cancelled:
             raise asyncio.CancelledError
 
     def _kill(self) -> None:
         child = self._child
         if child is None or (self._launch.sandboxed and self._first is None):
-            return  # it is still being set up, and is ended as soon as it can be named
+            return  # still in setup; it is killed as soon as its pid is known
         if self._first is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
@@ -95,13 +185,13 @@ class Process:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(child.pid, signal.SIGKILL)
 
-    # --- from start to end --------------------------------------------------------------------------------------------
+    # --- start, run, end ----------------------------------------------------------------------------------------------
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         try:
             child = self._spawn()
             if self._launch.sandboxed:
-                await self._open_gate(child)
+                await self._release_command(child)
             else:
                 with suppress(OSError):
                     self._launch.limits.impose(child.pid)
@@ -141,45 +231,45 @@ class Process:
             self._loop.add_reader(fd, self._read, fd)
         return child
 
-    async def _open_gate(self, child: "subprocess.Popen[bytes]") -> None:
-        """The sandbox stands and waits: take hold of its first process, bind it, and let the command begin."""
+    async def _release_command(self, child: "subprocess.Popen[bytes]") -> None:
+        """Open a pidfd of the sandbox's first process, impose the limits, and let the command start."""
         launch = self._launch
         assert launch.info is not None
         assert launch.gate is not None
         os.set_blocking(launch.info, False)
-        bound = False
-        with suppress(OSError, TimeoutError):  # it failed and is gone, or cannot be bound
+        is_limited = False
+        with suppress(OSError, TimeoutError):  # the setup failed, or limits cannot be set
             async with asyncio.timeout(_SETUP):
                 pid = await self._first_pid(launch.info)
             if pid is not None:
                 self._first = os.pidfd_open(pid)
                 launch.limits.impose(pid)
-                bound = True
-        if not bound:
+                is_limited = True
+        if not is_limited:
             self._kill()
             child.kill()
         elif not self._stopping:
-            with suppress(BrokenPipeError):  # it is gone already: nobody will be let in
-                self._knocked = os.write(launch.gate, b"\n") == 1
+            with suppress(BrokenPipeError):  # the sandbox has already exited
+                self._released = os.write(launch.gate, b"\n") == 1
 
     async def _first_pid(self, info: int) -> int | None:
-        while self._hear(info):
+        while self._read_info(info):
             await _readable(self._loop, info)
-        return _pid_in(self._heard)
+        return _pid_in(self._info_text)
 
-    def _hear(self, info: int) -> bool:
-        """Read what the sandbox says of itself. False when it has said all of it."""
+    def _read_info(self, info: int) -> bool:
+        """Read the sandbox's info text. Return False when it is complete."""
         try:
             piece = os.read(info, 4096)
         except BlockingIOError:
             return True
-        self._heard += piece
-        return bool(piece) and _pid_in(self._heard) is None
+        self._info_text += piece
+        return bool(piece) and _pid_in(self._info_text) is None
 
     async def _exit_of(self, child: "subprocess.Popen[bytes]") -> None:
         await _exited(self._loop, child)
         if not self._launch.sandboxed:
-            self._kill()  # what it left in its group, while the group is surely its own
+            self._kill()  # kill the rest of its group before the group id can be reused
         code = child.wait()
         self.exit_code = code if code >= 0 else 128 - code
         if not self._launch.sandboxed:
@@ -192,19 +282,19 @@ class Process:
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
             await _readable(self._loop, self._first)
         await self._drained.wait()
-        if not self._stopping and not self._was_let_in():
+        if not self._stopping and not self._command_began():
             logging.getLogger("weft").warning("bwrap failed: %s", self.output.close().strip()[-500:])
             raise ToolFault(
                 "The sandbox could not be set up, so nothing was run; the server's log says why.", "sandbox_failed"
             )
 
-    def _was_let_in(self) -> bool:
-        """Whether the byte at the gate was taken, which the sandbox does when all else is done."""
-        if self._launch.gate is None or not self._knocked:
+    def _command_began(self) -> bool:
+        """Return whether the sandbox has read the gate byte, which is the last step of its setup."""
+        if self._launch.gate is None or not self._released:
             return False
-        waiting = array.array("i", [0])
-        fcntl.ioctl(self._launch.gate, termios.FIONREAD, waiting)
-        return waiting[0] == 0
+        unread = array.array("i", [0])
+        fcntl.ioctl(self._launch.gate, termios.FIONREAD, unread)
+        return unread[0] == 0
 
     def _read(self, fd: int) -> None:
         try:
@@ -215,7 +305,7 @@ class Process:
             data = b""
         if data:
             self.output.feed(self._streams[fd], data)
-            if self.output.too_much and not self._stopping:
+            if self.output.exceeds_limit and not self._stopping:
                 self._stopping = True
                 self._kill()
             return
@@ -225,7 +315,7 @@ class Process:
             self._drained.set()
 
     def _end(self) -> None:
-        """Leave nothing behind, however it came to this."""
+        """Release all resources. Called once, whatever ended the command."""
         if self._ended:
             return
         self._ended = True
@@ -245,12 +335,12 @@ class Process:
         self._duration = monotonic() - self._started
 
     def _abandon(self, child: "subprocess.Popen[bytes]") -> None:
-        """The loop is closing down under a running command."""
+        """Kill a command that still runs while the event loop shuts down."""
         info = self._launch.info
         if self._first is None and info is not None:
-            while select.select([info], [], [], 2)[0] and self._hear(info):
+            while select.select([info], [], [], 2)[0] and self._read_info(info):
                 pass
-            pid = _pid_in(self._heard)
+            pid = _pid_in(self._info_text)
             if pid is not None:
                 with suppress(OSError):
                     self._first = os.pidfd_open(pid)
@@ -261,10 +351,10 @@ class Process:
             select.select([self._first], [], [], 2)
 
 
-def _pid_in(said: bytes) -> int | None:
-    """The process id in the JSON that bubblewrap writes, once it is whole."""
+def _pid_in(info: bytes) -> int | None:
+    """Return the process id in the JSON that bubblewrap writes, or None while it is incomplete."""
     with suppress(ValueError):
-        return int(json.loads(said)["child-pid"])
+        return int(json.loads(info)["child-pid"])
     return None
 
 
@@ -278,12 +368,12 @@ async def _readable(loop: asyncio.AbstractEventLoop, fd: int) -> None:
 
 
 async def _exited(loop: asyncio.AbstractEventLoop, child: "subprocess.Popen[bytes]") -> None:
-    """Wait until a child has ended, without yet waiting for it: its pid stays its own."""
-    if child.returncode is not None:  # whoever killed it found it dead
+    """Wait until a child has exited without reaping it, so that its pid is not reused."""
+    if child.returncode is not None:  # already reaped by Popen.kill
         return
     try:
         fd = os.pidfd_open(child.pid)
-    except (AttributeError, OSError):  # not Linux, or an old one
+    except (AttributeError, OSError):  # not Linux, or before 5.3
         while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:  # noqa: ASYNC110, ASYNC222
             await asyncio.sleep(0.02)
         return

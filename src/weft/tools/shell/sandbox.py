@@ -1,23 +1,67 @@
-"""The sandbox of a command: bubblewrap, with no network, no secrets, and nothing to write to but the workspace.
+"""The sandbox of commands: bubblewrap without network and secrets, with the workspace as the only writable host folder.
 
-Inside, the workspace is `/workspace`; programs are the host's, read-only; /tmp and the home folder are empty and end
-with the command. The workspace is mounted by its open folder, so that a path swapped meanwhile changes nothing.
+Inside, the workspace is `/workspace`. The host's programs are mounted read-only. /tmp and the home folder are empty and
+are discarded with the command. The workspace is mounted by file descriptor, so that replacing its path has no effect.
 """
 
 import logging
 import os
+import resource
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from weft.tools.outcome import ToolFault
+from weft.tools.results import ToolFault
 from weft.tools.shell import seccomp
-from weft.tools.shell.limits import Limits
-from weft.tools.shell.shield import PROTECTED, SET_ASIDE, Shield
-from weft.tools.workspace.base import PathFault
-from weft.tools.workspace.paths import shown
+from weft.tools.shell.protected_paths import PROTECTED, SET_ASIDE, ProtectedPaths
+from weft.tools.workspace.base import PathFault, quote_path
+
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """Limits that the kernel enforces, per process unless noted otherwise."""
+
+    processes: int = 512
+    """Of the whole command. The kernel does not enforce it if the server runs as root."""
+    memory: int = 4096 * _MIB
+    """Bytes of private memory (RLIMIT_DATA). RLIMIT_AS would count address space that is reserved but unused."""
+    file_size: int = 2048 * _MIB
+    open_files: int = 4096
+    cpu_seconds: int = 3600
+    temporary: int = 1024 * _MIB
+    """Bytes in each of /tmp, /dev/shm and the home folder. They are discarded with the command."""
+
+    def impose(self, pid: int) -> None:
+        """Set the limits of a process before it starts its work. Its children inherit them."""
+        for kind, value in (
+            (resource.RLIMIT_CORE, 0),
+            (resource.RLIMIT_NPROC, self.processes),
+            (resource.RLIMIT_DATA, self.memory),
+            (resource.RLIMIT_FSIZE, self.file_size),
+            (resource.RLIMIT_NOFILE, self.open_files),
+            (resource.RLIMIT_CPU, self.cpu_seconds),
+        ):
+            _lower(pid, kind, value)
+
+
+if sys.platform == "linux":
+
+    def _lower(pid: int, kind: int, value: int) -> None:
+        _, most = resource.prlimit(pid, kind)
+        if most != resource.RLIM_INFINITY:
+            value = min(value, most)
+        resource.prlimit(pid, kind, (value, value))
+
+else:
+
+    def _lower(pid: int, kind: int, value: int) -> None:
+        """Do nothing. Only Linux can limit another process."""
+
 
 INSIDE = "/workspace"
 HOME = "/home/weft"
@@ -25,30 +69,13 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 _ROOT_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _STORES = ("/nix/store", "/gnu/store")
-_ETC = (  # what programs need and no one keeps secret; /etc/passwd and its like are made up
-    "alternatives",
-    "ca-certificates",
-    "ca-certificates.conf",
-    "crypto-policies",
-    "debian_version",
-    "fonts",
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "localtime",
-    "magic",
-    "mime.types",
-    "os-release",
-    "perl",
-    "pki/ca-trust",
-    "pki/tls/certs",
-    "protocols",
-    "python3",
-    "services",
-    "ssl/certs",
-    "ssl/openssl.cnf",
+_ETC = (
+    "alternatives", "ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version", "fonts",
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types", "os-release", "perl",
+    "pki/ca-trust", "pki/tls/certs", "protocols", "python3", "services", "ssl/certs", "ssl/openssl.cnf",
     "timezone",
-)
+)  # fmt: skip
+"""Files of /etc that programs need and that hold no secrets. /etc/passwd and others are generated."""
 _MADE_UP = {
     "/etc/passwd": (
         f"root:x:0:0::/root:/bin/false\nweft:x:1000:1000::{HOME}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
@@ -65,19 +92,19 @@ _MADE_UP = {
 
 @dataclass(slots=True)
 class Launch:
-    """A command ready to be started, with all that has to stay open for it."""
+    """A command that is ready to start, with the file descriptors that must stay open for it."""
 
     argv: list[str]
     env: dict[str, str]
-    limits: Limits
+    limits: SandboxLimits
     cwd: str | None = None
     info: int | None = None
-    """Read end: says the process id of the sandbox's first process."""
+    """Read end of a pipe: the process id of the sandbox's first process, as JSON."""
     gate: int | None = None
-    """Write end: the command waits for one byte."""
-    shield: Shield | None = None
+    """Write end of a pipe: the command starts when it reads one byte."""
+    shield: ProtectedPaths | None = None
     given: list[int] = field(default_factory=list[int])
-    """For the child alone."""
+    """Descriptors for the child only."""
 
     @property
     def pass_fds(self) -> list[int]:
@@ -88,13 +115,13 @@ class Launch:
         return self.gate is not None
 
     def started(self) -> None:
-        """The child has its copies: close what only it needs."""
+        """Close the descriptors that only the child needs, once it has its copies."""
         given, self.given = self.given, []
         for fd in given:
             os.close(fd)
 
     def close(self) -> list[str]:
-        """Nothing of it runs any more. Returns notes on what had to be put right."""
+        """Release everything after the command has ended. Return notes on corrections to the workspace."""
         self.started()
         for fd in (self.info, self.gate):
             if fd is not None:
@@ -106,24 +133,24 @@ class Launch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """How commands are run. `unsandboxed` is the operator's decision to do without; every result shows it."""
+    """The configuration of command execution. `unsandboxed` disables the sandbox; every result then shows it."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
     protected: Sequence[str] = PROTECTED
-    """Paths of the workspace that are read-only for commands, even where absent; a slash at the end says folder."""
+    """Paths of the workspace that are read-only for commands, even if absent. A trailing slash marks a folder."""
     set_aside: Sequence[str] = SET_ASIDE
-    """Paths that are read-only where present; where a command makes one, it is renamed when the command has ended."""
+    """Paths that are read-only if present. One that a command creates is renamed after the command has ended."""
     readable: Sequence[str] = ()
-    """Further folders of the host that commands may read, such as a toolchain."""
+    """Additional host folders that commands may read, such as a toolchain."""
     path: str = PATH
     unsandboxed: bool = False
 
     def available(self) -> str | None:
-        """Why commands cannot be run here, or None. Tried once."""
+        """Return why commands cannot be run here, or None. The result is cached."""
         return None if self.unsandboxed else _unavailable(shutil.which("bwrap"))
 
     def prepare(self, root: str, command: str, cwd: str = "") -> Launch:
-        """Make ready to run a command line in a folder of the workspace at `root`."""
+        """Prepare a command line to run in a folder of the workspace at `root`."""
         reason = self.available()
         if reason is not None:
             raise ToolFault(reason, "sandbox_unavailable")
@@ -136,16 +163,16 @@ class Sandbox:
         inside = os.path.join(INSIDE, cwd).rstrip("/")
         launch = Launch([], self._env(HOME, inside), self.limits)
         try:
-            self._furnish(launch, bwrap, root, command, inside)
+            self._add_options(launch, bwrap, root, command, inside)
         except BaseException:
             launch.close()
             raise
         return launch
 
-    def _furnish(self, launch: Launch, bwrap: str, root: str, command: str, inside: str) -> None:
+    def _add_options(self, launch: Launch, bwrap: str, root: str, command: str, inside: str) -> None:
         folder = os.open(root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         launch.given.append(folder)
-        launch.shield = shield = Shield(folder, self.protected, self.set_aside)
+        launch.shield = shield = ProtectedPaths(folder, self.protected, self.set_aside)
         options = [*_base(bwrap, self.limits.temporary)]
         for path in self.readable:
             options += ["--ro-bind-try", path, path]
@@ -154,18 +181,18 @@ class Sandbox:
             options += _bind(bwrap, mount.fd, f"{INSIDE}/{mount.path}", writable=mount.writable)
         ignored = "".join(f"/{path}\n" for path in shield.placeholders)
         for path, text in {**_MADE_UP, "/etc/gitignore": ignored}.items():
-            launch.given.append(in_memory(text.encode()))
+            launch.given.append(memory_file(text.encode()))
             options += ["--ro-bind-data", str(launch.given[-1]), path]
-        launch.given.append(in_memory(seccomp.program()))
+        launch.given.append(memory_file(seccomp.program()))
         options += ["--seccomp", str(launch.given[-1])]
         launch.info, info_child = os.pipe()
         gate_child, launch.gate = os.pipe()
         launch.given += [info_child, gate_child]
         options += ["--info-fd", str(info_child), "--block-fd", str(gate_child)]
-        for path in ("/proc", "/dev", "/"):  # a server that runs as root could write to /proc/sys otherwise
+        for path in ("/proc", "/dev", "/"):  # otherwise a server that runs as root could write to /proc/sys
             options += ["--remount-ro", path]
         options += ["--chdir", inside]
-        launch.given.append(in_memory("\0".join([*options, ""]).encode()))
+        launch.given.append(memory_file("\0".join([*options, ""]).encode()))
         launch.argv = [bwrap, "--args", str(launch.given[-1]), "--", *_shell(), command]
 
     def _env(self, home: str, cwd: str) -> dict[str, str]:
@@ -180,8 +207,8 @@ class Sandbox:
         }
 
 
-def in_memory(data: bytes) -> int:
-    """A file without a name, read from its start by whoever inherits it."""
+def memory_file(data: bytes) -> int:
+    """Return the descriptor of an anonymous file with this content, positioned at its start."""
     fd = os.memfd_create("weft", os.MFD_CLOEXEC)
     os.write(fd, data)
     os.lseek(fd, 0, os.SEEK_SET)
@@ -189,14 +216,18 @@ def in_memory(data: bytes) -> int:
 
 
 def _check_folder(root: str, cwd: str) -> None:
-    """A clear word where the folder cannot be entered; the sandbox holds whatever is said here."""
+    """Raise PathFault if the folder cannot be used. This is for the message; the sandbox enforces the boundary."""
     if not os.path.isdir(root):
         raise PathFault("The workspace's folder is gone, so nothing was run.", "not_found")
     top, real = os.path.realpath(root), os.path.realpath(os.path.join(root, cwd))
     if os.path.commonpath([top, real]) != top:
-        raise PathFault(f"The folder {shown(cwd)} leads out of the workspace; use another.", "path_outside_workspace")
+        raise PathFault(
+            f"The folder {quote_path(cwd)} leads out of the workspace; use another.", "path_outside_workspace"
+        )
     if not os.path.isdir(real):
-        raise PathFault(f"There is no folder {shown(cwd)} in the workspace; leave cwd out, or make it.", "not_found")
+        raise PathFault(
+            f"There is no folder {quote_path(cwd)} in the workspace; leave cwd out, or make it.", "not_found"
+        )
 
 
 @cache
@@ -205,34 +236,40 @@ def _shell() -> tuple[str, ...]:
 
 
 @cache
-def _words(bwrap: str) -> str:
-    """The options that this bubblewrap knows."""
+def _known_options(bwrap: str) -> str:
+    """Return the help text of this bubblewrap, which lists its options."""
     return subprocess.run([bwrap, "--help"], capture_output=True, text=True, timeout=10, check=False).stdout
 
 
 def _bind(bwrap: str, fd: int, target: str, *, writable: bool) -> list[str]:
     kind = "--bind" if writable else "--ro-bind"
-    if "--bind-fd" in _words(bwrap):
+    if "--bind-fd" in _known_options(bwrap):
         return [f"{kind}-fd", str(fd), target]
-    return [kind, f"/proc/self/fd/{fd}", target]  # before 0.10 it is resolved to a path once more
+    return [kind, f"/proc/self/fd/{fd}", target]  # bwrap before 0.10 resolves this to a path again
 
 
-@cache
-def _base(bwrap: str, temporary: int) -> tuple[str, ...]:
-    options = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    options += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--ro-bind", "/usr", "/usr"]
+def bind_programs() -> list[str]:
+    """Return the options that mount the host's programs and libraries read-only."""
+    options = ["--ro-bind", "/usr", "/usr"]
     for name in _ROOT_FOLDERS:
         if os.path.islink(f"/{name}"):
             options += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
         elif os.path.isdir(f"/{name}"):
             options += ["--ro-bind", f"/{name}", f"/{name}"]
+    return options
+
+
+@cache
+def _base(bwrap: str, temporary: int) -> tuple[str, ...]:
+    options = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    options += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", *bind_programs()]
     for path in (*_STORES, *(f"/etc/{name}" for name in _ETC)):
         if os.path.exists(path):
             options += ["--ro-bind", path, path]
     options += ["--proc", "/proc", "--dev", "/dev"]
-    sized = "--size" in _words(bwrap)
-    for path, size in (("/tmp", temporary), (HOME, temporary), ("/dev/shm", temporary)):
-        options += ["--size", str(size)] if sized else []
+    sized = "--size" in _known_options(bwrap)
+    for path in ("/tmp", HOME, "/dev/shm"):
+        options += ["--size", str(temporary)] if sized else []
         options += ["--tmpfs", path]
     return tuple(options)
 
@@ -245,9 +282,9 @@ def _unavailable(bwrap: str | None) -> str | None:
         return "Commands cannot be run: there is no system call filter for the server's processor."
     if not hasattr(os, "pidfd_open"):
         return "Commands cannot be run: the server's kernel is older than Linux 5.3."
-    tried = [bwrap, *_base(bwrap, 1024 * 1024), "--", "/bin/sh", "-c", "exit 0"]
+    argv = [bwrap, *_base(bwrap, 1024 * 1024), "--", "/bin/sh", "-c", "exit 0"]
     try:
-        done = subprocess.run(tried, env={"PATH": PATH}, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        done = subprocess.run(argv, env={"PATH": PATH}, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return "Commands cannot be run: bubblewrap did not start on the server."
     if done.returncode == 0:

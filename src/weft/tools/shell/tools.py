@@ -1,7 +1,7 @@
-"""The tools of the shell: run a command, and look after those that run in the background.
+"""`run_command`, `command_output` and `stop_command`, and the background commands of a session.
 
-A command that ran is a normal result, whatever its exit code; it is an error if it could not run, and a timeout if it
-was ended.
+A command that ran has a normal result, whatever its exit code. A command that could not run is an error, and one that
+exceeds its time limit a timeout. Background commands end with their session.
 """
 
 import asyncio
@@ -9,26 +9,80 @@ from collections.abc import Sequence
 
 from weft.core.json import JsonObject
 from weft.tools.context import ToolContext
-from weft.tools.function import tool
-from weft.tools.outcome import ToolFault, ToolOutput
-from weft.tools.printable import printable
+from weft.tools.definitions import Access, Tool
+from weft.tools.function_tools import tool
+from weft.tools.results import ToolFault, ToolOutput
+from weft.tools.sanitize import sanitize_text
 from weft.tools.shell.commands import split_commands
-from weft.tools.shell.output import MOST, Channel, Output
-from weft.tools.shell.process import Process
-from weft.tools.shell.processes import Background, Processes
+from weft.tools.shell.process import MOST, Channel, CommandOutput, Process
 from weft.tools.shell.sandbox import Launch, Sandbox
-from weft.tools.tool import Access, Tool
+
+MAX_BACKGROUND = 8
+
+
+class BackgroundCommand:
+    """A command that runs in the background. Each piece of its output is returned once."""
+
+    def __init__(self, name: str, command: str, process: Process) -> None:
+        self.name = name
+        self.command = command
+        self.process = process
+
+    def drain_output(self) -> CommandOutput:
+        """Return the output since the last call."""
+        output, self.process.output = self.process.output, CommandOutput()
+        return output
+
+
+class BackgroundCommands:
+    """The background commands of one session."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, BackgroundCommand] = {}
+        self._count = 0
+
+    def check_capacity(self) -> None:
+        """Raise ToolFault if no more commands may run."""
+        running = [one.name for one in self._running.values() if one.process.running]
+        if len(running) >= MAX_BACKGROUND:
+            raise ToolFault(
+                f"{MAX_BACKGROUND} commands run in the background already ({', '.join(running)}); "
+                "stop one with stop_command.",
+                "too_many",
+            )
+
+    def add(self, command: str, process: Process) -> BackgroundCommand:
+        self._count += 1
+        name = f"command-{self._count}"
+        self._running[name] = BackgroundCommand(name, command, process)
+        return self._running[name]
+
+    def get(self, name: str) -> BackgroundCommand:
+        found = self._running.get(name)
+        if found is None:
+            known = ", ".join(self._running) or "none"
+            raise ToolFault(f"There is no background command {name[:60]!r}; there are: {known}.", "not_found")
+        return found
+
+    def forget(self, name: str) -> None:
+        """Remove a command whose end was reported."""
+        self._running.pop(name, None)
+
+    async def aclose(self) -> None:
+        running, self._running = list(self._running.values()), {}
+        await asyncio.gather(*(one.process.stop() for one in running))
+
 
 TIMEOUT = 120
 LONGEST = 600
 _LONGEST_COMMAND = 100_000
 _TOGETHER = 0.02
-"""Seconds that pieces of output wait for each other before they are shown."""
+"""Seconds that output is buffered before it is published."""
 _WAIT = 60
 
 
 def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
-    """`run_command`, `command_output` and `stop_command`, all in one kind of sandbox."""
+    """Return `run_command`, `command_output` and `stop_command` with this sandbox."""
     box = sandbox or Sandbox()
 
     @tool(
@@ -56,23 +110,23 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         launch = await _prepare(box, ctx, command, cwd)
         if background:
             return _begin(box, ctx, launch, command)
-        live = _Live(ctx)
-        process = Process(launch, Output(live.show))
+        live = _LiveOutput(ctx)
+        process = Process(launch, CommandOutput(live.show))
         limit = min(max(timeout_s, 0.1), LONGEST)
         try:
             in_time = await process.wait(limit)
         finally:
             await process.stop()
-            said = process.output.close()
+            text = process.output.close()
             live.flush()
         if not in_time:
             raise ToolFault(
                 f"The command was ended after {limit:g} s, its time limit, and everything it had started with it; "
-                f"raise timeout_s (at most {LONGEST}), or run it in the background.{_after(said)}",
+                f"raise timeout_s (at most {LONGEST}), or run it in the background.{_after(text)}",
                 "timeout",
                 status="timeout",
             )
-        return _result(box, process, process.output, said)
+        return _result(box, process, process.output, text)
 
     @tool(effect="none", summary=lambda arguments: str(arguments.get("id", "")), timeout=_WAIT + 30)
     async def command_output(ctx: ToolContext, id: str, wait_s: float = 0) -> ToolOutput:  # noqa: A002
@@ -82,18 +136,18 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
             id: The id that run_command gave.
             wait_s: Seconds to wait for its end, at most 60.
         """
-        processes = ctx.keep(Processes)
+        processes = ctx.keep(BackgroundCommands)
         one = processes.get(id)
         ended = await one.process.wait(min(max(wait_s, 0.0), _WAIT))
-        said = one.take()
+        output = one.drain_output()
+        text = output.close()
         if not ended:
-            text = said.close()
             return ToolOutput(
                 content=f"{one.name} is running, {_seconds(one.process)}{_mark(box)}{_after(text)}",
-                truncated=said.truncated,
+                truncated=output.truncated,
             )
         processes.forget(id)
-        return _result(box, one.process, said, said.close())
+        return _result(box, one.process, output, text)
 
     @tool(effect="none", summary=lambda arguments: str(arguments.get("id", "")))
     async def stop_command(ctx: ToolContext, id: str) -> ToolOutput:  # noqa: A002
@@ -102,15 +156,16 @@ def shell_tools(sandbox: Sandbox | None = None) -> list[Tool]:
         Args:
             id: The id that run_command gave.
         """
-        processes = ctx.keep(Processes)
+        processes = ctx.keep(BackgroundCommands)
         one = processes.get(id)
         was_running = one.process.running
         await one.process.stop()
         processes.forget(id)
-        said = one.take()
+        output = one.drain_output()
         how = "was stopped" if was_running else f"had ended with exit code {one.process.exit_code}"
         return ToolOutput(
-            content=f"{one.name} {how}{_mark(box)}{_notes(one.process)}{_after(said.close())}", truncated=said.truncated
+            content=f"{one.name} {how}{_mark(box)}{_notes(one.process)}{_after(output.close())}",
+            truncated=output.truncated,
         )
 
     return [run_command, command_output, stop_command]
@@ -135,27 +190,27 @@ async def _prepare(box: Sandbox, ctx: ToolContext, command: str, cwd: str) -> La
 
 
 def _begin(box: Sandbox, ctx: ToolContext, launch: Launch, command: str) -> ToolOutput:
-    processes = ctx.keep(Processes)
+    processes = ctx.keep(BackgroundCommands)
     try:
-        processes.room()
+        processes.check_capacity()
     except ToolFault:
         launch.close()
         raise
-    one: Background = processes.add(command, Process(launch, Output()))
+    one = processes.add(command, Process(launch, CommandOutput()))
     return ToolOutput(
         content=f"{one.name} runs in the background{_mark(box)}. See it with command_output, end it with stop_command."
     )
 
 
-def _result(box: Sandbox, process: Process, output: Output, said: str) -> ToolOutput:
+def _result(box: Sandbox, process: Process, output: CommandOutput, text: str) -> ToolOutput:
     head = f"exit code {process.exit_code}, {_seconds(process)}{_mark(box)}"
-    if output.too_much:
+    if output.exceeds_limit:
         head = f"stopped after {MOST // 1024 // 1024} MiB of output, {_seconds(process)}{_mark(box)}"
     return ToolOutput(
-        content=f"{head}{_notes(process)}{_after(said)}",
+        content=f"{head}{_notes(process)}{_after(text)}",
         summary=head,
         truncated=output.truncated,
-        is_error=output.too_much,
+        is_error=output.exceeds_limit,
     )
 
 
@@ -171,12 +226,12 @@ def _seconds(process: Process) -> str:
     return f"{process.elapsed:.1f} s"
 
 
-def _after(said: str) -> str:
-    return f"\n{said}" if said else ""
+def _after(text: str) -> str:
+    return f"\n{text}" if text else ""
 
 
 def _subjects(arguments: JsonObject) -> Sequence[str] | None:
-    """The parts of the line; one that names its program by path is judged by the program's name as well."""
+    """Return the simple commands of the line, and those with a program path also by the program's name."""
     parts = split_commands(str(arguments.get("command", "")))
     if parts is None:
         return None
@@ -189,13 +244,13 @@ def _by_name(part: str) -> str:
 
 
 def _summary(arguments: JsonObject) -> str:
-    command = printable(str(arguments.get("command", "")))
-    cwd = printable(str(arguments.get("cwd") or ""))
+    command = sanitize_text(str(arguments.get("command", "")))
+    cwd = sanitize_text(str(arguments.get("cwd") or ""))
     return f"{command} (in {cwd})" if cwd else command
 
 
-class _Live:
-    """Shows output while a command runs, many small pieces as one."""
+class _LiveOutput:
+    """Publishes output while a command runs and merges small pieces."""
 
     def __init__(self, ctx: ToolContext) -> None:
         self._ctx = ctx
@@ -212,9 +267,9 @@ class _Live:
             self._timer.cancel()
             self._timer = None
         waiting, self._waiting = self._waiting, []
-        together: list[str] = []
+        merged: list[str] = []
         for index, (text, channel) in enumerate(waiting):
-            together.append(text)
+            merged.append(text)
             if index + 1 == len(waiting) or waiting[index + 1][1] != channel:
-                self._ctx.output("".join(together), channel)
-                together = []
+                self._ctx.output("".join(merged), channel)
+                merged = []

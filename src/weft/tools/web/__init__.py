@@ -1,1 +1,1 @@
-"""The web for tools: fetching without reaching what is private, and pages as readable text."""
+"""Web access for tools: fetching from public addresses only, and converting pages to text."""

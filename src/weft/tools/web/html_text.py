@@ -1,10 +1,10 @@
-"""A web page as text that reads well: title, headings, links, lists, code and tables; no scripts, no styles."""
+"""Converts HTML to readable text with headings, links, lists, code and tables, without scripts and styles."""
 
 import re
 from itertools import islice
 from urllib.parse import urljoin
 
-from weft.tools.web.html_tokens import Close, Open, Text, tokens
+from weft.core.markup import EndTag, StartTag, TextToken, scan_html
 
 _IS_SKIPPED = re.compile("script|style|template|svg|math|iframe|object|canvas|noembed|noframes|select").fullmatch
 _IS_BLOCK = re.compile(
@@ -13,7 +13,7 @@ _IS_BLOCK = re.compile(
 ).fullmatch
 MAX_HTML = 3_000_000
 MAX_TOKENS = 300_000
-"""How much markup is read: characters, and tags and texts."""
+"""Maximum number of tags and text nodes that are read."""
 _LISTS = ("ul", "ol")
 _SPACE = re.compile(r"\s+")
 _LINE_ENDS = re.compile(r" *\n *")
@@ -22,15 +22,15 @@ _MAX_INDENT = 6
 
 
 def html_to_text(html: str, base: str = "", limit: int = 400_000) -> tuple[str, str]:
-    """The title and the text of a page. Links are made whole with `base`. It stops behind `limit` characters."""
+    """Return the title and the text of a page. Links are resolved against `base`. Stops after `limit` characters."""
     page = _Page(base)
-    for token in islice(tokens(html[:MAX_HTML]), MAX_TOKENS):
+    for token in islice(scan_html(html[:MAX_HTML]), MAX_TOKENS):
         match token:
-            case Text(text):
+            case TextToken(text):
                 page.text(text)
-            case Open(name, attributes):
+            case StartTag(name, attributes):
                 page.open(name, attributes)
-            case Close(name):
+            case EndTag(name):
                 page.close(name)
         if page.size > limit:
             break
@@ -38,18 +38,18 @@ def html_to_text(html: str, base: str = "", limit: int = 400_000) -> tuple[str, 
 
 
 class _Page:
-    """Puts the text of a page together, block by block."""
+    """Builds the text of a page, block by block."""
 
     def __init__(self, base: str) -> None:
         self.title = ""
         self.size = 0
         self._base = base
         self._done: list[str] = []
-        self._line: list[str] = []  # of the block that is open
+        self._line: list[str] = []  # of the open block
         self._prefix = ""
-        self._tight = False  # the block follows the one before without an empty line
-        self._link: tuple[int, str] | None = None  # where it began in the line, and where it leads
-        self._lists: list[int | None] = []  # the number of the last item; None where items have none
+        self._tight = False  # no empty line before this block
+        self._link: tuple[int, str] | None = None  # start index in the line, and href
+        self._lists: list[int | None] = []  # number of the last item of each open list; None for unordered lists
         self._skipping: tuple[str, int] | None = None
         self._in_title = False
         self._pre = 0
@@ -62,7 +62,7 @@ class _Page:
         else:
             self._add(text if self._pre else _SPACE.sub(" ", text))
 
-    def open(self, name: str, attributes: dict[str, str]) -> None:
+    def open(self, name: str, attributes: dict[str, str | None]) -> None:
         if self._skipping:
             skipped, depth = self._skipping
             self._skipping = (skipped, depth + (name == skipped))
@@ -97,8 +97,8 @@ class _Page:
             case "code" if not self._pre:
                 self._add("`")
             case "a":
-                self._link = (len(self._line), attributes.get("href", ""))
-            case "img" if alt := _SPACE.sub(" ", attributes.get("alt", "")).strip():
+                self._link = (len(self._line), attributes.get("href") or "")
+            case "img" if alt := _SPACE.sub(" ", attributes.get("alt") or "").strip():
                 self._add(f"[image: {alt[:300]}]")
             case _:
                 pass
@@ -164,7 +164,7 @@ class _Page:
         return where if where.startswith(("http://", "https://")) and len(where) <= _MAX_LINK else ""
 
     def _finish(self) -> None:
-        """The open block is complete."""
+        """Finish the open block."""
         text = "".join(self._line)
         if self._pre:
             text = text.strip("\n").rstrip()

@@ -1,1 +1,1 @@
-"""The files that tools may touch: a folder on disk, or a project in memory."""
+"""Workspaces: the files that tools may access, in a folder on disk or in memory."""

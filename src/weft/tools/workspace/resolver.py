@@ -1,8 +1,8 @@
-"""The one way from a path to a file: everything is opened beneath one open folder, and nothing outside it ever is.
+"""Opens paths beneath one open folder and nothing outside it.
 
-On Linux the kernel itself holds the line (openat2(2) with RESOLVE_BENEATH), so there is no moment between a check and
-its use. Where that call is missing or forbidden, the path is walked name by name and no link is followed by the system.
-Both follow links that stay inside, and neither those that leave. All of it raises OSError: EXDEV for a way out.
+On Linux the kernel enforces this (openat2(2) with RESOLVE_BENEATH), so there is no race between check and use. If that
+call is missing or forbidden, the path is opened name by name with O_NOFOLLOW. Both follow links whose target is inside
+the folder. Failures raise OSError: EXDEV for a path that leaves the folder.
 """
 
 import ctypes
@@ -16,9 +16,9 @@ CLOEXEC = os.O_CLOEXEC
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | CLOEXEC
 LOOK: int = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | CLOEXEC
 READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | CLOEXEC
-"""For files: the open returns at once, whatever it meets."""
+"""For files. The open does not block, whatever the type of the file."""
 
-_OPENAT2 = 437  # the same number on every architecture that Linux gave it to
+_OPENAT2 = 437  # the same number on all architectures
 _NO_MAGICLINKS, _NO_SYMLINKS, _BENEATH = 0x02, 0x04, 0x08
 _MAX_LINKS = 40
 _TRIES = 64
@@ -29,27 +29,27 @@ class _OpenHow(ctypes.Structure):
 
 
 class Resolver:
-    """Opens paths beneath the folder whose descriptor it is given. `openat2=False` never asks the kernel to do it."""
+    """Opens paths beneath the folder with the descriptor `root`. `openat2=False` disables the system call."""
 
     def __init__(self, root: int, *, openat2: bool = True) -> None:
         self.root = root
         self._kernel = openat2 and _kernel_resolves(root)
 
-    def follow(self, path: str, flags: int) -> int:
-        """Open what the path names, through links that stay inside."""
+    def open_following_links(self, path: str, flags: int) -> int:
+        """Open a path and follow links that stay inside."""
         if self._kernel:
             return _openat2(self.root, path, flags, _BENEATH | _NO_MAGICLINKS)
         for _ in range(_TRIES):
-            real = self.real(path)
+            real = self.resolve_links(path)
             try:
-                return self.plain(real, flags)
+                return self.open_without_links(real, flags)
             except OSError as error:
                 if error.errno != errno.ELOOP:
                     raise
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
-    def plain(self, path: str, flags: int) -> int:
-        """Open a path that has no link in it. If there is one after all, ELOOP is raised."""
+    def open_without_links(self, path: str, flags: int) -> int:
+        """Open a path without links. Raises ELOOP if it contains one."""
         if self._kernel:
             return _openat2(self.root, path, flags, _BENEATH | _NO_MAGICLINKS | _NO_SYMLINKS)
         folder, names = self.root, path.split("/") if path else ["."]
@@ -62,24 +62,24 @@ class Resolver:
         finally:
             self._close(folder)
 
-    def settle(self, path: str) -> str:
-        """The path of what a write to this path changes, with no link in it. The last names need not exist."""
+    def resolve_target(self, path: str) -> str:
+        """Return the path that a write to this path changes, with links resolved. The last names need not exist."""
         parent, _, name = path.rpartition("/")
         try:
-            folder = self.plain(parent, LOOK | os.O_DIRECTORY)
+            folder = self.open_without_links(parent, LOOK | os.O_DIRECTORY)
         except FileNotFoundError:
             return path
         except OSError as error:
             if error.errno != errno.ELOOP:
                 raise
-            return self.real(path)
+            return self.resolve_links(path)
         try:
-            return self.real(path) if _is_link(folder, name) else path
+            return self.resolve_links(path) if _is_link(folder, name) else path
         finally:
             os.close(folder)
 
-    def real(self, path: str) -> str:
-        """The path with every link in it replaced by what it names."""
+    def resolve_links(self, path: str) -> str:
+        """Return the path with all links resolved."""
         todo, done, links = deque(path.split("/")), list[str](), 0
         while todo:
             name = todo.popleft()
@@ -103,7 +103,7 @@ class Resolver:
         return "/".join(done)
 
     def make_folder(self, path: str, made: list[str]) -> int:
-        """Open a folder by a path without links, making what is missing; `made` is told of each new one."""
+        """Open a folder by a path without links and create missing folders. New ones are appended to `made`."""
         folder, at = os.open(".", FOLDER, dir_fd=self.root), ""
         try:
             for name in path.split("/") if path else ():
@@ -124,7 +124,7 @@ class Resolver:
 
     def _link(self, parent: str, name: str) -> str | None:
         try:
-            folder = self.plain(parent, LOOK | os.O_DIRECTORY)
+            folder = self.open_without_links(parent, LOOK | os.O_DIRECTORY)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
@@ -142,7 +142,7 @@ class Resolver:
 
 
 def sync(folder: int) -> None:
-    """Make the names in a folder last. Some disks cannot be asked to."""
+    """Sync a folder to disk. File systems that do not support it are ignored."""
     try:
         os.fsync(folder)
     except OSError as error:
@@ -151,7 +151,7 @@ def sync(folder: int) -> None:
 
 
 def _open_name(folder: int, name: str, flags: int) -> int:
-    """Open one name in a folder. A link is ELOOP, where the system might call it no directory."""
+    """Open one name in a folder. Raises ELOOP for a link, where the system may raise ENOTDIR."""
     try:
         fd = os.open(name, flags | os.O_NOFOLLOW, dir_fd=folder)
     except NotADirectoryError:
@@ -179,7 +179,7 @@ def _openat2(root: int, path: str, flags: int, resolve: int) -> int:
         if fd >= 0:
             return fd
         number = ctypes.get_errno()
-        if number not in (errno.EAGAIN, errno.EINTR):  # EAGAIN: a rename went on meanwhile
+        if number not in (errno.EAGAIN, errno.EINTR):  # EAGAIN: concurrent rename
             break
     raise OSError(number, os.strerror(number))
 

@@ -1,0 +1,158 @@
+"""Writes docs/api.md, the reference of the public names, from the doors. `make docs` runs it; a test sees to that.
+
+Signatures and docstrings are read from the source, so that every version of Python writes the same page.
+"""
+
+import ast
+import importlib
+import inspect
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+DOORS = ("weft", "weft.sessions", "weft.server", "weft.studio", "weft.dialects", "weft.testing", "weft.events")
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
+
+_HEAD = """# API reference
+
+This page is made from the code by `make docs`. It lists every public name. All other names are private and may change
+without notice. Import from these modules only: {doors}. `import weft` gives access to all of them.
+"""
+_WIDTH = 100
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def api_page() -> str:
+    listed = ", ".join(f"[`{door}`](#{door.replace('.', '')})" for door in DOORS)
+    return "\n".join([_HEAD.format(doors=listed), *(_door(name) for name in DOORS)])
+
+
+def _door(name: str) -> str:
+    module = importlib.import_module(name)
+    doc = inspect.getdoc(module) or ""
+    if name == "weft.events":
+        names = ", ".join(f"`{each}`" for each in sorted(module.__all__))
+        return f"## {name}\n\n{doc}\n\n{names}. The fields of each are in [events.md](events.md).\n"
+    named = {each: getattr(module, each) for each in sorted(module.__all__, key=str.lower)}
+    entries = (_entry(each, value) for each, value in named.items() if not isinstance(value, ModuleType))
+    return "\n".join([f"## {name}\n\n{doc}\n", *entries])
+
+
+def _entry(name: str, value: Any) -> str:
+    node = _definition(value)
+    if node is None:
+        return f"### {name}\n\nA `{type(value).__name__}`.\n"
+    doc = _one_line(ast.get_docstring(node))
+    if isinstance(node, ast.ClassDef):
+        line = _code(f"class {name}", _class_parameters(node))
+        parts = [f"### {name}\n", line, f"{doc}\n" if doc else "", _members(value)]
+        return "\n".join(part for part in parts if part)
+    keyword = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
+    return f"### {name}\n\n{_code(f'{keyword} {name}', _parameters(node), _returns(node))}\n{doc}\n"
+
+
+def _definition(value: Any) -> ast.ClassDef | _Function | None:
+    if not (inspect.isclass(value) or inspect.isfunction(value)):
+        return None
+    return _definitions(value.__module__).get(value.__name__)
+
+
+@cache
+def _definitions(module: str) -> dict[str, ast.ClassDef | _Function]:
+    source = inspect.getsource(importlib.import_module(module))
+    found: dict[str, ast.ClassDef | _Function] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            found[node.name] = node  # of overloads, the implementation comes last
+    return found
+
+
+def _one_line(doc: str | None) -> str:
+    return " ".join((doc or "").split())
+
+
+def _code(head: str, parameters: list[str] | None, returns: str = "") -> str:
+    if parameters is None:
+        return f"```text\n{head}\n```\n"
+    line = f"{head}({', '.join(parameters)}){returns}"
+    if len(line) > _WIDTH:
+        line = f"{head}(\n" + "".join(f"    {each},\n" for each in parameters) + f"){returns}"
+    return f"```text\n{line}\n```\n"
+
+
+def _returns(node: _Function) -> str:
+    return f" -> {_annotation(node.returns)}" if node.returns else ""
+
+
+def _annotation(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ast.unparse(node)
+
+
+def _parameters(node: _Function) -> list[str]:
+    found = node.args
+    plain = [*found.posonlyargs, *found.args]
+    defaults = [None] * (len(plain) - len(found.defaults)) + list(found.defaults)
+    shown = [_parameter(each, default) for each, default in zip(plain, defaults, strict=True)]
+    if plain and plain[0].arg in ("self", "cls"):
+        shown.pop(0)
+    if found.vararg is not None:
+        shown.append("*" + _parameter(found.vararg, None))
+    elif found.kwonlyargs:
+        shown.append("*")
+    shown += [_parameter(each, default) for each, default in zip(found.kwonlyargs, found.kw_defaults, strict=True)]
+    if found.kwarg is not None:
+        shown.append("**" + _parameter(found.kwarg, None))
+    return shown
+
+
+def _parameter(node: ast.arg, default: ast.expr | None) -> str:
+    annotation = f": {_annotation(node.annotation)}" if node.annotation else ""
+    return f"{node.arg}{annotation}" + (f" = {ast.unparse(default)}" if default is not None else "")
+
+
+def _class_parameters(node: ast.ClassDef) -> list[str] | None:
+    bases = {ast.unparse(base) for base in node.bases}
+    if any(base.endswith(("Protocol", "Error")) for base in bases):
+        return None
+    for child in node.body:
+        if isinstance(child, ast.FunctionDef) and child.name == "__init__":
+            return _parameters(child)
+    fields = [child for child in node.body if isinstance(child, ast.AnnAssign) and not _is_private(child)]
+    return [_field(each) for each in fields] or None
+
+
+def _is_private(field: ast.AnnAssign) -> bool:
+    return ast.unparse(field.target).startswith("_") or "ClassVar" in ast.unparse(field.annotation)
+
+
+def _field(field: ast.AnnAssign) -> str:
+    default = f" = {ast.unparse(field.value)}" if field.value is not None else ""
+    return f"{ast.unparse(field.target)}: {_annotation(field.annotation)}{default}"
+
+
+def _members(kind: type) -> str:
+    """The public methods and properties of a class, inherited ones included."""
+    found: dict[str, _Function] = {}
+    for base in reversed(kind.__mro__):
+        node = _definition(base) if base.__module__.startswith("weft.") else None
+        if isinstance(node, ast.ClassDef):
+            found |= {each.name: each for each in node.body if isinstance(each, _Function)}
+    return "".join(_member(found[name]) for name in sorted(found) if not name.startswith("_"))
+
+
+def _member(node: _Function) -> str:
+    doc = _one_line(ast.get_docstring(node))
+    shown = node.name
+    if not any(ast.unparse(each).endswith("property") for each in node.decorator_list):
+        prefix = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
+        shown = f"{prefix}{node.name}({', '.join(_parameters(node))}){_returns(node)}"
+    return f"- `{shown}`" + (f": {doc}" if doc else "") + "\n"
+
+
+def main() -> None:
+    PAGE.write_text(api_page(), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""`weft chat`: the coding assistant in a terminal."""
+
+import argparse
+import asyncio
+import logging
+import sys
+from pathlib import Path
+
+from weft.cli.options import add_options
+from weft.cli.run import default_model, named_model
+from weft.cli.sessions import find_session, open_sessions
+from weft.cli.terminal import BOLD, DIM, Colours
+from weft.config.paths import data_folder
+from weft.core.errors import ConfigurationError
+from weft.core.turn import Reason
+from weft.server.models import KnownModels
+from weft.sessions.settings import SessionSettings
+from weft.tools.builtin import named_tools
+from weft.tools.permissions import Permissions
+from weft.tools.shell.sandbox import Sandbox
+
+EXAMPLES = """examples:
+  weft chat                                        work in the current folder
+  weft chat site --model openai/gpt-5.2
+  weft chat --resume                               continue the last conversation of this folder
+  weft chat --permissions auto --rule 'deny run_command(git push *)'
+
+While it runs: Enter sends, Esc interrupts, @path attaches a file, Ctrl-V a picture, /help lists the rest. Calls
+that do more than read wait for a key: y yes, n no, a always this."""
+_LAST = "last"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", nargs="?", default=".", metavar="DIR", help="folder to work in (the current folder)")
+    parser.add_argument(
+        "--resume",
+        nargs="?",
+        const=_LAST,
+        metavar="SESSION",
+        help="continue the last conversation of the folder, or this one",
+    )
+    add_options(parser, "chat")
+
+
+def run(options: argparse.Namespace) -> int:
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        raise ConfigurationError("weft chat needs a terminal; in scripts use `weft run`.")
+    folder = Path(options.folder)
+    if not folder.is_dir():
+        raise ConfigurationError(f"There is no folder {options.folder!r} to work in; create it first.")
+    models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
+    settings = SessionSettings(
+        model=options.model or default_model(models),
+        tools=options.tools,
+        instructions=options.system,
+        permissions=options.permissions,
+        rules=options.rule,
+        workspace=str(folder.resolve()),
+        reasoning=Reason(effort=options.effort) if options.effort else None,
+    )
+    sandbox = Sandbox(unsandboxed=options.unsandboxed)
+    Permissions(settings.permissions, settings.rules)
+    named_tools(settings.tools, sandbox)
+    log = logging.FileHandler(data_folder(options.data) / "chat.log", delay=True)  # the screen is for the conversation
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
+    asyncio.run(_chat(options, models, settings, sandbox))
+    return 0
+
+
+async def _chat(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
+    from weft.cli.chat.console import ChatConsole
+    from weft.cli.chat.display import EventDisplay
+    from weft.cli.chat.screen import ChatScreen
+    from weft.cli.chat.session import ChatSession
+
+    paint = Colours(sys.stdout)
+    screen = ChatScreen(sys.stdout)
+    display = EventDisplay(screen, paint)
+    async with open_sessions(options.data) as sessions:
+        chat = ChatSession(sessions, models, settings, sandbox=sandbox, on_event=display.on_event)
+        console = ChatConsole(chat, screen, display, paint)
+        if options.resume is None:
+            await chat.begin()
+        else:
+            found = await chat.earlier() if options.resume == _LAST else [await find_session(sessions, options.resume)]
+            if not found:
+                raise ConfigurationError("There is no earlier conversation in this folder; begin one with `weft chat`.")
+            await chat.resume(found[0], options.model)
+        try:
+            screen.print(f"{paint('weft', BOLD)} with {chat.model} in {chat.folder}")
+            console.note("/help lists commands and keys. Calls that do more than read ask first.")
+            if options.resume is not None:
+                await console.show_history()
+            await console.run()
+        finally:
+            name = chat.session.session
+            is_stored = chat.session.bus.seq > 0
+            await chat.close()
+    if is_stored:
+        print(paint(f"weft chat --resume {name} goes on from here.", DIM))

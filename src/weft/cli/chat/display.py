@@ -1,0 +1,212 @@
+"""Shows the events of a session on the chat screen."""
+
+from time import monotonic
+
+from weft.cli.chat.markdown import MarkdownStream
+from weft.cli.chat.screen import ChatScreen
+from weft.cli.event_printer import call_line, describe_exchange
+from weft.cli.terminal import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Colours, format_seconds
+from weft.core.envelope import Event
+from weft.core.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ErrorMessage,
+    ExchangeRequest,
+    ExchangeResponse,
+    FileChanged,
+    FilePreview,
+    MessageDiscarded,
+    MessageStart,
+    QuestionAsked,
+    RetryScheduled,
+    TextContentBlockStop,
+    TextDelta,
+    ThinkingDelta,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    ToolOutputDelta,
+    ToolUseContentBlockStart,
+    UserMessage,
+)
+from weft.core.messages import Message, Text
+from weft.tools.sanitize import sanitize_text
+
+_MAX_DIFF_LINES = 40
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class EventDisplay:
+    """Receives the events of a session and prints them on the screen."""
+
+    def __init__(self, screen: ChatScreen, paint: Colours) -> None:
+        self.approval: ApprovalRequested | None = None
+        """The call that waits for a decision."""
+        self.approval_since = 0.0
+        self.question: QuestionAsked | None = None
+        self._screen = screen
+        self._paint = paint
+        self._waiting: list[ApprovalRequested] = []
+        self._text: MarkdownStream | None = None
+        self._text_changed = False
+        self._tail: list[str] = []
+        self._next_render = 0.0
+        self._asked: dict[str, str] = {}
+        self._activity = ""
+        self._since = 0.0
+
+    def on_event(self, event: Event) -> None:
+        match event.data:
+            case ExchangeRequest():
+                self._since, self._activity = monotonic(), "asks the model"
+            case UserMessage(message=message):
+                self._screen.print("", *self._user_lines(message))
+            case MessageStart() | ThinkingDelta():
+                self._activity = "thinks"
+            case TextDelta(text=text):
+                self._write(text)
+            case TextContentBlockStop():
+                self._end_text()
+            case MessageDiscarded():
+                self._end_text()
+                self._note("(the answer broke off and is requested again)")
+            case ToolUseContentBlockStart(name=name):
+                self._activity = sanitize_text(name)
+            case FilePreview(path=path, offset=offset, text=text):
+                self._activity = f"writes {sanitize_text(path)}, {offset + len(text):,} characters"
+            case ToolExecuting(id=call, name=name, summary=summary):
+                self._asked[call] = summary
+                self._activity = sanitize_text(f"{name} {summary}")
+            case ToolOutputDelta(text=text) if text.strip():
+                self._activity = sanitize_text(text.strip().splitlines()[-1])
+            case ToolCompleted() | ToolFailed():
+                self._screen.print(call_line(event.data, self._asked.pop(event.data.id, ""), self._paint))
+            case FileChanged(path=path, diff=diff):
+                head = f"✎ {sanitize_text(path)} {self._paint(count_changes(diff), DIM)}"
+                self._screen.print(head, *diff_lines(diff, self._paint))
+            case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
+                self._note(f"{sanitize_text(error.message)} Attempt {attempt} in {delay:.1f} s.")
+            case ApprovalRequested():
+                self._waiting.append(event.data)
+                self._next_approval()
+            case ApprovalResolved(approval=approval, decision=decision):
+                self._resolve_approval(approval, decision)
+            case QuestionAsked():
+                self._ask(event.data)
+            case ErrorMessage(error=error):
+                self._end_text()
+                self._screen.print(self._paint(sanitize_text(error.message), RED))
+            case ExchangeResponse():
+                self._end_text()
+                self.question = None
+                self._asked.clear()
+                self._screen.print(self._paint(describe_exchange(event.data), DIM))
+            case _:
+                pass
+
+    @property
+    def tail(self) -> list[str]:
+        """Rows of the answer that are not finished."""
+        if self._text is None:
+            return []
+        started = monotonic()
+        if self._text_changed and started >= self._next_render:
+            self._text_changed, self._tail = False, self._text.partial
+            self._next_render = started + 4 * (monotonic() - started)  # a fifth of the time, at most
+        return self._tail
+
+    def status(self, *, busy: bool, waiting: int, has_text: bool) -> str:
+        """Return the line above the input."""
+        if self.approval is not None:
+            keys = "y yes · n no · a always this · Esc stop"
+            keys = f"Clear the line first (Ctrl-U); then {keys}" if has_text else keys
+            return self._paint(f"Allow {sanitize_text(self.approval.name)}? {keys}", YELLOW, BOLD)
+        if self.question is not None:
+            return self._paint("Answer the question, by a number or in your own words.", YELLOW, BOLD)
+        if not busy:
+            return ""
+        took = monotonic() - self._since
+        turn = _SPINNER[int(took * 10) % len(_SPINNER)]
+        queue = f", {waiting} waiting" if waiting else ""
+        activity = self._activity if len(self._activity) < 60 else f"{self._activity[:59]}…"
+        rest = f"{format_seconds(took)}{queue} · Esc interrupts"
+        return f"{self._paint(turn, CYAN)} {activity} {self._paint(rest, DIM)}"
+
+    # --- text --------------------------------------------------------------------------------------------------------
+
+    def _write(self, text: str) -> None:
+        if self._text is None:
+            self._text = MarkdownStream(self._screen.renderer)
+            self._screen.print("")
+        self._activity = "answers"
+        rows = self._text.feed(text)
+        self._text_changed = True
+        if rows:
+            self._next_render = 0.0  # the tail must lose what is printed now
+            self._screen.tail = self.tail
+            self._screen.print_rows(rows)
+
+    def _end_text(self) -> None:
+        if self._text is None:
+            return
+        rows = self._text.close()
+        self._text = None
+        self._screen.tail = []
+        self._screen.print_rows(rows)
+
+    def _user_lines(self, message: Message) -> list[str]:
+        """Format a request, with the number of its attachments."""
+        texts = [block.text for block in message.content if isinstance(block, Text)]
+        text = message.said if message.said is not None else texts[0] if texts else "(a picture)"
+        first, *rest = sanitize_text(text).splitlines() or [""]
+        more = len(message.content) - 1
+        lines = [f"› {first}", *(f"  {line}" for line in rest)]
+        lines += [f"  ({more} attached)"] if more > 0 else []
+        return [self._paint(line, BOLD) for line in lines]
+
+    def _note(self, text: str) -> None:
+        self._screen.print(self._paint(text, DIM))
+
+    # --- decisions and questions -------------------------------------------------------------------------------------
+
+    def _next_approval(self) -> None:
+        if self.approval is not None or not self._waiting:
+            return
+        self.approval = request = self._waiting[0]
+        self.approval_since = monotonic()
+        lines = [f"  {line}" for line in sanitize_text(request.summary).splitlines()]
+        self._screen.print(self._paint(f"? {sanitize_text(request.name)}", YELLOW, BOLD), *lines)
+
+    def _resolve_approval(self, approval: str, decision: str) -> None:
+        self._waiting = [request for request in self._waiting if request.approval != approval]
+        if self.approval is not None and self.approval.approval == approval:
+            self._note(f"  {decision}")
+            self.approval = None
+        self._next_approval()
+
+    def _ask(self, question: QuestionAsked) -> None:
+        self.question = question
+        choices = [f"  {number}. {sanitize_text(each)}" for number, each in enumerate(question.suggestions, 1)]
+        self._screen.print(self._paint(f"? {sanitize_text(question.text)}", YELLOW, BOLD), *choices)
+
+
+def diff_lines(diff: str, paint: Colours, *, most: int = _MAX_DIFF_LINES) -> list[str]:
+    """Return the coloured lines of a unified diff, without its head; at most `most`."""
+    body = [line for line in sanitize_text(diff).splitlines() if not line.startswith(("--- ", "+++ "))]
+    shown = [_diff_line(line, paint) for line in body[:most]]
+    left = len(body) - most
+    return [*shown, *([paint(f"  … {left} more lines", DIM)] if left > 0 else [])]
+
+
+def count_changes(diff: str) -> str:
+    """Count the lines that were added and removed."""
+    lines = [line for line in diff.splitlines() if not line.startswith(("--- ", "+++ "))]
+    added = sum(line.startswith("+") for line in lines)
+    removed = sum(line.startswith("-") for line in lines)
+    return f"+{added} −{removed}"
+
+
+def _diff_line(line: str, paint: Colours) -> str:
+    colours = {"+": GREEN, "-": RED, "@": CYAN}
+    colour = colours.get(line[:1], DIM)
+    return f"  {paint(line, colour)}"

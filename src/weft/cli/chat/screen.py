@@ -1,0 +1,145 @@
+"""The chat screen: printed rows scroll away above; the unfinished answer, a status line and the input stay below."""
+
+import os
+from contextlib import suppress
+from typing import TextIO
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.data_structures import Size
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import ANSI, AnyFormattedText
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.input import Input
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import ConditionalContainer, Dimension, HSplit, Layout, Window
+from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
+from prompt_toolkit.output import ColorDepth, Output
+from prompt_toolkit.output.vt100 import Vt100_Output
+
+from weft.cli.chat.markdown import Renderer
+from weft.cli.terminal import has_colours
+
+_RESERVED_ROWS = 8
+"""Rows of the terminal that are reserved for printed rows."""
+_ESCAPE_SECONDS = 0.05
+"""Seconds that a key sequence with Esc may take."""
+PROMPT = "› "
+
+ANSI_SEQUENCES["\x1b[13;2u"] = Keys.ControlJ  # Shift-Enter, where a terminal sends it
+
+
+class ChatScreen:
+    """Writes all output, so that it never mixes with the line that is typed."""
+
+    def __init__(self, stream: TextIO, *, source: Input | None = None, output: Output | None = None) -> None:
+        self.tail: list[str] = []
+        """Rows of an answer that is not finished."""
+        self.status = ""
+        self.bindings = KeyBindings()
+        self.buffer = Buffer(history=InMemoryHistory(), multiline=True)
+        colours = has_colours(stream)
+        self._output = output or _open_output(stream)
+        self._shown: tuple[object, ...] = ()
+        self.renderer = Renderer(lambda: self._output.get_size().columns - 1, colours=colours)
+        self._app: Application[None] = Application(
+            Layout(self._layout()),
+            key_bindings=self.bindings,
+            color_depth=None if colours else ColorDepth.DEPTH_1_BIT,
+            include_default_pygments_style=False,
+            erase_when_done=True,
+            input=source,
+            output=self._output,
+        )
+        self._app.timeoutlen = self._app.ttimeoutlen = _ESCAPE_SECONDS
+
+    async def run(self) -> None:
+        """Read keys until `close`, or until the terminal is closed."""
+        with suppress(EOFError):
+            await self._app.run_async(handle_sigint=False, set_exception_handler=False)
+
+    def close(self) -> None:
+        if self._app.is_running and not self._app.is_done:
+            self._app.exit()
+
+    def print(self, *lines: str) -> None:
+        """Print lines, which may hold colours, broken at spaces."""
+        self.print_rows([row for line in lines for row in self.renderer.wrap(line)])
+
+    def print_rows(self, rows: list[str]) -> None:
+        """Print rows that are no wider than the terminal."""
+        if not rows:
+            return
+        is_running = self._app.is_running and not self._app.is_done
+        if is_running:
+            self._app.renderer.erase(leave_alternate_screen=False)
+        self._output.write_raw("".join(f"{row}\r\n" for row in rows))
+        self._output.flush()
+        if is_running:
+            self._app.invalidate()
+
+    def refresh(self) -> None:
+        """Draw the part below, if it has changed."""
+        now = (*self.tail, self.status)
+        if now != self._shown:
+            self._shown = now
+            self._app.invalidate()
+
+    def clear(self) -> None:
+        self._app.renderer.clear()
+
+    def set_text(self, text: str, cursor: int | None = None) -> None:
+        """Replace the line that is typed."""
+        self.buffer.set_document(Document(text, cursor_position=len(text) if cursor is None else cursor))
+
+    def submit(self) -> str:
+        """Return the typed text, add it to the history and clear the line."""
+        text = self.buffer.text
+        self.buffer.reset(append_to_history=bool(text.strip()))
+        return text
+
+    def _layout(self) -> HSplit:
+        def height() -> Dimension:
+            return Dimension(min=1, max=self._max_rows)
+
+        tail = Window(FormattedTextControl(self._tail_text), dont_extend_height=True)
+        status = Window(FormattedTextControl(lambda: ANSI(self.status)), wrap_lines=True, dont_extend_height=True)
+        typed = Window(
+            BufferControl(self.buffer),
+            height=height,
+            wrap_lines=True,
+            dont_extend_height=True,
+            get_line_prefix=_line_prefix,
+        )
+        return HSplit(
+            [
+                ConditionalContainer(tail, Condition(lambda: bool(self.tail))),
+                ConditionalContainer(status, Condition(lambda: bool(self.status))),
+                typed,
+            ]
+        )
+
+    @property
+    def _max_rows(self) -> int:
+        return max(self._output.get_size().rows - _RESERVED_ROWS, 3)
+
+    def _tail_text(self) -> AnyFormattedText:
+        return ANSI("\n".join(self.tail[-self._max_rows :]))
+
+
+def _open_output(stream: TextIO) -> Output:
+    def size() -> Size:
+        try:
+            columns, rows = os.get_terminal_size(stream.fileno())
+        except OSError:
+            columns, rows = 80, 24
+        return Size(rows=rows or 24, columns=columns or 80)
+
+    return Vt100_Output(stream, size, term=os.environ.get("TERM"), enable_cpr=False)
+
+
+def _line_prefix(line: int, wraps: int) -> AnyFormattedText:
+    return PROMPT if line == wraps == 0 else " " * len(PROMPT)

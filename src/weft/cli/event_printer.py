@@ -1,0 +1,221 @@
+"""Prints events: as text on a terminal, as JSON lines, or as the transcript of a session."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from time import monotonic
+
+from weft.cli.terminal import BOLD, DIM, GREEN, RED, Colours, format_seconds, format_usd, truncate
+from weft.core.envelope import Event
+from weft.core.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    AssistantMessage,
+    ErrorMessage,
+    ExchangeResponse,
+    MessageDiscarded,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
+    SessionRewound,
+    TextDelta,
+    ThinkingDelta,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    UserMessage,
+)
+from weft.core.json import encode_text
+from weft.core.messages import File, Image, Message
+from weft.tools.sanitize import TextSanitizer, sanitize_text
+
+
+class PipeGuard:
+    """Cancels the work when the reader of standard output has closed the pipe."""
+
+    def __init__(self, show: Callable[[Event], None], cancel: Callable[[str], object]) -> None:
+        self._show = show
+        self._cancel = cancel
+        self._error: BrokenPipeError | None = None
+
+    def __call__(self, event: Event) -> None:
+        if self._error is not None:
+            return
+        try:
+            self._show(event)
+        except BrokenPipeError as error:
+            self._error = error
+            self._cancel("Nobody reads the output.")
+
+    def check(self) -> None:
+        """Raise the error of the pipe, if there was one."""
+        if self._error is not None:
+            raise self._error
+
+
+class JsonPrinter:
+    """Prints every event as one line of JSON."""
+
+    def __call__(self, event: Event) -> None:
+        print(encode_text(event), flush=True)
+
+
+class ConsolePrinter:
+    """Prints text to standard output and all else to standard error: a line for each tool, the cost at the end."""
+
+    def __init__(self) -> None:
+        self._paint = Colours(sys.stderr)
+        self._watched = sys.stderr.isatty()
+        self._text = TextSanitizer() if sys.stdout.isatty() else None  # a pipe gets it unchanged
+        self._thoughts = TextSanitizer()
+        self._shown = ""  # the last text that was written to standard output
+        self._thinking = False
+        self._calls: dict[str, str] = {}
+        self._activity = "asks the model"
+        self._since = monotonic()
+        self._has_status = False  # the status line is on the screen
+        self._asked = 0  # questions that a person is asked now
+
+    def tick(self) -> None:
+        """Show, on a terminal, the pending operation once it takes longer than a second."""
+        took = monotonic() - self._since
+        if (
+            not self._watched
+            or self._asked
+            or self._thinking
+            or took < 1
+            or (self._shown and not self._shown.endswith("\n"))
+        ):
+            return
+        self._has_status = True
+        columns = shutil.get_terminal_size().columns - 1
+        line = sanitize_text(truncate(f"… {self._activity}, {format_seconds(took)}", columns))
+        print(f"\r\x1b[K{self._paint(line, DIM)}", end="", file=sys.stderr, flush=True)
+
+    def __call__(self, event: Event) -> None:
+        if self._has_status:
+            self._has_status = False
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._since = monotonic()
+        if isinstance(event.data, ApprovalRequested | QuestionAsked):
+            self._asked += 1
+        elif isinstance(event.data, ApprovalResolved | QuestionAnswered):
+            self._asked -= 1
+        self._print(event)
+
+    def _print(self, event: Event) -> None:
+        match event.data:
+            case TextDelta(text=text):
+                self._end_thinking()
+                text = self._text.feed(text) if self._text is not None else text
+                self._shown = text or self._shown
+                print(text, end="", flush=True)
+            case ThinkingDelta(text=text) if self._watched:
+                self._thinking = True
+                print(self._paint(self._thoughts.feed(text), DIM), end="", file=sys.stderr, flush=True)
+            case ToolExecuting(id=call, summary=summary):
+                self._calls[call] = self._activity = summary
+            case ToolCompleted() | ToolFailed():
+                self._activity = "asks the model"
+                self._note(call_line(event.data, self._calls.pop(event.data.id, ""), self._paint))
+            case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
+                self._note(sanitize_text(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s."))
+            case MessageDiscarded() if self._shown and not self._shown.endswith("\n"):
+                self._break()
+            case ExchangeResponse() if event.data:
+                self._end(event.data)
+            case _:
+                pass
+
+    def _end(self, response: ExchangeResponse) -> None:
+        self._end_thinking()
+        if self._shown or response.status == "completed":
+            print(flush=True)
+            self._shown = ""
+        if response.usage.total is None and not response.turns:
+            return
+        usage = response.usage
+        parts = [f"{_count(usage.total_input)} in", f"{_count(usage.total_output)} out", format_usd(response.cost_usd)]
+        parts += [f"{response.turns} turns"] * (response.turns > 1)
+        parts += [response.status] * (response.status not in ("completed", "failed"))
+        parts += [response.stop_reason] * (response.stop_reason not in ("end_turn", "tool_use", "error"))
+        note = f" {response.note}" if response.note is not None else ""
+        print(f"weft: {', '.join(parts)}{'.' if note else ''}{note}", file=sys.stderr)
+
+    def _note(self, line: str) -> None:
+        self._end_thinking()
+        self._break()
+        print(line, file=sys.stderr, flush=True)
+
+    def _break(self) -> None:
+        if self._shown and not self._shown.endswith("\n"):
+            print(flush=True)
+            self._shown = "\n"
+
+    def _end_thinking(self) -> None:
+        if self._thinking:
+            print(file=sys.stderr)
+            self._thinking = False
+
+
+def _count(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
+
+
+class Transcript:
+    """Turns the events of a session, in order, into the lines of a conversation."""
+
+    def __init__(self, paint: Colours) -> None:
+        self._paint = paint
+        self._session = ""
+        self._asked: dict[str, str] = {}
+
+    def lines(self, event: Event) -> list[str]:
+        self._session = self._session or event.session
+        if event.session != self._session:
+            return []  # of a subagent: its call has the result
+        match event.data:
+            case UserMessage(message=message):
+                return ["", *(self._paint(line, BOLD) for line in _request_lines(message))]
+            case AssistantMessage(message=message) if message.text.strip():
+                return ["", *sanitize_text(message.text.strip()).splitlines()]
+            case ToolExecuting(id=call, summary=summary):
+                self._asked[call] = summary
+                return []
+            case ToolCompleted() | ToolFailed():
+                return [call_line(event.data, self._asked.pop(event.data.id, ""), self._paint)]
+            case ErrorMessage(error=error):
+                return [self._paint(sanitize_text(error.message), RED)]
+            case ExchangeResponse():
+                return [self._paint(describe_exchange(event.data), DIM)]
+            case SessionRewound(seq=seq):
+                return [self._paint(f"(the conversation went back to event {seq})", DIM)]
+            case _:
+                return []
+
+
+def call_line(call: ToolCompleted | ToolFailed, asked: str, paint: Colours) -> str:
+    """Describe a finished call in one line. `asked` is the summary of its arguments."""
+    mark, colour, text = "✓", GREEN, call.summary
+    if isinstance(call, ToolFailed):
+        mark, colour, text = "✗", RED, f"{call.status}: {call.summary}"
+    line = sanitize_text(f"{call.name} {asked} ({format_seconds(call.duration_ms / 1000)}) {text}")
+    return f"{paint(mark, colour)} {' '.join(line.split())}"
+
+
+def describe_exchange(response: ExchangeResponse) -> str:
+    """Describe tokens, cost, duration and outcome of an exchange."""
+    usage = response.usage
+    parts = [f"{_count(usage.total_input)} in", f"{_count(usage.total_output)} out", format_usd(response.cost_usd)]
+    parts += [format_seconds(response.duration_ms / 1000)]
+    parts += [f"{response.turns} turns"] * (response.turns > 1)
+    parts += [response.status] * (response.status != "completed")
+    note = f". {response.note}" if response.note is not None else ""
+    return f"({', '.join(parts)}{note})"
+
+
+def _request_lines(message: Message) -> list[str]:
+    pictures = sum(isinstance(block, Image | File) for block in message.content)
+    more = [f"({pictures} picture{'s' * (pictures != 1)} or files)"] * bool(pictures)
+    first, *rest = [*sanitize_text(message.words).splitlines(), *more] or [""]
+    return [f"› {first}", *(f"  {line}" for line in rest)]

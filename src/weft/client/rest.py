@@ -1,0 +1,311 @@
+"""REST requests of the client, and the files of a session on a server."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from weft.client.address import AccessToken, ServerAddress, Timing
+from weft.client.errors import ConnectionLost, NoRemoteSession, ServerRefused, TokenRefused
+from weft.client.websocket import HandshakeRefused, NoWebSocket, WebSocket
+from weft.core.envelope import Event, decode_event
+from weft.core.events import FileChanged
+from weft.core.json import JsonObject, as_object, decode, encode, loads
+from weft.core.messages import Message
+from weft.core.retry import UNAVAILABLE_STATUSES
+from weft.http1.connection import HttpReply
+from weft.http1.errors import NetworkError, NoTls, UntrustedCertificate
+from weft.http1.errors import Unreachable as NoConnection
+from weft.http1.pool import ConnectionPool
+from weft.http1.request import RequestTarget, tls_context
+from weft.http1.response import InflatedReader, parse_content_coding
+from weft.tools.workspace.base import decode_text
+
+T = TypeVar("T")
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""The maximum size in bytes of one answer, and of one message on the socket."""
+_PAGE = 500
+_SLOWEST = 64 * 1024
+"""The minimum speed of a connection, in bytes per second."""
+_FAULTS = (NetworkError, NoWebSocket, OSError, TimeoutError, UnicodeError)
+
+
+class _View(msgspec.Struct, frozen=True):
+    id: str
+    last_seq: int = 0
+
+
+class Conversation(msgspec.Struct, frozen=True):
+    """The conversation up to an event."""
+
+    messages: list[Message]
+    seq: int
+
+
+class _File(msgspec.Struct, frozen=True):
+    path: str
+    revision: int = 0
+    """0 for a file that the session has not changed."""
+
+
+class _Log(msgspec.Struct, frozen=True):
+    events: list[msgspec.Raw]
+
+
+class _Files(msgspec.Struct, frozen=True):
+    files: list[_File]
+
+
+class RestClient:
+    """Requests to one server with one token. A network error raises ConnectionLost."""
+
+    def __init__(self, address: ServerAddress, token: AccessToken, timing: Timing) -> None:
+        self.address = address
+        self._token = token
+        self._timing = timing
+        self._pool: ConnectionPool | None = None
+
+    async def close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    # --- sessions ----------------------------------------------------------------------------------------------------
+
+    async def create(self, settings: JsonObject) -> tuple[str, int]:
+        """Create a session. Returns its id, and the seq of its last event."""
+        view = await self._typed(_View, "POST", "/sessions", settings)
+        return view.id, view.last_seq
+
+    async def fork(self, session: str) -> str:
+        """Create a session with the settings of another one and an empty log. Returns its id."""
+        return (await self._typed(_View, "POST", _path(session, "fork"), {"at": 0})).id
+
+    async def send(self, session: str, submission: JsonObject) -> JsonObject:
+        return await self._typed(JsonObject, "POST", _path(session, "messages"), submission)
+
+    async def conversation(self, session: str) -> Conversation:
+        return await self._typed(Conversation, "GET", _path(session, "messages"))
+
+    async def files(self, session: str) -> dict[str, int]:
+        """Return the files that the session wrote, each with its revision."""
+        listed = await self._typed(_Files, "GET", _path(session, "files"))
+        return {file.path: file.revision for file in listed.files if file.revision}
+
+    async def file(self, session: str, path: str, revision: int) -> bytes:
+        return await self._bytes("GET", f"{_path(session, 'files')}/{quote(path)}", revision=revision)
+
+    async def running_exchange(self, session: str, seq: int) -> list[Event]:
+        """Return the events of the exchange that was running at event `seq`, if there was one."""
+        end = seq
+        while end > 0:
+            begin = max(0, end - _PAGE)
+            for event in reversed(await self._events(session, begin, end)):
+                if event.exchange is not None:
+                    is_over = event.type == "exchange_response"
+                    return [] if is_over else await self.exchange_events(session, event.exchange, seq)
+            end = begin
+        return []
+
+    async def exchange_events(self, session: str, exchange: str, upto: int) -> list[Event]:
+        """Return the events of one exchange up to event `upto`."""
+        found: list[Event] = []
+        end = upto
+        while end > 0:
+            begin = max(0, end - _PAGE)
+            page = [event for event in await self._events(session, begin, end) if event.exchange == exchange]
+            found = [*page, *found]
+            end = 0 if found and found[0].type == "exchange_request" else begin
+        return found
+
+    async def _events(self, session: str, after: int, upto: int) -> list[Event]:
+        events: list[Event] = []
+        while after < upto:
+            log = await self._typed(_Log, "GET", _path(session, "log"), after=after, limit=upto - after)
+            page = [decode_event(bytes(raw)) for raw in log.events]
+            if not page or page[-1].seq <= after:
+                break
+            after = page[-1].seq
+            events += page
+        return events
+
+    # --- HTTP and WebSocket ------------------------------------------------------------------------------------------
+
+    async def open_socket(self) -> WebSocket:
+        """Open a WebSocket. The caller closes it."""
+        try:
+            return await WebSocket.open(
+                self.address.websocket(),
+                headers=self._token.headers(),
+                tls=self._tls(),
+                dial=self._timing.dial,
+                goodbye=self._timing.goodbye,
+                largest=MAX_ANSWER_BYTES,
+            )
+        except HandshakeRefused as error:
+            raise self._refused(error.status, b"", None) from None
+        except _FAULTS as error:
+            raise ConnectionLost(_describe_fault(error)) from None
+
+    async def _typed(self, kind: type[T], method: str, path: str, body: JsonObject | None = None, **query: int) -> T:
+        answer = await self._bytes(method, path, body, **query)
+        try:
+            return decode(msgspec.json.Decoder(kind), answer)
+        except ValueError:
+            raise self.not_weft() from None
+
+    async def _bytes(self, method: str, path: str, body: JsonObject | None = None, **query: int) -> bytes:
+        headers = self._token.headers() | ({"Content-Type": "application/json"} if body is not None else {})
+        data = encode(body) if body is not None else b""
+        try:
+            target = RequestTarget.parse(self.address.http(path, **query))
+            head = target.encode_head(method, headers, len(data) if body is not None else None)
+            async with asyncio.timeout(self._timing.dial + self._timing.silence + len(data) / _SLOWEST):
+                reply = await self._open().send(
+                    target.origin, head, data, tls=self._tls(), connect_timeout=self._timing.dial
+                )
+            content = await self._bounded(reply)
+        except _FAULTS as error:
+            raise ConnectionLost(_describe_fault(error)) from None
+        if reply.status < 300:
+            return content
+        raise self._refused(reply.status, content, path)
+
+    async def _bounded(self, reply: HttpReply) -> bytes:
+        content = bytearray()
+        try:
+            read = _reader(reply)
+            while True:
+                async with asyncio.timeout(self._timing.silence):
+                    piece = await read()
+                if not piece:
+                    return bytes(content)
+                content += piece
+                if len(content) > MAX_ANSWER_BYTES:
+                    raise ConnectionLost("its answer is too large")
+        finally:
+            reply.close()
+
+    def _tls(self) -> ssl.SSLContext | None:
+        return tls_context() if self.address.base.startswith("https:") else None
+
+    def _open(self) -> ConnectionPool:
+        if self._pool is None:
+            self._pool = ConnectionPool()
+        return self._pool
+
+    # --- refusals ----------------------------------------------------------------------------------------------------
+
+    def _refused(self, status: int, content: bytes, path: str | None) -> Exception:
+        if status in (401, 403):
+            return self.token_refused() if status == 401 else self.refusal("forbidden", _error_message(content))
+        if 300 <= status < 400:
+            return self.refusal("redirect", f"The server at {self.address} redirects; give connect() its real address.")
+        if status in UNAVAILABLE_STATUSES:
+            return ConnectionLost(f"it answered {status}")
+        code = _error_code(content)
+        return self.refusal(code, _error_message(content)) if code and path is not None else self.not_weft()
+
+    def refusal(self, code: str, message: str) -> ServerRefused:
+        """Build the error for a refusal: the message of the server on one line, without the token."""
+        text = " ".join(self._token.scrub(message).split())[:500]
+        return ServerRefused(code, text or f"The server at {self.address} refused ({code}).")
+
+    def token_refused(self) -> TokenRefused:
+        return TokenRefused(str(self.address))
+
+    def no_session(self, session: str) -> NoRemoteSession:
+        return NoRemoteSession(session, str(self.address))
+
+    def not_weft(self) -> ServerRefused:
+        return self.refusal("stranger", f"What answers at {self.address} is no Weft server; check the address.")
+
+
+def _path(session: str, *more: str) -> str:
+    return "/".join(("/sessions", quote(session, safe=""), *more))
+
+
+def _reader(reply: HttpReply) -> Callable[[], Awaitable[bytes]]:
+    """Return the function that reads an answer, decompressed if a proxy has compressed it."""
+    coding = parse_content_coding(reply.headers.get("content-encoding", ""))
+    return reply.read if coding is None else InflatedReader(coding, reply.read, reply.at_end).read
+
+
+def _error(content: bytes) -> JsonObject:
+    try:
+        return as_object(as_object(loads(content)).get("error"))
+    except ValueError:
+        return {}
+
+
+def _error_code(content: bytes) -> str:
+    code = _error(content).get("code")
+    return code if isinstance(code, str) else ""
+
+
+def _error_message(content: bytes) -> str:
+    message = _error(content).get("message")
+    return message if isinstance(message, str) else ""
+
+
+def _describe_fault(error: Exception) -> str:
+    """Describe a network error without the address and other details that it may hold."""
+    match error:
+        case UntrustedCertificate() | NoTls() | ssl.SSLError():
+            return "its certificate cannot be trusted"
+        case TimeoutError():
+            return "no answer in time"
+        case NoConnection() | OSError():
+            return "no connection"
+        case _:
+            return "the connection broke"
+
+
+_PARALLEL = 8
+
+
+class RemoteFiles:
+    """The text files of a session, each fetched once for each revision."""
+
+    def __init__(self, rest: RestClient) -> None:
+        self._rest = rest
+        self._known: dict[str, int] = {}
+        self._texts: dict[tuple[str, int], str | None] = {}  # None if it is not text, or deleted
+        self._semaphore = asyncio.Semaphore(_PARALLEL)
+
+    def begin(self, revisions: Mapping[str, int]) -> None:
+        """Set the files that the session wrote before the client joined."""
+        self._known = dict(revisions)
+        self._texts.clear()
+
+    def changed(self, change: FileChanged) -> None:
+        if change.hash is None:
+            self._known.pop(change.path, None)
+        else:
+            self._known[change.path] = change.revision
+
+    def now(self) -> list[tuple[str, int]]:
+        """Return the current files and their revisions."""
+        return sorted(self._known.items())
+
+    async def texts(self, session: str, files: Sequence[tuple[str, int]]) -> dict[str, str]:
+        """Return the contents of the files that are text and still available."""
+        contents = await asyncio.gather(*(self._text(session, file) for file in files))
+        return {path: text for (path, _), text in zip(files, contents, strict=True) if text is not None}
+
+    async def _text(self, session: str, file: tuple[str, int]) -> str | None:
+        async with self._semaphore:
+            if file not in self._texts:
+                self._texts = {known: text for known, text in self._texts.items() if known[0] != file[0]}
+                self._texts[file] = await self._fetch(session, *file)
+            return self._texts[file]
+
+    async def _fetch(self, session: str, path: str, revision: int) -> str | None:
+        try:
+            return decode_text(await self._rest.file(session, path, revision))
+        except ServerRefused:
+            return None

@@ -1,0 +1,100 @@
+"""The parameters of a turn: its settings, its stop reason, and its usage and cost."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from weft.core.json import JsonObject
+
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+
+
+class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How much a model may think: an effort, or a budget in tokens. A wire converts between them."""
+
+    effort: ReasoningEffort | None = None
+    budget: int | None = None
+    visible: bool = True
+    """Request readable thinking, if the API supports it."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    system: str = ""
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    stop_sequences: list[str] = []
+    reasoning: Reason | None = None
+    tool_choice: str = "auto"
+    """`auto`, `none`, `required`, or the name of one tool."""
+    parallel_tool_calls: bool | None = None
+    output_schema: JsonObject | None = None
+    """A JSON Schema that the final text must satisfy."""
+    cache: bool = True
+    """Mark the stable prefix for prompt caching, if the API needs marks."""
+    extra: dict[str, Any] = {}
+    """Merged into the request body last, for parameters that Weft does not name."""
+
+
+StopReason = Literal[
+    "end_turn",
+    "tool_use",
+    "max_tokens",
+    "stop_sequence",
+    "refusal",
+    "content_filter",
+    "pause_turn",
+    "error",
+]
+
+EXECUTABLE: frozenset[StopReason] = frozenset({"end_turn", "tool_use", "stop_sequence"})
+"""Stop reasons after which the calls of a message may run: the model finished its message."""
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one or more model requests. The buckets add up: no token is in two of them."""
+
+    input: int | None = None
+    """Input that was neither read from a cache nor written to it."""
+    cache_read: int | None = None
+    cache_write: int | None = None
+    output: int | None = None
+    """Visible output: text and tool calls."""
+    reasoning: int | None = None
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input=_add(self.input, other.input),
+            cache_read=_add(self.cache_read, other.cache_read),
+            cache_write=_add(self.cache_write, other.cache_write),
+            output=_add(self.output, other.output),
+            reasoning=_add(self.reasoning, other.reasoning),
+        )
+
+    @property
+    def total_input(self) -> int | None:
+        """All input, cached or not."""
+        return _add(_add(self.input, self.cache_read), self.cache_write)
+
+    @property
+    def total_output(self) -> int | None:
+        """All output, reasoning included."""
+        return _add(self.output, self.reasoning)
+
+    @property
+    def total(self) -> int | None:
+        return _add(self.total_input, self.total_output)
+
+
+class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Money for a usage. `None` where the price of the model is not known."""
+
+    usd: float | None = None
+    source: str | None = None
+    """`provider` (billed figure in the response) or `catalogue` (list price)."""
+
+
+def _add(a: int | None, b: int | None) -> int | None:
+    if a is None:
+        return b
+    return a if b is None else a + b

@@ -1,0 +1,135 @@
+"""Finds model servers on this machine: Ollama, LM Studio, llama.cpp and vLLM."""
+
+import http.client
+import threading
+import time
+from collections.abc import Sequence
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import msgspec
+
+from weft.core.errors import WeftError
+from weft.core.json import as_object, as_objects, loads
+from weft.providers.catalogue import is_chat_model
+from weft.providers.factory import resolve_endpoint
+from weft.providers.model import Model
+
+PROVIDERS = ("ollama", "lmstudio", "llamacpp", "vllm")
+SECONDS = 0.3
+HOLDS = 30.0
+_MOST_BYTES = 1 << 20
+_MOST_MODELS = 200
+
+
+class LocalServer(msgspec.Struct, frozen=True):
+    """A server that answered, and its models by the names that sessions use."""
+
+    provider: str
+    address: str
+    models: tuple[str, ...]
+
+
+class LocalServers:
+    """The model servers of this machine. A result is cached for `holds` seconds."""
+
+    def __init__(self, providers: Sequence[str] = PROVIDERS, *, holds: float = HOLDS) -> None:
+        self._providers = tuple(providers)
+        self._holds = holds
+        self._found: tuple[LocalServer, ...] = ()
+        self._looked: float | None = None
+        self._looking = threading.Lock()
+
+    def known(self) -> tuple[LocalServer, ...]:
+        """Return the servers that were found last, without waiting. An old result is renewed in a thread."""
+        if self._is_old and not self._looking.locked():
+            threading.Thread(target=self.find, name="weft-local-servers", daemon=True).start()
+        return self._found
+
+    def find(self) -> tuple[LocalServer, ...]:
+        """Find the servers that run now. A result is reused for `holds` seconds."""
+        with self._looking:
+            if self._is_old:
+                self._found = _ask_all(self._providers)
+                self._looked = time.monotonic()
+        return self._found
+
+    @property
+    def _is_old(self) -> bool:
+        return self._looked is None or time.monotonic() - self._looked > self._holds
+
+
+def _ask_all(providers: Sequence[str]) -> tuple[LocalServer, ...]:
+    """Ask all providers at once. Return the answers that arrive within `SECONDS`; later ones are ignored."""
+    until = time.monotonic() + SECONDS
+    answers: dict[str, LocalServer | None] = {}
+
+    def ask(provider: str) -> None:
+        answers[provider] = _ask(provider, until)
+
+    threads = [threading.Thread(target=ask, args=(each,), name=f"weft-ask-{each}", daemon=True) for each in providers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(until - time.monotonic(), 0))
+    return tuple(server for each in providers if (server := answers.get(each)) is not None)
+
+
+def _ask(provider: str, until: float) -> LocalServer | None:
+    try:
+        place = Model.at(resolve_endpoint(provider), "any")
+    except WeftError:
+        return None
+    parts = urlsplit(place.base_url)
+    if parts.scheme != "http" or not _is_here(parts.hostname or ""):
+        return None
+    path = parts.path + ("/api/tags" if place.wire.name == "ollama" else "/models")
+    answer = _get(parts.hostname or "", parts.port or 80, path, place.request_headers, until)
+    names = _names(provider, answer)
+    return LocalServer(provider, place.base_url, tuple(f"{provider}/{name}" for name in names)) if names else None
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _get(host: str, port: int, path: str, headers: dict[str, str], until: float) -> object:
+    """Fetch JSON, without redirects or a proxy. Return None on any failure."""
+    address = "127.0.0.1" if host == "localhost" else host
+    connection = http.client.HTTPConnection(address, port, timeout=max(until - time.monotonic(), 0.01))
+    try:
+        connection.request("GET", path, headers={**headers, "accept": "application/json"})
+        response = connection.getresponse()
+        if response.status != 200:
+            return None
+        data = b""
+        while time.monotonic() < until and len(data) <= _MOST_BYTES:
+            piece = response.read1(1 << 16)
+            if not piece:
+                return loads(data)
+            data += piece
+    except (OSError, http.client.HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+    return None
+
+
+def _names(provider: str, answer: object) -> list[str]:
+    listing = as_object(answer)
+    key, name = ("models", "name") if provider == "ollama" else ("data", "id")
+    found = [entry.get(name) for entry in as_objects(listing.get(key))]
+    names = [_short(provider, each) for each in found if isinstance(each, str) and each.isprintable()]
+    return [each for each in dict.fromkeys(names) if each and is_chat_model(each)][:_MOST_MODELS]
+
+
+def _short(provider: str, name: str) -> str:
+    """Shorten a model's name. llama.cpp reports the path of its file, and accepts any name."""
+    if provider == "llamacpp" and name.endswith(".gguf"):
+        return name.replace("\\", "/").rpartition("/")[2]
+    return name.removesuffix(":latest") if provider == "ollama" else name

@@ -1,0 +1,285 @@
+"""Messages, cancels, approvals and answers in a session: the actions of HTTP and WebSocket, and their routes."""
+
+import asyncio
+import base64
+import binascii
+import re
+from functools import partial
+from typing import Annotated, Literal
+
+import msgspec
+
+from weft.agent.exchange import Exchange
+from weft.agent.result import SchemaShape
+from weft.core.errors import ConfigurationError
+from weft.core.json import JsonObject
+from weft.core.media import picture_type
+from weft.core.messages import File, Image, Message, Text, user_message
+from weft.server.context import ServerContext
+from weft.server.errors import ApiError, too_many
+from weft.server.operations import ApiCall, Operation
+from weft.server.session_routes import SESSION
+from weft.server.views import AnswerBody, CancelBody, DecisionBody, Empty, ForgottenView, MessagesView, PendingView
+from weft.sessions.history import read_history
+from weft.sessions.session import Session
+from weft.sessions.settings import SessionSettings
+from weft.sessions.store import SessionInfo, Store
+from weft.tools.results import plain_text
+
+MAX_PARTS = 64
+_DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+_MediaType = Annotated[str, msgspec.Meta(pattern=r"^[a-z]+/[a-z0-9.+-]{1,80}$")]
+_WEB_URL = re.compile(r"https?://[^\s]{1,2000}\Z")
+
+
+class TextPart(msgspec.Struct, frozen=True, tag="text", forbid_unknown_fields=True):
+    text: str
+
+
+class _SourcePart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base64 data, a blob that was uploaded before, or an address that the model's provider fetches."""
+
+    media_type: _MediaType
+    data: str | None = None
+    blob: str | None = None
+    url: str | None = None
+
+
+class ImagePart(_SourcePart, frozen=True, kw_only=True, tag="image"):
+    media_type: _MediaType = "image/png"
+
+
+class FilePart(_SourcePart, frozen=True, kw_only=True, tag="file"):
+    name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
+
+
+Part = TextPart | ImagePart | FilePart
+WhenBusy = Literal["queue", "steer", "interrupt", "refuse"]
+
+
+class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A message of a client: a text, or parts."""
+
+    text: str | None = None
+    content: Annotated[list[Part], msgspec.Meta(max_length=MAX_PARTS)] | None = None
+    client_request_id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
+    """A request with the id of an earlier one returns the same exchange, so it can be repeated safely."""
+    when_busy: WhenBusy = "queue"
+    output_schema: JsonObject | None = None
+    """A JSON Schema that the answer must match."""
+
+
+async def read_message(store: Store, session: str, submission: Submission) -> Message:
+    """Build the message of a submission, with its blobs read and its pictures checked."""
+    parts: list[Part] = [TextPart(submission.text)] if submission.text else []
+    parts += submission.content or []
+    if not any(not isinstance(part, TextPart) or part.text.strip() for part in parts):
+        raise ApiError("invalid", "The message is empty; give it a text or content.")
+    return user_message(*[await _read_part(store, session, part) for part in parts])
+
+
+async def _read_part(store: Store, session: str, part: Part) -> Text | Image | File:
+    if isinstance(part, TextPart):
+        return Text(plain_text(part.text))
+    if sum(given is not None for given in (part.data, part.blob, part.url)) != 1:
+        raise ApiError("invalid", "A picture or file has exactly one of data, blob and url.")
+    if part.url is not None:
+        if not _WEB_URL.match(part.url):
+            raise ApiError("invalid", "A url in a message begins with https:// or http://.")
+        return Image(url=part.url) if isinstance(part, ImagePart) else File(media_type=part.media_type, url=part.url)
+    raw = await _read_bytes(store, session, part)
+    data = base64.b64encode(raw).decode()
+    if isinstance(part, ImagePart):
+        return Image(media_type=sniff_image(raw), data=data)
+    return File(media_type=part.media_type, data=data, name=part.name)
+
+
+async def _read_bytes(store: Store, session: str, part: ImagePart | FilePart) -> bytes:
+    if part.blob is not None:
+        if not _DIGEST.match(part.blob):
+            raise ApiError("invalid", "A blob is named by the SHA-256 that its upload gave.")
+        return await store.blob(session, part.blob)
+    try:
+        return base64.b64decode(part.data or "", validate=True)
+    except (binascii.Error, ValueError):
+        raise ApiError("invalid", "The data of a picture or file is not base64.") from None
+
+
+def sniff_image(raw: bytes) -> str:
+    """The media type of a picture by its first bytes; the client's claim does not count."""
+    kind = picture_type(raw)
+    if kind is None:
+        raise ApiError("invalid", "The picture has a format that models do not accept; send PNG, JPEG, WebP or GIF.")
+    return kind
+
+
+AcceptedState = Literal["started", "queued", "steered", "repeated"]
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """A request that is stored: it is answered even if the connection breaks."""
+
+    exchange: str
+    state: AcceptedState
+    seq: int
+    """The end of the log when it was accepted."""
+
+
+class Cancelled(msgspec.Struct, frozen=True):
+    cancelled: bool
+    """False if nothing was running."""
+
+
+async def submit_message(context: ServerContext, info: SessionInfo, submission: Submission) -> Accepted:
+    """Start an exchange with a client's message. Returns once the request is stored."""
+    message = await read_message(context.sessions.store, info.id, submission)
+    accepted, _ = await start_exchange(
+        context,
+        info,
+        message,
+        submission.client_request_id,
+        submission.when_busy,
+        await _read_output_schema(submission.output_schema),
+    )
+    return accepted
+
+
+async def _read_output_schema(schema: JsonObject | None) -> SchemaShape | None:
+    if schema is None:
+        return None
+    try:
+        return await asyncio.to_thread(SchemaShape, schema)  # compiling a schema of a client must not block the loop
+    except ConfigurationError as error:
+        raise ApiError("invalid", str(error)) from None
+
+
+async def start_exchange(
+    context: ServerContext,
+    info: SessionInfo,
+    message: Message,
+    client_request_id: str | None = None,
+    when_busy: WhenBusy = "queue",
+    output: SchemaShape | None = None,
+) -> tuple[Accepted, Exchange]:
+    """Start or queue an exchange, or steer the running one. Returns once the request is stored."""
+    async with context.open_sessions.use(info) as session:
+        if client_request_id is not None and (known := session.engine.find(client_request_id)) is not None:
+            await session.accepted(known)
+            return Accepted(known.id, "repeated", session.bus.seq), known
+        _check_capacity(context, info, session, when_busy)
+        running = session.engine.current
+        exchange = session.send(
+            message,
+            output=output,
+            when_busy="queue" if when_busy == "refuse" else when_busy,
+            client_request_id=client_request_id,
+        )
+        if exchange is running:
+            state: AcceptedState = "steered"
+        else:
+            state = "queued" if session.engine.current is not exchange else "started"
+            context.meters.track_exchange(info.owner, exchange)
+        await session.accepted(exchange)
+        return Accepted(exchange.id, state, session.bus.seq), exchange
+
+
+async def cancel_exchange(context: ServerContext, info: SessionInfo, exchange: str | None, reason: str) -> Cancelled:
+    """Cancel the running exchange, or a running or queued one by its id."""
+    session = context.open_sessions.find_open(info.id)
+    if session is None:
+        return Cancelled(False)
+    found = session.engine.current if exchange is None else session.engine.exchange(exchange)
+    done = found.cancel(reason or "A client asked for it.") if found is not None else False
+    if done:
+        await session.flush()
+    return Cancelled(done)
+
+
+def resolve_approval(context: ServerContext, info: SessionInfo, approval: str, decision: DecisionBody) -> None:
+    session = _require_open(context, info)
+    if decision.decision == "deny":
+        session.deny(approval, decision.reason)
+    else:
+        session.approve(approval, arguments=decision.arguments, always=decision.always, digest=decision.digest)
+
+
+def answer_question(context: ServerContext, info: SessionInfo, question: str, text: str) -> None:
+    _require_open(context, info).answer(question, text)
+
+
+def _require_open(context: ServerContext, info: SessionInfo) -> Session:
+    session = context.open_sessions.find_open(info.id)
+    if session is None:
+        raise ApiError("conflict", "Nothing is waiting for a decision in this session.")
+    return session
+
+
+def _check_capacity(context: ServerContext, info: SessionInfo, session: Session, when_busy: WhenBusy) -> None:
+    is_busy = session.engine.current is not None
+    if is_busy and when_busy == "refuse":
+        raise ApiError("busy", "An exchange runs in this session; wait for its end, or ask with another when_busy.")
+    if is_busy and when_busy == "steer":
+        return
+    if session.engine.waiting >= context.settings.limits.queue:
+        raise too_many(f"{session.engine.waiting} requests wait in this session already; wait for one to be answered.")
+    context.meters.check_exchange(info.owner)
+
+
+async def _send_message(call: ApiCall) -> Accepted:
+    return await submit_message(call.context, await call.session(), call.body)
+
+
+async def _list_messages(call: ApiCall) -> MessagesView:
+    info = await call.session()
+    history = await read_history(call.context.sessions.store, info.id, SessionSettings.of(info.settings))
+    return MessagesView(history.state.messages, history.state.seq)
+
+
+async def _list_pending(call: ApiCall) -> PendingView:
+    session = call.context.open_sessions.find_open((await call.session()).id)
+    if session is None:
+        return PendingView([], [])
+    return PendingView(session.runtime.approvals.open_approvals, session.runtime.approvals.open_questions)
+
+
+async def _cancel(call: ApiCall) -> Cancelled:
+    body: CancelBody = call.body
+    return await cancel_exchange(call.context, await call.session(), body.exchange, body.reason)
+
+
+async def _decide(call: ApiCall) -> Empty:
+    resolve_approval(call.context, await call.session(), call.path["approval"], call.body)
+    return Empty()
+
+
+async def _forget_allowed(call: ApiCall) -> ForgottenView:
+    async with call.context.open_sessions.use(await call.session()) as session:
+        return ForgottenView(await session.forget_allowed())
+
+
+async def _answer(call: ApiCall) -> Empty:
+    answer_question(call.context, await call.session(), call.path["question"], call.body.answer)
+    return Empty()
+
+
+_operation = partial(Operation, errors=("not_found",), tag="conversation")
+_resolving = partial(_operation, errors=("not_found", "conflict"))
+
+OPERATIONS = (
+    _operation(
+        "POST",
+        f"{SESSION}/messages",
+        _send_message,
+        "Send a message. Answered once the request is stored.",
+        Accepted,
+        Submission,
+        status=202,
+        errors=("not_found", "busy", "too_many", "budget", "too_large"),
+    ),
+    _operation("GET", f"{SESSION}/messages", _list_messages, "The conversation so far.", MessagesView),
+    _operation("POST", f"{SESSION}/cancel", _cancel, "Cancel.", Cancelled, CancelBody, body_optional=True),
+    _operation("GET", f"{SESSION}/pending", _list_pending, "Open approvals and questions.", PendingView),
+    _resolving("POST", f"{SESSION}/approvals/{{approval}}", _decide, "Approve or deny a call.", Empty, DecisionBody),
+    _operation("DELETE", f"{SESSION}/allowed", _forget_allowed, "Revoke what was always allowed.", ForgottenView),
+    _resolving("POST", f"{SESSION}/questions/{{question}}", _answer, "Answer a question.", Empty, AnswerBody),
+)

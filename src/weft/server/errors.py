@@ -1,0 +1,102 @@
+"""API errors: a status, a code for programs and one sentence for people."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from weft.core.errors import NotFound, WeftError
+from weft.core.json import JsonObject
+from weft.sessions.changes import ChangeRefused
+from weft.sessions.store import BadArchive, SessionBusy, StoreError, StoreFull, StoreLocked
+from weft.tools.approvals import NotPending
+from weft.tools.workspace.base import PathFault
+
+ErrorCode = Literal[
+    "invalid",
+    "unauthorized",
+    "budget",
+    "forbidden",
+    "not_found",
+    "method_not_allowed",
+    "busy",
+    "conflict",
+    "invalid_cursor",
+    "too_large",
+    "unsupported_media_type",
+    "too_many",
+    "internal",
+    "unavailable",
+]
+
+STATUS: dict[ErrorCode, int] = {
+    "invalid": 400,
+    "unauthorized": 401,
+    "budget": 402,
+    "forbidden": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "busy": 409,
+    "conflict": 409,
+    "invalid_cursor": 409,
+    "too_large": 413,
+    "unsupported_media_type": 415,
+    "too_many": 429,
+    "internal": 500,
+    "unavailable": 503,
+}
+
+
+class ApiError(Exception):
+    """An error that the client sees."""
+
+    def __init__(self, code: ErrorCode, message: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.code: ErrorCode = code
+        self.message = message
+        self.headers = dict(headers or {})
+
+    @property
+    def status(self) -> int:
+        return STATUS[self.code]
+
+    def data(self) -> JsonObject:
+        return {"error": {"code": self.code, "message": self.message}}
+
+
+class ErrorDetail(msgspec.Struct, frozen=True):
+    code: ErrorCode
+    message: str
+
+
+class ErrorBody(msgspec.Struct, frozen=True):
+    """The body of every error response."""
+
+    error: ErrorDetail
+
+
+def too_many(message: str, seconds: int = 1) -> ApiError:
+    return ApiError("too_many", message, headers={"Retry-After": str(max(1, seconds))})
+
+
+def api_error_of(error: Exception) -> ApiError | None:
+    """The API error for an exception that was raised on purpose; None for any other."""
+    match error:
+        case ApiError():
+            return error
+        case NotFound():
+            return ApiError("not_found", str(error))
+        case NotPending() | SessionBusy() | ChangeRefused() | PathFault(kind="stale_read"):
+            return ApiError("conflict", str(error))
+        case BadArchive() | WeftError(code="invalid_request"):
+            return ApiError("invalid", str(error))
+        case PathFault():
+            return ApiError("not_found" if error.kind == "not_found" else "invalid", str(error))
+        case StoreFull() | StoreLocked() | StoreError():
+            return ApiError("unavailable", str(error), headers={"Retry-After": "5"})
+        case UnicodeEncodeError():
+            return ApiError("invalid", "A text holds an unpaired surrogate, which cannot be stored.")
+        case WeftError():
+            return ApiError("invalid", str(error))
+        case _:
+            return None

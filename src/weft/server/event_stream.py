@@ -1,0 +1,333 @@
+"""Streams the events of a session to its clients.
+
+An `EventHub` keeps the last events of a session, each encoded once for all readers. A reader has a position in it and
+no buffer: one that falls behind reads from the store until it has caught up. So a slow reader costs the others nothing.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from typing import Literal
+
+from weft.core.envelope import Event
+from weft.core.events import ExchangeRequest
+from weft.core.json import encode
+from weft.dialects.dialect import Dialect
+from weft.dialects.native import NativeDialect
+from weft.sessions.store import PAGE, NoSuchSession, Store, StoreError
+
+KEPT_BYTES = 2 * 1024 * 1024
+KEPT_EVENTS = 4096
+
+
+class EncodedEvent:
+    """An event and its encoded forms, made once for all readers."""
+
+    __slots__ = ("_sse", "_text", "event", "json")
+
+    def __init__(self, event: Event, json: bytes) -> None:
+        self.event = event
+        self.json = json
+        self._text: str | None = None
+        self._sse: bytes | None = None
+
+    @property
+    def text(self) -> str:
+        """The event as a WebSocket message."""
+        if self._text is None:
+            self._text = self.json.decode()
+        return self._text
+
+    def sse(self, session: str) -> bytes:
+        """Encode the event as a server-sent event. Events of other sessions have no cursor."""
+        if self._sse is None:
+            cursor = b"id: %d\n" % self.event.seq if self.event.session == session else b""
+            self._sse = b"%sevent: %s\ndata: %s\n\n" % (cursor, self.event.type.encode(), self.json)
+        return self._sse
+
+
+class EventHub:
+    """The last events of one session, for any number of readers."""
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.readers = 0
+        self.first = 0
+        """The position of the oldest event that is kept."""
+        self._entries: deque[EncodedEvent] = deque()
+        self._bytes = 0
+        self._waiting: set[asyncio.Future[None]] = set()
+        self._due = False
+
+    @property
+    def end(self) -> int:
+        """The position of the next event."""
+        return self.first + len(self._entries)
+
+    def add(self, event: Event, json: bytes | None = None) -> None:
+        """Add a stored event; `json` is its encoding, if the store has made it."""
+        if not self.readers:
+            return
+        entry = EncodedEvent(event, json if json is not None else encode(event))
+        self._entries.append(entry)
+        self._bytes += len(entry.json)
+        while self._entries and (self._bytes > KEPT_BYTES or len(self._entries) > KEPT_EVENTS):
+            self._bytes -= len(self._entries.popleft().json)
+            self.first += 1
+        self._wake_soon()
+
+    def invalidate(self) -> None:
+        """Send all readers to the store: events were stored that were not added here."""
+        self.first = self.end + 1
+        self._entries.clear()
+        self._bytes = 0
+        self._wake_soon()
+
+    def subscribe(self) -> int:
+        """Add a reader. Returns its position: events that are stored from now on come after it."""
+        self.readers += 1
+        return self.end
+
+    def unsubscribe(self) -> None:
+        self.readers -= 1
+        if not self.readers:
+            self.first = self.end
+            self._entries.clear()
+            self._bytes = 0
+
+    def since(self, position: int) -> list[EncodedEvent] | None:
+        """Return the events since a position; None if they are no longer kept."""
+        if position < self.first:
+            return None
+        start = position - self.first
+        return [self._entries[index] for index in range(start, len(self._entries))]
+
+    def add_waiter(self, waiter: "asyncio.Future[None]") -> None:
+        """Resolve the future when an event comes."""
+        self._waiting.add(waiter)
+
+    def remove_waiter(self, waiter: "asyncio.Future[None]") -> None:
+        self._waiting.discard(waiter)
+
+    def wake_readers(self) -> None:
+        """Wake all waiting readers."""
+        self._due = False
+        waiting, self._waiting = self._waiting, set()
+        for waiter in waiting:
+            wake_waiter(waiter)
+
+    def _wake_soon(self) -> None:
+        if not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self.wake_readers)  # once for all events of a batch
+
+
+def wake_waiter(waiter: "asyncio.Future[None]") -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+BATCH_EVENTS = 256
+"""Events in one batch, so that a long log does not block the loop."""
+BATCH_BYTES = 256 * 1024
+"""Bytes in one batch of several events: the memory that a client can hold by not reading."""
+
+LONG_LOG = 4000
+"""Events after a cursor from which on the end of the log is sent first."""
+TAIL_EVENTS = 1000
+"""Events at the end of a log that may be sent first."""
+
+EndReason = Literal["shutdown", "token", "deleted", "slow", "store"]
+
+_log = logging.getLogger("weft.server.streams")
+
+
+class EventStream:
+    """The events of a session after a cursor, batch by batch: stored ones first, then live ones."""
+
+    def __init__(self, store: Store, hub: Callable[[str], EventHub], session: str, after: int) -> None:
+        self.session = session
+        self.seq = after
+        """The last event of the session that was yielded."""
+        self.end_reason: EndReason | None = None
+        """Why the server ended the stream, if it did."""
+        self._store = store
+        self._hub = hub
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0
+        self._stopped = False
+
+    def stop(self, why: EndReason | None = None) -> None:
+        """End the stream after the current batch."""
+        self._stopped = True
+        self.end_reason = self.end_reason or why
+        if self._waiter is not None:
+            wake_waiter(self._waiter)
+
+    async def batches(self, heartbeat: float) -> AsyncGenerator[Sequence[EncodedEvent]]:
+        """Yield events as they come. An empty batch after `heartbeat` seconds without events."""
+        hub = self._hub(self.session)  # only now: a hub without readers may be removed
+        position = hub.subscribe()
+        try:
+            while not self._stopped:
+                async for batch in self._stored():
+                    yield batch
+                while not self._stopped and (entries := hub.since(position)) is not None:
+                    if not entries:
+                        if not await self._wait(hub, heartbeat):
+                            yield ()
+                        continue
+                    position += len(entries)
+                    fresh, is_whole = self._fresh(entries)
+                    for batch in _split_batches(fresh):
+                        self.seq = self._last(batch)
+                        yield batch
+                    if not is_whole:
+                        break
+                position = hub.end
+        except NoSuchSession:
+            self.end_reason = "deleted"
+        except StoreError as error:
+            self.end_reason = "store"
+            _log.error("the log cannot be read: %s", error, extra={"session": self.session})
+        finally:
+            hub.unsubscribe()
+            if self._timer is not None:
+                self._timer.cancel()
+
+    async def _wait(self, hub: EventHub, seconds: float) -> bool:
+        """Wait for an event. Returns False if none came for `seconds`."""
+        loop = asyncio.get_running_loop()
+        self._waiter = waiter = loop.create_future()
+        self._due = loop.time() + seconds
+        if self._timer is None:
+            self._timer = loop.call_at(self._due, self._check_deadline, loop)
+        hub.add_waiter(waiter)
+        try:
+            await waiter
+            return self._stopped or loop.time() < self._due
+        finally:
+            hub.remove_waiter(waiter)
+            self._waiter = None
+
+    def _check_deadline(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Check the deadline. One timer is reused as long as events come: a timer for each event would cost more."""
+        self._timer = None
+        if self._waiter is None:
+            return
+        if loop.time() < self._due:
+            self._timer = loop.call_at(self._due, self._check_deadline, loop)
+        else:
+            wake_waiter(self._waiter)
+
+    async def _stored(self) -> AsyncGenerator[Sequence[EncodedEvent]]:
+        while not self._stopped:
+            events = await self._store.read(self.session, after=self.seq, limit=BATCH_EVENTS)
+            if not events:
+                return
+            for batch in _split_batches([EncodedEvent(event, encode(event)) for event in events]):
+                self.seq = batch[-1].event.seq
+                yield batch
+
+    def _fresh(self, entries: Sequence[EncodedEvent]) -> tuple[list[EncodedEvent], bool]:
+        """Return the events that were not read from the store, up to a gap, and whether there was no gap."""
+        fresh: list[EncodedEvent] = []
+        seq = self.seq
+        for entry in entries:
+            if entry.event.session != self.session:
+                fresh.append(entry)
+            elif entry.event.seq == seq + 1:
+                seq += 1
+                fresh.append(entry)
+            elif entry.event.seq > seq:
+                return fresh, False
+        return fresh, True
+
+    def _last(self, batch: Sequence[EncodedEvent]) -> int:
+        own = (entry.event.seq for entry in reversed(batch) if entry.event.session == self.session)
+        return next(own, self.seq)
+
+
+class DialectEncoder:
+    """Encodes events in a dialect, as server-sent events or WebSocket messages; with `batch`, many in one message."""
+
+    def __init__(self, dialect: Dialect, *, batch: bool = False) -> None:
+        self.dialect = dialect
+        self._batch = batch
+        self._is_native = isinstance(dialect, NativeDialect)
+
+    def sse(self, entries: Sequence[EncodedEvent], session: str) -> bytes:
+        if self._is_native:
+            return b"".join([entry.sse(session) for entry in entries])
+        return b"".join(self.dialect.sse(frame) for entry in entries for frame in self.dialect.feed(entry.event))
+
+    def texts(self, entries: Sequence[EncodedEvent]) -> list[str]:
+        if self._is_native and self._batch and len(entries) > 1:
+            return [encode_batch([entry.json for entry in entries]).decode()]
+        if self._is_native:
+            return [entry.text for entry in entries]
+        return [self.dialect.text(frame) for entry in entries for frame in self.dialect.feed(entry.event)]
+
+
+def encode_batch(events: Sequence[bytes], kind: str = "events", session: str | None = None) -> bytes:
+    """Join encoded events into one message."""
+    head = {"type": kind} if session is None else {"type": kind, "session": session}
+    return b'%s,"events":[%s]}' % (encode(head)[:-1], b",".join(events))
+
+
+def _split_batches(entries: Sequence[EncodedEvent]) -> Iterator[Sequence[EncodedEvent]]:
+    """Split events into batches that respect the limits of one batch."""
+    start = size = 0
+    for number, entry in enumerate(entries):
+        if number > start and (number - start >= BATCH_EVENTS or size + len(entry.json) > BATCH_BYTES):
+            yield entries[start:number]
+            start, size = number, 0
+        size += len(entry.json)
+    if start < len(entries):
+        yield entries[start:]
+
+
+async def read_tail(store: Store, session: str, after: int, last: int) -> Sequence[bytes]:
+    """Return the last events of a long log, from the start of an exchange on. Empty for a short log."""
+    if last - after < LONG_LOG:
+        return ()
+    events = await store.read(session, after=last - TAIL_EVENTS, upto=last, limit=TAIL_EVENTS)
+    written = [encode(event) for event in events]
+    first, size = len(events), 0
+    for number in reversed(range(len(events))):
+        size += len(written[number])
+        if size > BATCH_BYTES:
+            break
+        if isinstance(events[number].data, ExchangeRequest):
+            first = number
+    return written[first:]
+
+
+async def catch_up(dialect: Dialect, store: Store, session: str, seq: int) -> Dialect:
+    """Feed a dialect the exchange that is open at a cursor, so that it continues where the client left off."""
+    if seq <= 0 or isinstance(dialect, NativeDialect):
+        return dialect
+    begin = await _begin_of_exchange(store, session, seq)
+    while begin < seq and (events := await store.read(session, after=begin, upto=seq)):
+        for event in events:
+            dialect.feed(event)
+        begin = events[-1].seq
+    return dialect
+
+
+async def _begin_of_exchange(store: Store, session: str, seq: int) -> int:
+    """Return the seq before the last `exchange_request` up to a cursor."""
+    upto = seq
+    while upto > 0:
+        after = max(upto - PAGE, 0)
+        events: list[Event] = []
+        while after < upto and (page := await store.read(session, after=after, upto=upto)):
+            events += page
+            after = page[-1].seq
+        for event in reversed(events):
+            if isinstance(event.data, ExchangeRequest):
+                return event.seq - 1
+        upto = max(upto - PAGE, 0)
+    return 0

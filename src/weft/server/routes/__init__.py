@@ -1,1 +1,0 @@
-"""What the server answers, a file for each part of its API."""

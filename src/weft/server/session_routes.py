@@ -1,0 +1,195 @@
+"""Routes for sessions: create, list, change, fork, rewind, export, import and delete."""
+
+import io
+from functools import partial
+from typing import Any
+
+import msgspec
+from starlette.responses import StreamingResponse
+
+from weft.core.errors import ConfigurationError
+from weft.core.json import encode
+from weft.server.errors import ApiError, ErrorCode
+from weft.server.operations import ApiCall, Operation
+from weft.server.views import (
+    DelegatesView,
+    DelegateView,
+    ForkBody,
+    ListQuery,
+    LogQuery,
+    LogView,
+    NewSession,
+    RewindBody,
+    SessionChange,
+    SessionsView,
+    SessionView,
+    session_view,
+)
+from weft.sessions.settings import SessionSettings
+from weft.sessions.store import SessionInfo
+
+SESSION = "/sessions/{session}"
+_IDLE: tuple[ErrorCode, ...] = ("not_found", "busy")
+
+
+async def _create(call: ApiCall) -> SessionView:
+    call.context.meters.check_new_session(call.owner)
+    settings = call.context.merge_settings(call.body.settings())
+    info = await call.context.sessions.create(owner=call.owner, title=call.body.title, **_fields(settings))
+    return _view(call, info)
+
+
+async def _list(call: ApiCall) -> SessionsView:
+    query: ListQuery = call.query
+    try:
+        page = await call.context.sessions.list(
+            search=query.search, limit=query.limit, after=query.after, owner=call.owner, kind=""
+        )
+    except ConfigurationError as error:
+        raise ApiError("invalid", str(error)) from None
+    return SessionsView([_view(call, info) for info in page.sessions], page.next)
+
+
+async def _show(call: ApiCall) -> SessionView:
+    return _view(call, await call.session())
+
+
+async def _change(call: ApiCall) -> SessionView:
+    info = await call.session()
+    body: SessionChange = call.body
+    if wanted := body.settings():
+        opened = call.context.open_sessions.find_open(info.id)
+        if opened is not None and opened.engine.current is not None:
+            raise ApiError("busy", "An exchange runs; change the settings when it has ended.")
+        settings = call.context.merge_settings(wanted, SessionSettings.of(info.settings))
+        await call.context.open_sessions.close_session(info.id)
+        await call.context.sessions.store.configure(info.id, settings.data())
+    if isinstance(body.title, str):
+        await call.context.sessions.rename(info.id, body.title)
+    return _view(call, await call.session())
+
+
+async def _delete(call: ApiCall) -> None:
+    info = await call.session()
+    await call.context.open_sessions.close_session(info.id)
+    await call.context.sessions.delete(info.id)
+    call.context.open_sessions.hub(info.id).invalidate()  # its readers learn that it is deleted
+
+
+async def _fork(call: ApiCall) -> SessionView:
+    info = await call.session()
+    body: ForkBody = call.body
+    call.context.meters.check_new_session(call.owner)
+    await _flush(call, info)
+    return _view(call, await call.context.sessions.fork(info.id, body.at, title=body.title))
+
+
+async def _rewind(call: ApiCall) -> SessionView:
+    return await _rewind_to(call, call.body.seq)
+
+
+async def _reset(call: ApiCall) -> SessionView:
+    return await _rewind_to(call, 0)
+
+
+async def _export(call: ApiCall) -> StreamingResponse:
+    info = await call.session()
+    await _flush(call, info)
+    return StreamingResponse(
+        call.context.sessions.export(info.id),
+        media_type="application/x-ndjson",
+        headers={"Content-Disposition": f'attachment; filename="{info.id}.weft"'},
+    )
+
+
+async def _import(call: ApiCall) -> SessionView:
+    call.context.meters.check_new_session(call.owner)
+    defaults = call.context.defaults
+    info = await call.context.sessions.import_from(
+        io.BytesIO(call.body), owner=call.owner, permissions=defaults.permissions, tools=defaults.tools
+    )
+    return _view(call, info)
+
+
+async def _read_log(call: ApiCall) -> LogView:
+    info = await call.session()
+    query: LogQuery = call.query
+    events = await call.context.sessions.store.read(info.id, after=query.after, limit=query.limit)
+    return LogView([msgspec.Raw(encode(event)) for event in events], info.last_seq)
+
+
+async def _rewind_to(call: ApiCall, seq: int) -> SessionView:
+    info = await call.session()
+    async with call.context.open_sessions.use(info) as session:
+        if session.engine.current is not None:
+            raise ApiError("busy", "An exchange runs; cancel it or wait for its end before you rewind.")
+        await session.rewind(seq)
+    return _view(call, await call.session())
+
+
+async def _flush(call: ApiCall, info: SessionInfo) -> None:
+    """Wait until everything that clients have seen is stored."""
+    session = call.context.open_sessions.find_open(info.id)
+    if session is not None:
+        await session.flush()
+
+
+def _view(call: ApiCall, info: SessionInfo) -> SessionView:
+    return session_view(info, call.context.open_sessions.find_open(info.id))
+
+
+def _fields(settings: SessionSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in settings.__struct_fields__}
+
+
+async def _list_delegates(call: ApiCall) -> DelegatesView:
+    info = await call.session()
+    found = await call.context.sessions.store.delegates(info.id)
+    return DelegatesView([DelegateView(each.id, each.cause or "", each.last_seq) for each in found])
+
+
+_one = partial(Operation, errors=("not_found",))
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/sessions",
+        _create,
+        "Create a session.",
+        SessionView,
+        NewSession,
+        status=201,
+        errors=("too_many",),
+        body_optional=True,
+    ),
+    Operation("GET", "/sessions", _list, "List sessions, the last changed first.", SessionsView, query=ListQuery),
+    Operation(
+        "POST",
+        "/sessions/import",
+        _import,
+        "Create a session from an exported one.",
+        SessionView,
+        bytes,
+        status=201,
+        errors=("too_many", "too_large"),
+    ),
+    _one("GET", SESSION, _show, "A session without its log.", SessionView),
+    _one("PATCH", SESSION, _change, "Rename it or change its settings.", SessionView, SessionChange, errors=_IDLE),
+    _one("DELETE", SESSION, _delete, "Delete it with its log and files.", status=204),
+    Operation(
+        "POST",
+        f"{SESSION}/fork",
+        _fork,
+        "Create a session that continues from an event of this one.",
+        SessionView,
+        ForkBody,
+        status=201,
+        errors=("not_found", "too_many"),
+        body_optional=True,
+    ),
+    _one("POST", f"{SESSION}/rewind", _rewind, "Go back to an earlier event.", SessionView, RewindBody, errors=_IDLE),
+    _one("POST", f"{SESSION}/reset", _reset, "Clear the conversation; log and files stay.", SessionView, errors=_IDLE),
+    _one("GET", f"{SESSION}/export", _export, "The session as one file.", media_type="application/x-ndjson"),
+    _one("GET", f"{SESSION}/log", _read_log, "A page of the log.", LogView, query=LogQuery),
+    _one("GET", f"{SESSION}/delegates", _list_delegates, "Agents that worked for calls of the session.", DelegatesView),
+)

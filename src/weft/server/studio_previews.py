@@ -1,0 +1,169 @@
+"""Previews of pages that models wrote, isolated from the server's origin, and the tickets that address them.
+
+A preview runs in an opaque origin without storage, cookies or network access: it loads only the project's files and
+the libraries that ship with Weft, all below its own address. A page that is still being written is shown under the same
+rules, in an empty page that receives its text. A preview in a tab of its own is framed by a page of ours that it cannot
+navigate away from.
+"""
+
+import base64
+import binascii
+import hmac
+import secrets
+from html import escape
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from weft.core.json import encode
+from weft.server.access_tokens import AccessTokens
+from weft.server.errors import ApiError
+from weft.server.guard import PREVIEWS, Caller
+from weft.studio.preview import PAGE, draft_page, insert_bridge
+from weft.studio.project import VariantRef
+from weft.studio.studio import Studio
+
+_MAC_BYTES = 16
+
+
+class PreviewTarget(msgspec.Struct, frozen=True, array_like=True):
+    """The content of a ticket: a variant, and a keyed digest of the caller that it was issued to."""
+
+    caller: str
+    project: str
+    version: str
+    variant: int
+
+
+class PreviewTickets:
+    """Issues and verifies tickets: unguessable path segments that address the preview of one variant.
+
+    A preview has no token and no cookie, so its address is its permission. A ticket expires with the token that it was
+    issued for, and with the process. The page that it shows can read it, so it contains no token and no owner.
+    """
+
+    def __init__(self, tokens: AccessTokens) -> None:
+        self._tokens = tokens
+        self._key = secrets.token_bytes(32)
+        self._owners: dict[str, str] = {}
+        """Owners without a token of this server, by their digest."""
+
+    def address(self, caller: Caller, project: str, variant: VariantRef) -> str:
+        """The path of a preview, as the caller's browser sees it."""
+        if caller.token_id is not None:
+            digest = self._digest(b"holder" + caller.token_id)
+        else:
+            digest = self._digest(b"owner" + caller.owner.encode())
+            self._owners[digest] = caller.owner
+        content = encode(PreviewTarget(digest, project, variant.version, variant.variant))
+        ticket = base64.urlsafe_b64encode(self._mac(content) + content).decode().rstrip("=")
+        return f"{caller.root_path}{PREVIEWS}{ticket}/"
+
+    def read(self, ticket: str) -> tuple[str, PreviewTarget]:
+        """The owner and the variant that a ticket was issued for."""
+        try:
+            raw = base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
+        except (binascii.Error, ValueError):
+            raise _unknown_ticket() from None
+        mac, content = raw[:_MAC_BYTES], raw[_MAC_BYTES:]
+        if not hmac.compare_digest(mac, self._mac(content)):
+            raise _unknown_ticket()
+        target = msgspec.json.decode(content, type=PreviewTarget)
+        return self._owner(target.caller), target
+
+    def _owner(self, digest: str) -> str:
+        if digest in self._owners:
+            return self._owners[digest]
+        for token_id in self._tokens.ids():
+            owner = self._tokens.owner_of(token_id)
+            if owner is not None and hmac.compare_digest(self._digest(b"holder" + token_id), digest):
+                return owner
+        raise _unknown_ticket()
+
+    def _mac(self, content: bytes) -> bytes:
+        return hmac.digest(self._key, content, "sha256")[:_MAC_BYTES]
+
+    def _digest(self, name: bytes) -> str:
+        return self._mac(name).hex()
+
+
+def _unknown_ticket() -> ApiError:
+    return ApiError("not_found", "This preview has expired; open it from the project again.")
+
+
+DRAFT = "_draft"
+"""Path of the empty page, below the address of a preview."""
+_DOCUMENT_TYPES = ("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml")
+_FRAME_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Preview</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+body {{ display: flex; flex-direction: column; height: 100vh; margin: 0; font: 13px/1.4 system-ui, sans-serif; }}
+p {{ margin: 0; padding: 6px 12px; color: #3c4a48; background: #eef3f2; border-bottom: 1px solid #c9d5d3; }}
+iframe {{ flex: 1; width: 100%; border: 0; background: #fff; }}
+@media (prefers-color-scheme: dark) {{ p {{ color: #c3d0ce; background: #1b2423; border-color: #34413f; }} }}
+</style></head>
+<body><p>A preview: this page was written by a model. Enter nothing here that is secret.</p>
+<iframe title="Preview" sandbox="allow-scripts" referrerpolicy="no-referrer" src="{address}"></iframe></body></html>
+"""
+
+
+class PreviewRoutes:
+    def __init__(self, studio: Studio, tickets: PreviewTickets) -> None:
+        self._studio = studio
+        self._tickets = tickets
+
+    def routes(self) -> list[Route]:
+        return [Route(PREVIEWS + "{ticket}/{path:path}", self.answer, methods=["GET"])]
+
+    async def answer(self, request: Request) -> Response:
+        ticket = request.path_params["ticket"]
+        owner, target = self._tickets.read(ticket)
+        at = f"{request.scope.get('root_path', '')}{PREVIEWS}{ticket}/"
+        if request.path_params["path"] == DRAFT:
+            caching = {"Cache-Control": "private, max-age=600"}  # it is empty, and requested often
+            return Response(draft_page(), 200, _headers(request, at) | caching, "text/html")
+        preview = await self._studio.preview(owner, target.project, VariantRef(target.version, target.variant), at=at)
+        path: str = request.path_params["path"] or PAGE
+        found = preview.answer(path, request.url.query)
+        if found is None:
+            raise ApiError("not_found", "The project has no such file.")
+        if request.headers.get("sec-fetch-dest") == "document" and found.type.startswith(_DOCUMENT_TYPES):
+            return _framed_page(request, at)
+        body = insert_bridge(found.body) if path == PAGE else found.body
+        return Response(body, found.status, _headers(request, at), found.type)
+
+
+def _framed_page(request: Request, at: str) -> Response:
+    """A page of ours that frames the preview, for a browser tab of its own."""
+    address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; frame-src {_base_url(request, at)}; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return Response(_FRAME_PAGE.format(address=escape(address)), 200, {"Content-Security-Policy": policy}, "text/html")
+
+
+def _base_url(request: Request, at: str) -> str:
+    return f"{request.url.scheme}://{request.headers.get('host', '')}{at}"
+
+
+def _headers(request: Request, at: str) -> dict[str, str]:
+    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
+    files = _base_url(request, at)
+    policy = (
+        f"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: {files}; "
+        f"style-src 'unsafe-inline' {files}; img-src data: blob: {files}; font-src data: {files}; "
+        f"media-src data: blob: {files}; connect-src {files}; base-uri 'none'; form-action 'none'; "
+        f"frame-src 'none'; object-src 'none'; worker-src 'none'; frame-ancestors {own}"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "Access-Control-Allow-Origin": "*",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "X-Frame-Options": "SAMEORIGIN",
+        "X-DNS-Prefetch-Control": "off",
+        "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=(), clipboard-read=()",
+    }

@@ -1,0 +1,99 @@
+"""The stored form of an event: large contents are kept apart, by hash."""
+
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, cast
+
+import msgspec
+
+from weft.core.envelope import Event, decode_event
+from weft.core.json import encode, loads
+
+MAX_EVENT_BYTES = 256 * 1024
+"""An event whose JSON is larger is searched for large texts."""
+MAX_TEXT = 16 * 1024
+"""The longest text in characters that stays in such an event."""
+
+JsonPath = list[str | int]
+
+
+class BlobRef(msgspec.Struct, frozen=True, array_like=True):
+    """A path in an event's data, and the blob that belongs there: a text, or JSON."""
+
+    path: JsonPath
+    digest: str
+    is_json: bool = False
+
+
+class StoredEvent(msgspec.Struct, frozen=True):
+    json: bytes
+    """The whole event."""
+    body: bytes
+    refs: bytes | None
+    blobs: dict[str, bytes]
+
+
+_refs = msgspec.json.Decoder(list[BlobRef])
+
+
+def encode_stored(event: Event) -> StoredEvent:
+    """Encode an event. Large contents become blobs."""
+    body = encode(event)
+    if len(body) <= MAX_TEXT or (len(body) <= MAX_EVENT_BYTES and b'"data":"' not in body):  # it holds no picture
+        return StoredEvent(body, body, None, {})
+    plain = loads(body)
+    refs: list[BlobRef] = []
+    blobs: dict[str, bytes] = {}
+    plain["data"] = _without_large(plain["data"], refs, blobs)
+    if not refs and len(body) <= MAX_EVENT_BYTES:
+        return StoredEvent(body, body, None, {})
+    slim = encode(plain)
+    if len(slim) > MAX_EVENT_BYTES:  # many small values: all of the data becomes a blob
+        blobs = {}
+        refs = [BlobRef([], _add_blob(encode(loads(body)["data"]), blobs), is_json=True)]
+        slim = encode(plain | {"data": None})
+    return StoredEvent(body, slim, encode(refs), blobs)
+
+
+def decode_stored(body: bytes, refs: bytes | None, blob: Callable[[str], bytes]) -> Event:
+    """Decode a stored event, with its blobs."""
+    if refs is None:
+        return decode_event(body)
+    plain = loads(body)
+    for ref in _refs.decode(refs):
+        data = blob(ref.digest)
+        value = loads(data) if ref.is_json else data.decode("utf-8", "surrogatepass")
+        _set_value(plain, ["data", *ref.path], value)
+    return decode_event(encode(plain))
+
+
+def _set_value(plain: Any, path: JsonPath, value: Any) -> None:
+    for step in path[:-1]:
+        plain = plain[step]
+    plain[path[-1]] = value
+
+
+def _add_blob(data: bytes, blobs: dict[str, bytes]) -> str:
+    digest = sha256(data).hexdigest()
+    blobs[digest] = data
+    return digest
+
+
+def _without_large(data: Any, refs: list[BlobRef], blobs: dict[str, bytes]) -> Any:
+    """Replace each large text in the data by an empty one."""
+    pending: list[tuple[Any, JsonPath]] = [(data, [])]
+    while pending:
+        item, path = pending.pop()
+        for key, value in _members(item):
+            if isinstance(value, str) and len(value) > MAX_TEXT:
+                refs.append(BlobRef([*path, key], _add_blob(value.encode("utf-8", "surrogatepass"), blobs)))
+                item[key] = ""
+            else:
+                pending.append((value, [*path, key]))
+    return data
+
+
+def _members(value: Any) -> list[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return list(cast("dict[str | int, Any]", value).items())
+    return list(enumerate(cast("list[Any]", value))) if isinstance(value, list) else []

@@ -1,0 +1,63 @@
+"""Exports a project as a zip or as a folder on disk."""
+
+import io
+import re
+import unicodedata
+import zipfile
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+from weft.core.errors import ConfigurationError
+from weft.tools.workspace.base import FileEdit, normalize_path
+from weft.tools.workspace.disk import DiskWorkspace
+
+_UNFIT = re.compile(r"[^\w.-]+")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_MAX = 80
+_TIME = (1980, 1, 1, 0, 0, 0)
+_PACKED = (".avif", ".gif", ".jpeg", ".jpg", ".mp4", ".png", ".webm", ".webp", ".woff", ".woff2", ".zip")
+
+
+def write_project(files: Mapping[str, str | bytes], folder: Path, *, replace: bool = False) -> list[str]:
+    """Write the files below a folder, all or none, and return their paths. Existing files are kept unless `replace`."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+    with closing(DiskWorkspace(folder)) as workspace:
+        new = {workspace.normal(path): _as_bytes(content) for path, content in sorted(files.items())}
+        existing = [path for path in new if workspace.exists(path)]
+        same = [path for path in existing if workspace.read(path, remember=False) == new[path]]
+        differ = [path for path in existing if path not in same]
+        if differ and not replace:
+            more = f" and {len(differ) - 1} more" if len(differ) > 1 else ""
+            raise ConfigurationError(f"{differ[0]}{more} would be replaced; choose an empty folder, or allow it.")
+        edits = [FileEdit(path=path, content=content) for path, content in new.items() if path not in same]
+        workspace.write_all(edits, on_change=id)
+        return list(new)
+
+
+def _as_bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+def safe_name(text: str, fallback: str = "project") -> str:
+    """Make a plain file name: no folder, not hidden, not reserved by any system."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    name = _UNFIT.sub("-", plain)[:_MAX].strip("-._")
+    return name if name and not _RESERVED.fullmatch(name) else fallback
+
+
+def zip_project(files: Mapping[str, str | bytes], name: str = "project") -> bytes:
+    """Zip the files below one folder. The same files give the same bytes. Raises PathFault for a bad path."""
+    folder = safe_name(name)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(files):
+            entry = zipfile.ZipInfo(f"{folder}/{normalize_path(path)}", _TIME)
+            entry.external_attr = 0o100644 << 16
+            packed = path.lower().endswith(_PACKED)
+            entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, _as_bytes(files[path]))
+    return out.getvalue()

@@ -1,0 +1,199 @@
+"""Serves the files of a project as a page without network and node: for screenshots, the studio page and exports."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from html import escape
+from importlib import resources
+from urllib.parse import urlsplit
+
+from weft.core.json import encode
+from weft.core.markup import StartTag, start_tags
+from weft.studio.browser.page import PageResponse, media_type, project_path
+from weft.studio.cdn import HOSTS, serve_library
+from weft.studio.stack import Stack
+from weft.studio.vendored import MODULE_FILES, find_file, read_file
+
+LIBRARY_PATH = "_libraries/"  # below this path of a preview lie the libraries: `_libraries/<host>/<path>`
+
+_HOSTS = "|".join(re.escape(host) for host in HOSTS)
+_ADDRESS = re.compile(rf"(?:https?:)?//(?P<host>{_HOSTS})(?=[/?#\"'\s)&>;]|$)(?P<slash>/?)", re.IGNORECASE)
+_TAG = re.compile(r"<(?:script|link)\b[^<>]*>", re.IGNORECASE)
+_INTEGRITY = re.compile(
+    r"""\s(?:integrity|crossorigin|nonce)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"']+))?""", re.IGNORECASE
+)
+_TEXT_SUFFIXES = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".mjs", ".svg", ".ts", ".tsx")
+PROJECT_ELEMENT = "weft-files"  # the id of the element that holds the project for the loader
+LOADER_PATH = "_weft/loader.js"
+PACKAGE_PATH = "_weft/packages/"
+_CODE = (".css", ".js", ".json", ".jsx", ".mjs", ".ts", ".tsx")
+_RAW = (".csv", ".glsl", ".html", ".md", ".svg", ".txt")
+_TAILWIND = re.compile(r"@import\s+[\"']tailwindcss|@tailwind\b|@apply\b|@theme\b")
+_NOT_MODULES = ("package.json", "package-lock.json", "vite.config.js", "vite.config.ts", "index.html")
+_REACT_PACKAGES = ("react", "react/jsx-runtime", "react-dom", "react-dom/client", "scheduler")
+PAGE = "index.html"  # the path of the page itself, whatever the stack's files are
+_HEAD = re.compile(rb"<head\b[^>]*>", re.IGNORECASE)
+_HTML = re.compile(rb"<html\b[^>]*>|<!doctype[^>]*>", re.IGNORECASE)
+
+
+def localise_urls(text: str, base: str) -> str:
+    """Point every address of a CDN below `base`, without its integrity hash: the local version may differ."""
+
+    def local(found: re.Match[str]) -> str:
+        return f"{base}{LIBRARY_PATH}{found['host'].lower()}{found['slash']}"
+
+    def tag(found: re.Match[str]) -> str:
+        return _INTEGRITY.sub("", found[0]) if _ADDRESS.search(found[0]) else found[0]
+
+    return _ADDRESS.sub(local, _TAG.sub(tag, text))
+
+
+def vite_page(page: str, files: Mapping[str, bytes], base: str) -> str:
+    """Build the page: the project's index.html with the loader and its packages instead of module scripts."""
+    own = [tag for tag in start_tags(page) if _is_module_script(tag)]
+    entries = [tag.attributes["src"] for tag in own]
+    if not entries:
+        return page
+    modules = {path: text for path, text in _decode_files(files, _CODE).items() if path not in _NOT_MODULES}
+    addresses = {path: base + path for path in files if not path.endswith(_CODE)}
+    data = {
+        "files": {path: localise_urls(text, base) for path, text in modules.items()},
+        "texts": _decode_files(files, _RAW) if any("?raw" in text for text in modules.values()) else {},
+        "addresses": addresses,
+        "entries": entries,
+        "packages": sorted(name for name in _package_files() if name != "scheduler"),
+    }
+    scripts = [f"{base}{LIBRARY_PATH}unpkg.com/@babel/standalone"]
+    if any(_TAILWIND.search(text) for path, text in modules.items() if path.endswith(".css")):
+        scripts.append(f"{base}{LIBRARY_PATH}unpkg.com/@tailwindcss/browser")
+    scripts += [f"{base}{PACKAGE_PATH}{name}.js" for name in _needed_packages(modules.values())]
+    loads = "".join(f'<script src="{escape(each)}"></script>\n' for each in (*scripts, f"{base}{LOADER_PATH}"))
+    # Nothing in a script element may look like its end, or like the start of a comment.
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+    loader = f'<script type="application/json" id="{PROJECT_ELEMENT}">{text}</script>\n{loads}'
+    first, *others = own
+    for tag in reversed(others):
+        page = page[: tag.start] + page[tag.close :]
+    return page[: first.start] + loader + page[first.close :]
+
+
+def _is_module_script(tag: StartTag) -> bool:
+    """Whether the script loads a module of the project."""
+    source = tag.attributes.get("src") or ""
+    local = not source.startswith(("http://", "https://", "//", "data:"))
+    return tag.name == "script" and tag.attributes.get("type") == "module" and bool(source) and local and tag.close > 0
+
+
+def vite_script(path: str) -> bytes | None:
+    """Return the loader, or a package for it."""
+    if path == LOADER_PATH:
+        return _resource("loader.js")
+    if not path.startswith(PACKAGE_PATH) or not path.endswith(".js"):
+        return None
+    return _package(path[len(PACKAGE_PATH) : -len(".js")])
+
+
+@cache
+def _package(name: str) -> bytes | None:
+    package, file = _package_files().get(name, ("", ""))
+    found = find_file(package, file) if package else None
+    if found is None:
+        return None
+    start = f"(window.weftPackages??={{}})[{json.dumps(name)}]=function(module,exports,require){{"
+    return start.encode() + read_file(*found) + b"\n};\n"
+
+
+@cache
+def _package_files() -> dict[str, tuple[str, str]]:
+    return {f"{name}/{path}".rstrip("/"): (name, file) for (name, path), file in MODULE_FILES.items()}
+
+
+def _needed_packages(modules: Iterable[str]) -> list[str]:
+    """Return React, and each other package that a module names."""
+    text = "\n".join(modules)
+    others = [name for name in _package_files() if name not in _REACT_PACKAGES]
+    return [*_REACT_PACKAGES, *(name for name in others if f'"{name}"' in text or f"'{name}'" in text)]
+
+
+def _decode_files(files: Mapping[str, bytes], endings: tuple[str, ...]) -> dict[str, str]:
+    return {path: data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(endings)}
+
+
+class ProjectPreview:
+    """Serves one state of a project. Called with a URL it is a `Serve` for the browser."""
+
+    def __init__(self, stack: Stack, files: Mapping[str, str | bytes], *, base: str = "/") -> None:
+        self.stack = stack
+        self.base = base if base.endswith("/") else f"{base}/"
+        self._files = {path: text.encode() if isinstance(text, str) else text for path, text in files.items()}
+
+    def __call__(self, url: str) -> PageResponse | None:
+        path = project_path(url)
+        return serve_library(url) if path is None else self.answer(path, urlsplit(url).query)
+
+    def answer(self, path: str, query: str = "") -> PageResponse | None:
+        """Return the response at a path below `base`; None if there is none."""
+        if path.startswith(LIBRARY_PATH):
+            return _library(path[len(LIBRARY_PATH) :], query)
+        if self.stack.preview == "vite" and (script := vite_script(path)) is not None:
+            return PageResponse(200, media_type("x.js"), script)
+        if path == PAGE:
+            page = self._page()
+            return None if page is None else PageResponse(200, media_type(PAGE), page.encode())
+        data = self._files.get(path)
+        if data is None and self.stack.preview == "vite":
+            data = self._files.get(f"public/{path}")
+        if data is None:
+            return None
+        if path.lower().endswith(_TEXT_SUFFIXES):
+            data = localise_urls(data.decode("utf-8", "replace"), self.base).encode()
+        return PageResponse(200, media_type(path), data)
+
+    def _page(self) -> str | None:
+        data = self._files.get(self.stack.entry, self._files.get(PAGE))
+        if data is None:
+            return None
+        text = localise_urls(data.decode("utf-8", "replace"), self.base)
+        match self.stack.preview:
+            case "svg":
+                return _svg_page(text) if PAGE not in self._files else text
+            case "vite":
+                return vite_page(text, self._files, self.base)
+            case "page":
+                return text
+
+
+def _svg_page(svg: str) -> str:
+    """Build a page with the drawing inline, in its own size, so that its elements can be selected."""
+    body = svg[svg.find("<svg") :] if "<svg" in svg else escape(svg)
+    style = "html,body{margin:0;background:#fff}svg{display:block;max-width:100%;height:auto}"
+    head = f'<meta charset="utf-8"><title>Drawing</title><style>{style}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
+
+
+def _library(path: str, query: str) -> PageResponse | None:
+    host, _, rest = path.partition("/")
+    if host not in HOSTS:
+        return None
+    return serve_library(f"https://{host}/{rest}" + (f"?{query}" if query else ""))
+
+
+def insert_bridge(page: bytes) -> bytes:
+    """Insert the bridge script before everything else. It reports events inside a preview to the page around it."""
+    script = b"<script>" + _resource("bridge.js") + b"</script>"
+    found = _HEAD.search(page[:20_000]) or _HTML.search(page[:20_000])
+    at = found.end() if found else 0
+    return page[:at] + script + page[at:]
+
+
+@cache
+def draft_page() -> bytes:
+    """Return an empty page with the bridge, which shows the drafts that the page around it sends."""
+    bridge = encode(_resource("bridge.js").decode())
+    return b"<!doctype html><script>(" + _resource("draft.js") + b")(" + bridge + b")</script>"
+
+
+@cache
+def _resource(name: str) -> bytes:
+    return (resources.files("weft.studio") / name).read_bytes()

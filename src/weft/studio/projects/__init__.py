@@ -1,1 +1,0 @@
-"""Projects: designs being built, with their versions and the variants of each."""

@@ -1,1 +1,0 @@
-"""Prompts: what a model is told, from text files that people can read and replace."""

@@ -1,0 +1,285 @@
+"""Runs variants: each sends its request in its own session, and the outcome is written into the project."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from time import time
+from typing import Any
+
+from weft.agent.exchange import Exchange
+from weft.agent.result import AgentResult
+from weft.core.errors import ErrorInfo, WeftError
+from weft.core.events import ExchangeResponse
+from weft.core.messages import Message, user_message
+from weft.core.turn import Usage
+from weft.sessions.session import Session
+from weft.sessions.store import LEASE_SECONDS, PAGE, NoSuchSession, SessionBusy, SessionInfo, StoreError
+from weft.studio.host import SessionHost
+from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
+from weft.studio.project_store import ChangeProject
+from weft.studio.score.score import Score
+from weft.studio.scoring import score_variant
+from weft.studio.tools.context import VariantContext
+
+UpdateVariant = Callable[..., Awaitable[Project]]  # changes the fields of one variant in its project
+BuildContext = Callable[[str, Project, Version, Variant], Awaitable[VariantContext]]
+
+_SCORED_STATUSES = frozenset({"completed", "limit"})  # outcomes whose pages are rendered and scored
+_LOST = ErrorInfo(code="incomplete", message="The process ended while the variant was being built. Try it again.")
+_RETRY_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # seconds between attempts to record a failure
+_log = logging.getLogger("weft.studio")
+
+
+class VariantRunner:
+    """The running variants, by session."""
+
+    def __init__(
+        self,
+        host: SessionHost,
+        change: ChangeProject,
+        build_context: BuildContext,
+        *,
+        repair_below: float | None,
+        scores: bool,
+    ) -> None:
+        self._host = host
+        self._change = change
+        self._context_of = build_context
+        self._repair_below = repair_below
+        self._scores = scores
+        self._tasks: dict[str, tuple[str, str, asyncio.Task[None]]] = {}  # by session: project, version, task
+        self._reserved: set[str] = set()
+        self._cancelled: dict[str, str] = {}  # by session: the reason
+
+    @contextmanager
+    def reserve(self, variants: Sequence[Variant]) -> Generator[None]:
+        """Mark variants that are about to start, so that `reconcile` does not treat them as lost."""
+        sessions = {variant.session for variant in variants}
+        self._reserved |= sessions
+        try:
+            yield
+        finally:
+            self._reserved -= sessions
+
+    def start(self, owner: str, project: str, version: Version, message: Message) -> None:
+        """Start all variants of a version."""
+        for variant in version.variants:
+            self._track(project, version.id, variant, self._run(owner, project, version, variant, message))
+
+    async def cancel(self, variant: Variant, reason: str) -> bool:
+        """Cancel a variant, also before its exchange has begun. False if it does not run."""
+        if variant.session not in self._tasks:
+            return False
+        self._cancelled.setdefault(variant.session, reason)
+        info = await self._host.sessions.store.info(variant.session)
+        async with self._host.use(info) as session:
+            session.cancel(reason)
+        return True
+
+    async def read_files(self, session: str) -> Mapping[str, bytes]:
+        """Read all files of a session's workspace."""
+        info = await self._host.sessions.store.info(session)
+        async with self._host.use(info) as opened:
+            return await asyncio.to_thread(_read_workspace, opened)
+
+    async def wait_idle(self, project: str, version: str | None = None) -> None:
+        """Wait until no variant of a project, or of one of its versions, runs."""
+        tasks = [task for of, number, task in list(self._tasks.values()) if of == project and version in (None, number)]
+        if tasks:
+            await asyncio.wait(tasks)
+
+    async def reconcile(self, project: Project) -> Project:
+        """Return the project with the outcomes of variants that an earlier process left running."""
+        for version in project.versions:
+            for variant in version.variants:
+                if variant.is_done or variant.session in self._tasks or variant.session in self._reserved:
+                    continue
+                changes = await self._recover_outcome(project.id, version, variant)
+                if not changes:
+                    continue
+                try:
+                    project = await self._update_variant(project.id, version.id, variant.index, **changes)
+                except StoreError as error:  # the outcome is shown although it cannot be stored
+                    _log.warning("%s", error, extra={"project": project.id})
+                    project = _with_changes(project, version.id, variant.index, changes)
+        return project
+
+    async def close(self) -> None:
+        for _, _, task in list(self._tasks.values()):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait([task for _, _, task in self._tasks.values()])
+
+    def _track(self, project: str, version: str, variant: Variant, work: Coroutine[Any, Any, None]) -> None:
+        session = variant.session
+        task = asyncio.create_task(work, name=f"weft-variant-{session}")
+        self._tasks[session] = project, version, task
+
+        def forget(_: object) -> None:
+            self._tasks.pop(session, None)
+            self._cancelled.pop(session, None)
+
+        task.add_done_callback(forget)
+
+    async def _run(self, owner: str, project: str, version: Version, variant: Variant, message: Message) -> None:
+        note = partial(self._update_variant, project, version.id, variant.index)
+        try:
+            await note(started=time())
+            result = await self._send(owner, variant, message, note)
+            found = await self._score(owner, version, variant, note) if result.status in _SCORED_STATUSES else None
+            if found is not None and self._needs_repair(variant, result, found):
+                await self._send(owner, variant, _repair_message(found), note, result)
+                await self._score(owner, version, variant, note)
+        except NoSuchSession:
+            return  # deleted meanwhile
+        except WeftError as error:
+            await self._record_failure(variant, note, error.info())
+        except Exception:
+            _log.exception("A variant failed.", extra={"session": variant.session})
+            error = ErrorInfo(code="internal", message="The variant failed here; the log of the server says why.")
+            await self._record_failure(variant, note, error)
+
+    async def _record_failure(self, variant: Variant, note: UpdateVariant, error: ErrorInfo) -> None:
+        """Store the failure, with retries. If all fail, `reconcile` finds it out later."""
+        for pause in _RETRY_PAUSES:
+            try:
+                await note(status="failed", ended=time(), error=error)
+                return
+            except NoSuchSession:
+                return
+            except StoreError as fault:
+                _log.warning("%s", fault, extra={"session": variant.session})
+            await asyncio.sleep(pause)
+
+    async def _send(
+        self, owner: str, variant: Variant, message: Message, note: UpdateVariant, before: AgentResult | None = None
+    ) -> AgentResult:
+        info = await self._host.sessions.store.info(variant.session)
+        async with self._host.use(info) as session:
+            exchange = session.send(message)
+            self._host.begin(owner, exchange)
+            await session.accepted(exchange)
+            if variant.session in self._cancelled:  # cancelled before the exchange began
+                exchange.cancel(self._cancelled[variant.session])
+            await note(status="running", exchange=exchange.id)
+            result = await _await_result(exchange)
+        await note(
+            status=result.status,
+            ended=time(),
+            turns=result.turns + (before.turns if before is not None else 0),
+            usage=result.usage + (before.usage if before is not None else Usage()),
+            cost_usd=_add_costs(result.cost, before.cost if before is not None else 0.0),
+            error=result.error,
+        )
+        return result
+
+    async def _score(self, owner: str, version: Version, variant: Variant, note: UpdateVariant) -> Score | None:
+        """Render and score the files. An error here does not change the outcome of the variant."""
+        if not self._scores:
+            return None
+        try:
+            project = await note()
+            work = await self._context_of(owner, project, find_version(project, VariantRef(version.id, 0)), variant)
+            files = await self.read_files(variant.session)
+            if not work.targets or not files:
+                return None
+            found = await score_variant(work.stack, files, work.targets[0])
+        except NoSuchSession:
+            raise
+        except Exception:
+            _log.exception("A variant could not be scored.", extra={"session": variant.session})
+            return None
+        if found is None:
+            return None
+        await note(score=found[0])
+        return found[1]
+
+    def _needs_repair(self, variant: Variant, result: AgentResult, found: Score) -> bool:
+        if result.status != "completed" or variant.session in self._cancelled:
+            return False
+        return self._repair_below is not None and found.overall < self._repair_below
+
+    async def _recover_outcome(self, project: str, version: Version, variant: Variant) -> dict[str, Any]:
+        """Read the outcome of a variant from its log; empty if it is still running."""
+        try:
+            info = await self._host.sessions.store.info(variant.session)
+            outcome = await self._find_response(info, variant)
+            if not info.last_seq and time() - version.created < LEASE_SECONDS:
+                return {}  # another process may be starting it
+            if outcome is None and info.last_seq:
+                async with self._host.use(info) as session:  # opening it closes or resumes the exchange
+                    exchange = session.engine.current
+                    if exchange is not None:
+                        self._track(project, version.id, variant, self._follow(project, version.id, variant, exchange))
+                        return {}
+                outcome = await self._find_response(await self._host.sessions.store.info(info.id), variant)
+        except SessionBusy:
+            return {}  # another process runs it
+        except NoSuchSession:
+            outcome = None
+        except StoreError:
+            return {}  # the outcome cannot be read now
+        except WeftError:
+            outcome = None
+        return outcome if outcome is not None else {"status": "failed", "ended": time(), "error": _LOST}
+
+    async def _find_response(self, info: SessionInfo, variant: Variant) -> dict[str, Any] | None:
+        """Find the outcome of a variant's exchange; None if it has not ended."""
+        upto = info.last_seq
+        while upto > 0:
+            events = await self._host.sessions.store.read(info.id, after=max(0, upto - PAGE), upto=upto)
+            for event in reversed(events):
+                if isinstance(event.data, ExchangeResponse) and variant.exchange in (None, event.exchange):
+                    return _fields_of(event.data, event.data.cost_usd) | {"ended": event.time}
+            upto -= PAGE
+        return None
+
+    async def _follow(self, project: str, version: str, variant: Variant, exchange: Exchange) -> None:
+        """Record the outcome of an exchange that an earlier process began and this one resumed."""
+        try:
+            result = await _await_result(exchange)
+        except WeftError as error:
+            changes: dict[str, Any] = {"status": "failed", "error": error.info()}
+        else:
+            changes = _fields_of(result, result.cost)
+        with suppress(StoreError):
+            await self._update_variant(project, version, variant.index, ended=time(), **changes)
+
+    async def _update_variant(self, project: str, version: str, index: int, **changes: Any) -> Project:
+        return await self._change(project, lambda now: _with_changes(now, version, index, changes))
+
+
+async def _await_result(exchange: Exchange) -> AgentResult:
+    """Wait for the result of an exchange. A cancelled caller does not cancel the exchange."""
+    return await asyncio.shield(asyncio.ensure_future(exchange.result()))
+
+
+def _fields_of(outcome: AgentResult | ExchangeResponse, cost: float | None) -> dict[str, Any]:
+    """Return the fields of a variant that an ended exchange sets."""
+    fields = {name: getattr(outcome, name) for name in ("status", "turns", "usage", "error")}
+    return {**fields, "cost_usd": cost}
+
+
+def _with_changes(project: Project, version: str, index: int, changes: Mapping[str, Any]) -> Project:
+    changed = change_variant(find_version(project, VariantRef(version, index)), index, **changes)
+    return project.with_version(changed)
+
+
+def _add_costs(cost: float | None, before: float | None) -> float | None:
+    return None if cost is None or before is None else cost + before
+
+
+def _read_workspace(session: Session) -> dict[str, bytes]:
+    workspace = session.workspace
+    paths = [entry.path for entry in workspace.list(depth=None) if entry.kind == "file"]
+    return {path: workspace.read(path, remember=False) for path in paths}
+
+
+def _repair_message(found: Score) -> Message:
+    """Make the request of a second exchange from the remaining differences."""
+    lines = "\n".join(f"- {difference.sentence}" for difference in found.differences[:12])
+    return user_message(
+        f"The page was rendered and compared with the picture. What differs most:\n{lines}\n\nMend this."
+    )

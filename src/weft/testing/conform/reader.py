@@ -1,0 +1,298 @@
+"""Reads a response body strictly by its specification and records every fault.
+
+The decoders in `weft.wires` forgive much of this, so no parser is shared with them.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from weft.core.json import JsonObject, as_int, as_object, encode_text, parse_strict
+from weft.wires.errors import mask_keys
+
+_SHOWN = 100
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_FIELDS = ("data", "event", "id", "retry")
+
+
+def printable(text: str) -> str:
+    """Replace control characters and what cannot be encoded."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def excerpt(text: str | bytes, shown: int = _SHOWN) -> str:
+    """Shorten what a server sent to one printable line, with keys masked."""
+    if isinstance(text, bytes):
+        text = text[: 8 * shown].decode("utf-8", "replace")
+    line = printable(" ".join(mask_keys(text[: 8 * shown]).split()))
+    return line if len(line) <= shown else f"{line[: shown - 1]}…"
+
+
+def quoted(text: str | bytes, shown: int = _SHOWN) -> str:
+    return f"“{excerpt(text, shown)}”"
+
+
+# --- framing ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class StreamFault:
+    """One fault of an answer, with the rule that it breaks and the conformance case that describes it."""
+
+    rule: str
+    what: str
+    case: str = ""
+
+
+@dataclass(frozen=True)
+class RawFrame:
+    data: str
+    event: str = ""
+
+
+@dataclass(frozen=True)
+class SplitBody:
+    frames: tuple[RawFrame, ...]
+    faults: tuple[StreamFault, ...]
+
+
+def split_events(body: bytes) -> SplitBody:
+    """Split server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    text, faults = _decode_text(body)
+    if text.lstrip()[:1] in ("{", "["):
+        return SplitBody((), (*faults, StreamFault("framing", "bare JSON instead of server-sent events")))
+    frames: list[RawFrame] = []
+    data: list[str] = []
+    event = ""
+    *lines, rest = _LINE_END.split(text)
+    for line in [*lines, rest] if rest else lines:
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if line and name and name not in _FIELDS:
+            faults.append(StreamFault("framing", f"a line that is no field: {quoted(line, 60)}"))
+        elif name == "data":
+            data.append(value)
+        elif name == "event":
+            event = value
+        if line:
+            continue
+        if data:
+            frames.append(RawFrame("\n".join(data), event))
+        data, event = [], ""
+    if data:
+        faults.append(StreamFault("framing", "the last event lacks the blank line that ends it"))
+        frames.append(RawFrame("\n".join(data), event))
+    return SplitBody(tuple(frames), tuple(faults))
+
+
+def split_lines(body: bytes) -> SplitBody:
+    """Split lines of JSON."""
+    text, faults = _decode_text(body)
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    if any(line.startswith(("data:", "event:")) for line in lines):
+        return SplitBody((), (*faults, StreamFault("framing", "server-sent events instead of lines of JSON")))
+    return SplitBody(tuple(RawFrame(line) for line in lines), tuple(faults))
+
+
+def _decode_text(body: bytes) -> tuple[str, list[StreamFault]]:
+    try:
+        return body.decode("utf-8-sig"), []
+    except UnicodeDecodeError as error:
+        return body.decode("utf-8-sig", "replace"), [StreamFault("utf-8", f"invalid UTF-8 at byte {error.start}")]
+
+
+# --- answers ----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ReadCall:
+    """A call; its arguments arrive in pieces."""
+
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+    index: int | None = None
+
+    @property
+    def arguments(self) -> str:
+        return "".join(self.pieces)
+
+    @property
+    def input(self) -> JsonObject | None:
+        """The parsed arguments, None if they are not an object."""
+        try:
+            value = parse_strict(self.arguments or "{}")
+        except ValueError:
+            return None
+        return as_object(value) if isinstance(value, dict) else None
+
+
+@dataclass(frozen=True)
+class ReadUsage:
+    input: int | None
+    output: int | None
+    total: int | None = None
+
+
+@dataclass(frozen=True)
+class StreamReading:
+    """An answer as read from its bytes."""
+
+    events: int
+    text: str
+    calls: tuple[ReadCall, ...]
+    finish: str
+    tokens: ReadUsage | None
+    error: str | None
+    faults: tuple[StreamFault, ...]
+
+    def faults_of(self, *rules: str) -> list[StreamFault]:
+        return [fault for fault in self.faults if fault.rule in rules]
+
+
+class StrictReader:
+    """Reads one answer. A subclass implements `read_event` and, if the end has rules of its own, `end`."""
+
+    finishes: ClassVar[frozenset[str]]
+    """The finish reasons of the API."""
+    truncated: ClassVar[str]
+    """The finish reason of an answer that reached the output limit."""
+    split: ClassVar[Callable[[bytes], SplitBody]] = staticmethod(split_events)
+    wants_ids: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.calls: list[ReadCall] = []
+        self.finish = ""
+        self.tokens: ReadUsage | None = None
+        self.error: str | None = None
+        self.role: Any = None
+        self.ended = False
+        self._faults: dict[StreamFault, None] = {}
+
+    @classmethod
+    def read(cls, body: bytes) -> StreamReading:
+        reader, parts = cls(), cls.split(body)
+        reader._faults.update(dict.fromkeys(parts.faults))
+        for frame in parts.frames:
+            reader.read_frame(frame)
+        if reader.error is None:
+            reader.end()
+            reader._check_answer()
+        return StreamReading(
+            events=len(parts.frames),
+            text="".join(reader.text),
+            calls=tuple(reader.calls),
+            finish=reader.finish,
+            tokens=reader.tokens,
+            error=reader.error,
+            faults=tuple(reader._faults),
+        )
+
+    def read_event(self, data: JsonObject, event: str) -> None:
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Check the end of the body."""
+
+    def read_frame(self, frame: RawFrame) -> None:
+        """Read one event: a JSON object, except for `[DONE]` of Chat Completions."""
+        try:
+            value = parse_strict(frame.data)
+        except ValueError as error:
+            self.add_fault("json", f"{quoted(frame.data, 60)} is no JSON: {excerpt(str(error))}")
+            return
+        if not isinstance(value, dict):
+            self.add_fault("json", f"{quoted(frame.data, 60)} is no object")
+            return
+        if self.ended:
+            self.add_fault("after-end", "an event after the last one", "F13")
+        self.read_event(as_object(value), frame.event)
+
+    # --- for subclasses ------------------------------------------------------------------------------------------
+
+    def add_fault(self, rule: str, what: str, case: str = "") -> None:
+        self._faults[StreamFault(rule, what, case)] = None
+
+    def set_error(self, error: Any) -> None:
+        message = as_object(error).get("message") or error
+        self.error = message if isinstance(message, str) else encode_text(message)
+
+    def check_event_name(self, kind: str, event: str) -> None:
+        """Check that the name of an event is the type in its data."""
+        if not event:
+            self.add_fault("event-names", "events have no name")
+        elif kind != event:
+            self.add_fault("event-names", f"event {quoted(event, 60)} holds the type {quoted(kind, 60)}")
+
+    def require(self, rule: str, holder: JsonObject, where: str, **kinds: type) -> None:
+        for name, kind in kinds.items():
+            if not isinstance(holder.get(name), kind) or holder[name] == "":
+                self.add_fault(rule, f"{where} has no {name}")
+
+    def check_same_id(self, known: str, holder: JsonObject, message: str) -> str:
+        """Check that all envelopes of an answer have one id. Returns the id that counts from here on."""
+        found = str(holder.get("id") or "")
+        if known and found and found != known:
+            self.add_fault("envelope", message)
+        return known or found
+
+    def read_usage(self, raw: JsonObject, read: str, written: str) -> ReadUsage:
+        for name in (read, written):
+            if as_int(raw.get(name)) is None:
+                self.add_fault("usage", f"usage has no {name}", "U04")
+        return ReadUsage(as_int(raw.get(read)), as_int(raw.get(written)), as_int(raw.get("total_tokens")))
+
+    def check_reasoning(self, details: Any) -> None:
+        """Check that reasoning tokens, which count as output, do not exceed the output."""
+        reasoning = as_int(as_object(details).get("reasoning_tokens"))
+        output = self.tokens.output if self.tokens is not None else None
+        if reasoning is not None and output is not None and reasoning > output:
+            self.add_fault("usage-sum", "more reasoning tokens than output tokens", "U03")
+
+    def check_total(self, total: int | None, *parts: int | None) -> None:
+        if total is None:
+            self.add_fault("usage-sum", "usage has no total")
+        elif total != sum(part or 0 for part in parts):
+            figures = " + ".join(str(part) for part in parts if part is not None)
+            self.add_fault("usage-sum", f"{figures} is not the total of {total}")
+
+    # --- rules of every API --------------------------------------------------------------------------------------
+
+    def _check_answer(self) -> None:
+        if not self.finish:
+            self.add_fault("finish", "no finish reason", "F10")
+        elif self.finish not in self.finishes:
+            self.add_fault("finish", f"{quoted(self.finish, 40)} is no finish reason of this API")
+        if self.tokens is None:
+            self.add_fault("usage", "no usage", "U04")
+        elif self.tokens.output == 0 and (self.calls or any(self.text)):
+            self.add_fault("usage", "output was sent and none was counted", "U04")
+        if self.role != "assistant":
+            self.add_fault("role", "no role" if not self.role else f"the role {quoted(str(self.role), 40)}", "T15")
+        for call in self.calls:
+            self._check_call(call)
+        ids = [call.id for call in self.calls if call.id]
+        if len(set(ids)) < len(ids):
+            self.add_fault("call-ids", "two calls of one answer have the same id", "T11")
+
+    def _check_call(self, call: ReadCall) -> None:
+        if self.wants_ids and not call.id:
+            self.add_fault("call-ids", "a call has no id", "T06")
+        if not call.name:
+            self.add_fault("call-fields", "a call has no name", "T10")
+        if self.finish == self.truncated:
+            return
+        if not call.arguments.strip():
+            self.add_fault("empty-arguments", "empty arguments", "V01")
+            return
+        try:
+            value = parse_strict(call.arguments)
+        except ValueError as error:
+            self.add_fault("arguments", f"{quoted(call.arguments, 60)} is no JSON: {excerpt(str(error))}", "V03")
+            return
+        if isinstance(value, str):
+            self.add_fault("arguments", "arguments that are JSON inside a JSON string", "V09")
+        elif not isinstance(value, dict):
+            self.add_fault("arguments", f"{quoted(call.arguments, 60)} is no object", "V03")

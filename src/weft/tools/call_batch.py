@@ -1,0 +1,339 @@
+"""Runs the calls of one message and collects their results in call order.
+
+Each call runs in its own task, so that a call that ignores cancellation can be detached. Every call gets a result, also
+after cancellation.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from weft.core.events import ToolCompleted, ToolExecuting, ToolFailed
+from weft.core.json import JsonObject, encode_text
+from weft.core.messages import Text, ToolCall, ToolResult, ToolStatus
+from weft.core.payload import Payload
+from weft.tools.context import Emit, ToolContext
+from weft.tools.definitions import Access, Tool
+from weft.tools.results import (
+    Parts,
+    ToolFault,
+    ToolOutput,
+    describe_exception,
+    is_too_large,
+    shrink_parts,
+    to_content,
+    truncate_content,
+)
+from weft.tools.scheduling import Ticket
+from weft.tools.summaries import call_summary, result_summary
+
+if TYPE_CHECKING:
+    from weft.tools.runtime import ToolRuntime
+
+GRACE = 2.0
+"""Seconds that a call has to end after cancellation."""
+_CANCELLED = "The call was cancelled before it was done."
+
+
+@dataclass(slots=True)
+class PlannedCall:
+    """A valid call of a known tool."""
+
+    call: ToolCall
+    tool: Tool
+    arguments: JsonObject
+    values: JsonObject
+    """The arguments as the function accepts them."""
+    access: Sequence[Access]
+    changed: bool = False
+    """Whether the approver changed the arguments."""
+
+
+class CallHost(Protocol):
+    """Runs a single call in its own task, from which the call can be detached."""
+
+    @property
+    def task(self) -> "asyncio.Task[None]": ...
+
+    def run_inline(self, work: Coroutine[Any, Any, None]) -> Awaitable[None]: ...
+
+    def detach(self, error: BaseException | None = None) -> None: ...
+
+
+class RunningCall:
+    """The state of one call from plan to result."""
+
+    __slots__ = ("call", "context", "host", "result", "started", "task", "ticket", "timed_out", "tool")
+
+    def __init__(self, call: ToolCall) -> None:
+        self.call = call
+        self.tool: Tool | None = None
+        self.ticket: Ticket | None = None
+        self.task: asyncio.Task[None] | None = None
+        self.host: CallHost | None = None
+        self.context: ToolContext | None = None
+        self.timed_out = False
+        self.started = 0.0
+        self.result: ToolResult | None = None
+
+    def stop(self) -> None:
+        if self.context is not None:
+            self.context.stop()
+        if self.task is not None:
+            self.task.cancel()
+
+
+class CallBatch:
+    """Runs the calls of one message. `results` are in call order."""
+
+    def __init__(
+        self,
+        runtime: "ToolRuntime",
+        calls: Sequence[ToolCall],
+        emit: Emit,
+        notes: Mapping[str, str] | None = None,
+        host: CallHost | None = None,
+        attempts: Mapping[str, int] | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._emit = emit
+        self._notes = notes or {}
+        self._attempts = attempts or {}
+        self._host = host
+        self._calls = [RunningCall(call) for call in calls]
+        self._open = len(calls)
+        self._stopped = False
+        self._done: asyncio.Future[None] | None = None
+        self._slots = asyncio.Semaphore(runtime.concurrency) if len(calls) > runtime.concurrency else None
+
+    @property
+    def results(self) -> list[ToolResult]:
+        return [running.result for running in self._calls if running.result is not None]
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._done = loop.create_future()
+        ready = [(running, planned) for running in self._calls if (planned := self._plan(running)) is not None]
+        for running, planned in ready:
+            if access := self._access(planned, ready):
+                running.ticket = self._runtime.locks.ticket(access)
+        try:
+            if len(ready) == 1 and self._host is not None:
+                running, planned = ready[0]
+                running.host = self._host
+                await self._host.run_inline(self._work(running, planned))
+            elif ready:
+                for running, planned in ready:
+                    running.task = loop.create_task(self._work(running, planned))
+                await self._done
+        except asyncio.CancelledError:
+            await self._stop()
+            raise
+        finally:
+            self.refuse(_CANCELLED, "cancelled")
+
+    def refuse(self, reason: str, status: ToolStatus) -> None:
+        """Give this result to every call that has none."""
+        for running in self._calls:
+            if running.result is None and running.tool is None:
+                self._plan(running)  # an invalid call reports its own fault
+            if running.result is None:
+                self._record(running, _result(running, status, reason))
+
+    def cancel(self) -> None:
+        """Start no further calls and cancel the running ones."""
+        if self._stopped:
+            return  # a second cancellation would interrupt clean-up
+        self._stopped = True
+        for running in self._calls:
+            if running.result is not None:
+                continue
+            running.stop()
+            if running.host is not None:  # it runs in the exchange's task, which the caller cancels
+                self._runtime.timer.start(running, GRACE, partial(self._abandon_cancelled, running))
+
+    async def _stop(self) -> None:
+        tasks = [running.task for running in self._calls if running.task is not None and not running.task.done()]
+        self.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=GRACE)
+
+    def _plan(self, running: RunningCall) -> PlannedCall | None:
+        planned = self._runtime.plan(running.call)
+        if isinstance(planned, ToolFault):
+            self._record(running, self._failure(running, planned))
+            return None
+        running.tool = planned.tool
+        return planned
+
+    def _access(self, planned: PlannedCall, all_of_it: list[tuple[RunningCall, PlannedCall]]) -> Sequence[Access]:
+        """Return the accesses of a call, plus a batch lock if one of the calls is sequential."""
+        if len(all_of_it) == 1 or not any(other.tool.sequential for _, other in all_of_it):
+            return planned.access
+        return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
+
+    async def _work(self, running: RunningCall, planned: PlannedCall) -> None:
+        try:
+            if not self._runtime.allows(planned):
+                planned = await self._runtime.permit(planned, self._emit)
+                self._lock_changed_access(running, planned)
+            if running.ticket is not None:
+                await running.ticket.granted()
+            if self._slots is not None:
+                await self._slots.acquire()
+            self._start(running, planned)
+            assert running.context is not None
+            value = await self._runtime.run(planned, running.context)
+            result = self._success(running, planned, await _fit_output(value))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            assert task is not None
+            if running.timed_out and task.uncancel() == 0:
+                result = self._timeout(running)
+            elif task.cancelling() == 0 and not self._stopped:
+                result = self._failure(running, ToolFault("The tool cancelled itself."))
+            else:
+                self._record(running, self._failure(running, ToolFault(_CANCELLED, status="cancelled")))
+                raise
+        except Exception as error:
+            result = self._failure(running, error)
+        finally:
+            if self._slots is not None and running.started:
+                self._slots.release()
+        self._record(running, result)
+
+    def _lock_changed_access(self, running: RunningCall, planned: PlannedCall) -> None:
+        """Replace the ticket if the approver changed the arguments."""
+        if not planned.changed:
+            return
+        if running.ticket is not None:
+            running.ticket.release()
+        running.ticket = self._runtime.locks.ticket(planned.access) if planned.access else None
+
+    def _start(self, running: RunningCall, planned: PlannedCall) -> None:
+        if self._stopped:
+            raise asyncio.CancelledError
+        runtime, tool, call = self._runtime, planned.tool, running.call
+        loop = asyncio.get_running_loop()
+        running.started = monotonic()
+        running.context = ToolContext(
+            call,
+            runtime.workspace,
+            emit=self._emit,
+            keep=runtime.session_objects,
+            ask=self._ask,
+            loop=loop,
+            host=runtime,
+        )
+        held = running.ticket.held if running.ticket is not None else []
+        summary = call_summary(tool, planned.arguments)
+        self._emit(ToolExecuting(call.id, tool.name, self._attempts.get(call.id, 1), held, summary, tool.idempotent))
+        timeout = tool.timeout if tool.timeout is not None else runtime.timeout
+        runtime.timer.start(running, timeout, partial(self._time_out, running))
+
+    async def _ask(self, call: ToolCall, text: str, suggestions: Sequence[str]) -> str:
+        return await self._runtime.approvals.ask(call, text, suggestions, self._emit)
+
+    # --- outcomes -----------------------------------------------------------------------------------------------------
+
+    def _time_out(self, running: RunningCall) -> None:
+        if running.result is not None:
+            return
+        running.timed_out = True
+        running.stop()
+        if running.host is not None:
+            running.host.task.cancel()
+        self._runtime.timer.start(running, GRACE, partial(self._detach, running))
+
+    def _detach(self, running: RunningCall) -> None:
+        """Record a timeout for a call that did not stop in time, and detach it."""
+        if running.result is None:
+            logging.getLogger("weft").warning("The tool %s did not stop and was left behind.", running.call.name)
+            self._record(running, self._timeout(running))
+            if running.host is not None:
+                running.host.detach()
+
+    def _abandon_cancelled(self, running: RunningCall) -> None:
+        """Record a cancelled call that did not stop in time, and detach it."""
+        if running.result is None and running.host is not None:
+            logging.getLogger("weft").warning("The tool %s did not stop and was left behind.", running.call.name)
+            self._record(running, _result(running, "cancelled", _CANCELLED))
+            running.host.detach(asyncio.CancelledError())
+
+    def _record(self, running: RunningCall, result: ToolResult) -> None:
+        if running.result is not None:
+            return
+        note = self._notes.get(result.id)
+        if note is not None:
+            result = msgspec.structs.replace(result, content=_with_note(result.content, note))
+        running.result = result
+        self._runtime.timer.cancel(running)
+        if running.context is not None:
+            running.context.close()
+        if running.ticket is not None:
+            running.ticket.release()
+        self._emit(_outcome(running, result))
+        self._emit(result)
+        self._open -= 1
+        if self._open == 0 and self._done is not None and not self._done.done():
+            self._done.set_result(None)
+
+    def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
+        limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
+        content, cut = truncate_content(output.content, limit)
+        if planned.changed:
+            content = _with_note(
+                content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
+            )
+        return ToolResult(
+            id=running.call.id,
+            name=running.call.name,
+            status="error" if output.is_error else "ok",
+            content=content,
+            truncated=cut or output.truncated,
+            summary=output.summary,
+            data=output.data,
+        )
+
+    def _failure(self, running: RunningCall, error: Exception) -> ToolResult:
+        text, cut = truncate_content(describe_exception(error, self._runtime.workspace.root), self._runtime.max_output)
+        status: ToolStatus = error.status if isinstance(error, ToolFault) else "error"
+        if running.started and status in ("invalid_input", "unknown_tool"):
+            status = "error"  # those statuses are for calls that never started
+        return _result(running, status, text, cut)
+
+    def _timeout(self, running: RunningCall) -> ToolResult:
+        after = monotonic() - running.started
+        return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
+
+
+async def _fit_output(value: Any) -> ToolOutput:
+    """Convert a return value to a ToolOutput that fits into an event."""
+    output = value if isinstance(value, ToolOutput) else ToolOutput(content=to_content(value))
+    if isinstance(output.content, str) or not is_too_large(output.content):
+        return output
+    content = await asyncio.to_thread(shrink_parts, output.content)
+    return msgspec.structs.replace(output, content=content, truncated=True)
+
+
+def _result(running: RunningCall, status: ToolStatus, content: Parts, truncated: bool = False) -> ToolResult:
+    return ToolResult(id=running.call.id, name=running.call.name, status=status, content=content, truncated=truncated)
+
+
+def _outcome(running: RunningCall, result: ToolResult) -> Payload:
+    elapsed = round((monotonic() - running.started) * 1000, 3) if running.started else 0.0
+    summary = result.summary or result_summary(result)
+    cost = running.context.spent if running.context is not None else 0.0
+    if result.status == "ok":
+        return ToolCompleted(result.id, result.name, elapsed, summary, cost)
+    return ToolFailed(result.id, result.name, result.status, elapsed, summary, cost)
+
+
+def _with_note(content: Parts, note: str) -> Parts:
+    return f"{note}\n{content}" if isinstance(content, str) else [Text(note), *content]

@@ -1,0 +1,105 @@
+"""`Tool`: its definition for the model, its effect, its locks, and the preview of the file that it will write."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from weft.core.json import JsonObject
+from weft.core.messages import ToolDefinition
+from weft.tools.context import ToolContext
+from weft.tools.validation import Validator
+from weft.tools.workspace.base import Workspace
+
+Growth = tuple[tuple[str | int, ...], str]
+"""Path of a string in the arguments and the text appended to it, as `wires.partial_json` reports it."""
+
+
+class CallPreview(Protocol):
+    """Previews the file that a call will write, while its arguments stream in."""
+
+    def grow(self, growths: Iterable[Growth]) -> Iterable[tuple[str, str]]:
+        """Process new argument text. Yield `(path, text)` for text to append to a file's preview."""
+        ...
+
+    def end(self) -> Iterable[tuple[str, str]]:
+        """Yield the rest of the preview once the arguments are complete."""
+        ...
+
+
+class WholeFile:
+    """The preview of tools with a `path` and a whole-file `content` argument. Text before the path is buffered."""
+
+    def __init__(self, path: str = "path", text: str = "content") -> None:
+        self._path_key, self._text_key = (path,), (text,)
+        self._path: list[str] = []
+        self._held: list[str] = []  # text received before the path
+
+    def grow(self, growths: Iterable[Growth]) -> Iterable[tuple[str, str]]:
+        for key, text in growths:
+            if key == self._path_key:
+                self._path.append(text)
+            elif key == self._text_key:
+                if self._path and not self._held:
+                    yield "".join(self._path), text
+                else:
+                    self._held.append(text)
+
+    def end(self) -> Iterable[tuple[str, str]]:
+        if self._held and self._path:
+            yield "".join(self._path), "".join(self._held)
+            self._held = []
+
+
+Effect = Literal["none", "read", "write", "run", "network", "any"]
+"""The side effect of a tool. `any` is the default of functions that declare none."""
+
+Run = Callable[[JsonObject, ToolContext], Awaitable[Any]]
+"""Called with arguments that match the schema. Returns any value or a `ToolOutput`, or raises a `ToolFault`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """A resource that a call needs, such as `file:src/app.py`; `file:` alone is the whole workspace.
+
+    A call waits for earlier calls with a conflicting access. Two reads do not conflict.
+    """
+
+    resource: str
+    changes: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    definition: ToolDefinition
+    run: Run
+    effect: Effect = "any"
+    access: Callable[[JsonObject], Sequence[Access]] | None = None
+    """The resources that a call with these arguments locks."""
+    subjects: Callable[[JsonObject], Sequence[str] | None] | None = None
+    """The strings that permission rules match, such as a path or the parts of a command line. None: too complex."""
+    summary: Callable[[JsonObject], str] | None = None
+    """A one-line description of a call for the user interface."""
+    convert: Callable[[JsonObject], JsonObject] | None = None
+    """Converts valid JSON arguments to the function's types. Raises ValueError with the path of an invalid value."""
+    timeout: float | None = None
+    """Time limit in seconds. None: the runtime's default."""
+    max_output: int | None = None
+    """Maximum characters of a result that is sent to the model. None: the runtime's default."""
+    preview: Callable[[Workspace], CallPreview] | None = None
+    """Previews the file that a call will write, while the model still streams the call."""
+    pure: bool = False
+    """The result depends only on the arguments and the files, so it may be cached."""
+    idempotent: bool = False
+    sequential: bool = False
+    """Never runs concurrently with another call of the same message."""
+
+    validator: Validator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "validator", Validator(self.name, self.definition.input_schema, lazy=self.convert is not None)
+        )
+
+    @property
+    def name(self) -> str:
+        return self.definition.name

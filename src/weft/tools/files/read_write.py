@@ -1,0 +1,234 @@
+"""The tools `read_file`, `create_file` and `write_file`."""
+
+import base64
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+
+from weft.core.json import JsonObject
+from weft.core.media import picture_type
+from weft.core.messages import Image, ResultPart, Text
+from weft.tools.context import ToolContext
+from weft.tools.definitions import WholeFile
+from weft.tools.files.access import (
+    MAX_IMAGE,
+    MAX_READ,
+    count_changes,
+    count_lines,
+    file_accesses,
+    named_paths,
+    path_subject,
+    path_subjects,
+    publish_changes,
+    writes_path,
+)
+from weft.tools.function_tools import tool
+from weft.tools.results import ToolFault, ToolOutput
+from weft.tools.workspace.base import Workspace, require_text
+
+
+def _whole_file_preview(_: Workspace) -> WholeFile:
+    return WholeFile()
+
+
+def _write_summary(arguments: JsonObject) -> str:
+    return f"Write {arguments['path']} ({count_lines(arguments['content'])})"
+
+
+@tool(
+    name="create_file",
+    effect="write",
+    access=writes_path,
+    subjects=path_subject,
+    summary=_write_summary,
+    preview=_whole_file_preview,
+)
+def create_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
+    """Write a file with the whole content given, making its folders. A file that is there already is replaced.
+
+    To change a part of a file, edit_file takes less writing.
+
+    Args:
+        path: The file's path, relative to the workspace.
+        content: The whole text of the file.
+    """
+    return _write_file(path, content, ctx)
+
+
+@tool(
+    name="write_file",
+    effect="write",
+    access=writes_path,
+    subjects=path_subject,
+    summary=_write_summary,
+    preview=_whole_file_preview,
+)
+def write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
+    """Write a file with the whole content given, making its folders. A file that is there already is replaced.
+
+    Args:
+        path: The file's path, relative to the workspace.
+        content: The whole text of the file.
+    """
+    return _write_file(path, content, ctx)
+
+
+def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
+    place = ctx.workspace.normal(path)
+    replaces = ctx.workspace.exists(place)
+    change = ctx.workspace.write(place, content, on_change=publish_changes(ctx))
+    if change is None:
+        return ToolOutput(
+            content=f"{place} has exactly this content already; nothing was changed.", summary="no change"
+        )
+    if not replaces:
+        return ToolOutput(content=f"Created {place} ({count_lines(content)}).", summary=f"new, {count_lines(content)}")
+    counts = count_changes(change.diff)
+    return ToolOutput(content=f"Replaced {place} ({count_lines(content)}, {counts}).", summary=counts)
+
+
+FILE_LINES = 2_000
+FILE_CHARACTERS = 60_000
+ALL_CHARACTERS = 120_000
+MAX_FILES = 50
+_ALL_IMAGES = 4 * MAX_IMAGE
+
+_Line = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class FileRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file, or some of its lines."""
+
+    path: Annotated[str, msgspec.Meta(description="The file's path, relative to the workspace.")]
+    start_line: Annotated[_Line | None, msgspec.Meta(description="First line to read, counted from 1.")] = None
+    end_line: Annotated[_Line | None, msgspec.Meta(description="Last line to read.")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    parts: list[ResultPart]
+    size: int = 0
+    cut: bool = False
+
+
+def _read_summary(arguments: JsonObject) -> str:
+    paths = named_paths(arguments)
+    return f"Read {paths[0]}" if len(paths) == 1 else f"Read {len(paths)} files: {', '.join(paths)}"
+
+
+@tool(
+    name="read_file",
+    effect="read",
+    access=lambda arguments: file_accesses(named_paths(arguments), changes=False),
+    subjects=lambda arguments: path_subjects(named_paths(arguments)),
+    summary=_read_summary,
+    max_output=ALL_CHARACTERS + 20_000,
+    idempotent=True,
+)
+def read_file(
+    ctx: ToolContext,
+    files: list[FileRange] | None = None,
+    path: str | None = None,
+    start_line: _Line | None = None,
+    end_line: _Line | None = None,
+) -> ToolOutput:
+    """Read files: text as it is, PNG, JPEG, GIF and WebP as pictures. Read all files you need in one call.
+
+    Each file comes under a line with its path and the lines shown. What is too long is cut and says where to go on.
+
+    Args:
+        files: The files to read, each with its path and optionally its first and last line.
+        path: For a single file, instead of files: its path, relative to the workspace.
+        start_line: With path: first line to read, counted from 1.
+        end_line: With path: last line to read.
+    """
+    wanted = _wanted(files, path, start_line, end_line)
+    parts: list[ResultPart] = []
+    room, image_room, faults, cut = ALL_CHARACTERS, _ALL_IMAGES, list[ToolFault](), False
+    for file in wanted:
+        try:
+            done = _read_one(ctx.workspace, file, room, image_room)
+        except ToolFault as fault:
+            if len(wanted) == 1:
+                raise
+            faults.append(fault)
+            parts.append(Text(f"=== {file.path} could not be read: {fault} ==="))
+            continue
+        parts += done.parts
+        if any(isinstance(part, Image) for part in done.parts):
+            image_room -= done.size
+        else:
+            room -= done.size
+        cut = cut or done.cut
+    summary = f"{len(wanted) - len(faults)} of {len(wanted)} files" if len(wanted) > 1 else ""
+    return ToolOutput(content=_joined(parts), summary=summary, truncated=cut, is_error=len(faults) == len(wanted))
+
+
+def _wanted(
+    files: list[FileRange] | None, path: str | None, start_line: int | None, end_line: int | None
+) -> list[FileRange]:
+    wanted = list(files or ())
+    if path:
+        wanted.insert(0, FileRange(path, start_line, end_line))
+    if not wanted:
+        raise ToolFault("No file was named; give files, or the path of one.", "invalid_path")
+    if len(wanted) > MAX_FILES:
+        raise ToolFault(f"{len(wanted)} files are too many; read at most {MAX_FILES} in one call.", "too_large")
+    return wanted
+
+
+def _read_one(workspace: Workspace, file: FileRange, room: int, image_room: int) -> _Read:
+    path = workspace.normal(file.path)
+    content = workspace.read(path, limit=MAX_READ)
+    kind = picture_type(content)
+    if kind is None:
+        return _lines(require_text(path, content), path, file, room)
+    if len(content) > min(MAX_IMAGE, image_room):
+        raise ToolFault(
+            f"{path} is a picture of {len(content)} bytes, more than the {min(MAX_IMAGE, image_room)} there is room "
+            "for; read it alone, or make it smaller.",
+            "too_large",
+        )
+    picture = Image(media_type=kind, data=base64.b64encode(content).decode())
+    return _Read([Text(f"=== {path} ({kind}, {len(content)} bytes) ==="), picture], len(content))
+
+
+def _lines(text: str, path: str, file: FileRange, room: int) -> _Read:
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    total = len(lines)
+    first = file.start_line or 1
+    last = min(file.end_line or total, total)
+    if not total:
+        return _Read([Text(f"=== {path} (empty) ===")])
+    if first > total:
+        raise ToolFault(f"{path} has {total} lines, so there is no line {first}.", "no_such_line")
+    if first > last:
+        raise ToolFault(f"Lines {first} to {last} of {path} are the wrong way round.", "no_such_line")
+    if room <= 0:
+        return _Read(
+            [Text(f"=== {path} ({total} lines) is left out: this result is full; read it by itself ===")], 0, True
+        )
+    room = min(room, FILE_CHARACTERS)
+    shown: list[str] = []
+    for line in lines[first - 1 : min(last, first - 1 + FILE_LINES)]:
+        if shown and len(line) >= room:
+            break
+        shown.append(line[: max(room, 0)])
+        room -= len(line) + 1
+    end = first + len(shown) - 1
+    body = "\n".join(shown)
+    notes: list[str] = []
+    if room < -1:
+        notes.append(f"[Line {end} has {len(lines[end - 1])} characters and is cut; search_files finds text in it.]")
+    if end < last:
+        notes.append(f"[Cut: {last - end} more lines were asked for; go on with start_line={end + 1}.]")
+    header = f"=== {path} (lines {first}-{end} of {total}) ==="
+    return _Read([Text("\n".join((header, body, *notes)))], len(body), bool(notes))
+
+
+def _joined(parts: list[ResultPart]) -> str | list[ResultPart]:
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    return "\n\n".join(texts) if len(texts) == len(parts) else parts

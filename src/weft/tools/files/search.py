@@ -1,0 +1,278 @@
+"""`search_files`: finds the lines that match a regular expression, in bounded time.
+
+A text is searched in pieces, so that the time limit is checked often, whatever the pattern and the line length.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+
+from weft.core.json import JsonObject
+from weft.tools.context import ToolContext
+from weft.tools.files.access import MAX_TEXT, path_subject, reads_all
+from weft.tools.files.listing import Deadline, Walk, is_inside_skipped, order
+from weft.tools.files.pattern import Expression, Glob
+from weft.tools.files.ripgrep import Ripgrep
+from weft.tools.function_tools import tool
+from weft.tools.results import ToolOutput
+from weft.tools.workspace.base import PathFault, Workspace, decode_text, is_temporary, is_usable_path
+
+_STEPS = 15_000_000  # maximum for a pattern on one piece of text
+_LEAST, _MOST = 4_096, 1_000_000
+_WIDTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLine:
+    """A line of a file, shortened for display. `matches` is False for a context line."""
+
+    number: int
+    text: str
+    matches: bool = True
+
+
+class Scan:
+    """Searches one text. `cut` is set if the time ran out, `long` if a line was searched only in part."""
+
+    def __init__(self, content: bytes, expression: Expression, deadline: Deadline) -> None:
+        self.cut = False
+        self.long = False
+        self._content = content.replace(b"\r\n", b"\n")
+        self._end = len(self._content) - self._content.endswith(b"\n")
+        self._expression = expression
+        self._deadline = deadline
+        self._piece = min(max(_STEPS // max(expression.size, 1), _LEAST), _MOST)
+
+    def lines(self, context: int = 0) -> Iterator[FoundLine]:
+        """Yield the matching lines in order, each with `context` lines around it."""
+        starts = _Starts(self._content, self._end)
+        last = due = 0  # the last line that was yielded, and the last context line that is due
+        for number, place in self._matches():
+            for around in sorted(
+                {*range(last + 1, min(due, number - 1) + 1), *range(max(number - context, last + 1), number)}
+            ):
+                yield FoundLine(around, starts.text(around), False)
+            yield FoundLine(number, starts.text(number, place))
+            last, due = number, number + context
+        for around in range(last + 1, due + 1):
+            if starts.has(around):
+                yield FoundLine(around, starts.text(around), False)
+
+    def _matches(self) -> Iterator[tuple[int, int]]:
+        """Yield the number of each matching line and the start of its first match."""
+        content, at, number = self._content, 0, 1
+        while at <= self._end and at < len(content):
+            if self._deadline.passed:
+                self.cut = True
+                return
+            end, after = self._piece_at(at)
+            place = self._expression.find(content, at, end, cut=content[end : end + 1] not in (b"\n", b""))
+            if place < 0:
+                number += content.count(b"\n", at, after)
+                at = after
+                continue
+            number += content.count(b"\n", at, place)
+            yield number, place
+            line_end = content.find(b"\n", place)
+            if line_end < 0:
+                return
+            number += 1
+            at = line_end + 1
+
+    def _piece_at(self, at: int) -> tuple[int, int]:
+        """Return the end of a piece of whole lines, and the start of the next piece."""
+        if at + self._piece >= self._end:
+            return self._end, self._end + 1
+        end = self._content.rfind(b"\n", at, at + self._piece)
+        if end >= 0:
+            return end, end + 1
+        self.long = True
+        end = self._content.find(b"\n", at)
+        return at + self._piece, (self._end if end < 0 else end) + 1
+
+
+class _Starts:
+    """The start positions of lines, computed on demand."""
+
+    def __init__(self, content: bytes, end: int) -> None:
+        self._content = content
+        self._end = end
+        self._starts = [0]
+
+    def has(self, number: int) -> bool:
+        while len(self._starts) < number:
+            found = self._content.find(b"\n", self._starts[-1], self._end)
+            if found < 0:
+                return False
+            self._starts.append(found + 1)
+        return True
+
+    def text(self, number: int, place: int | None = None) -> str:
+        """Return a line, or the part of a long line around a position."""
+        self.has(number)
+        start = self._starts[number - 1]
+        end = self._content.find(b"\n", start, self._end)
+        end = self._end if end < 0 else end
+        if end - start <= _WIDTH:
+            return self._content[start:end].decode("utf-8", "replace")
+        first = max(start, (start if place is None else place) - _WIDTH // 3)
+        last = min(end, first + _WIDTH)
+        text = self._content[first:last].decode("utf-8", "ignore")
+        return f"{'…' * (first > start)}{text}{'…' * (last < end)}"
+
+
+MAX_SHOWN = 60_000
+_MAX_BYTES = 512 << 20
+
+
+def _summary(arguments: JsonObject) -> str:
+    where = arguments.get("path") or arguments.get("glob")
+    return f"Search {arguments['pattern']}" + (f" in {where}" if where else "")
+
+
+@tool(
+    name="search_files",
+    effect="read",
+    access=reads_all,
+    subjects=path_subject,
+    summary=_summary,
+    max_output=MAX_SHOWN + 10_000,
+    idempotent=True,
+)
+def search_files(
+    pattern: str,
+    ctx: ToolContext,
+    path: str = "",
+    glob: str | None = None,
+    ignore_case: bool = False,
+    context: Annotated[int, msgspec.Meta(ge=0, le=20)] = 0,
+    max_results: Annotated[int, msgspec.Meta(ge=1, le=1000)] = 100,
+) -> ToolOutput:
+    """Search the text of files with a regular expression (RE2 syntax), line by line: path:line: text.
+
+    Binary files, very large files and folders such as node_modules and .git are not searched, unless path names the
+    folder.
+
+    Args:
+        pattern: The regular expression. It matches within one line; special characters need a backslash.
+        path: A folder or file to search in, relative to the workspace; empty for all.
+        glob: Only files whose path matches, such as *.py or src/**/*.ts.
+        ignore_case: Whether upper and lower case are the same.
+        context: How many lines around each match to show.
+        max_results: How many matching lines to show.
+    """
+    deadline = Deadline()
+    expression = Expression(pattern, ignore_case=ignore_case)
+    matcher = Glob(glob) if glob else None
+    walk = Walk(ctx.workspace, path, deadline=deadline)
+    names = None
+    if can_narrow(ctx.workspace, walk):
+        narrowed = Ripgrep(ctx.workspace.root)
+        names = narrowed.candidates(pattern, walk.start, ignore_case=ignore_case, deadline=deadline)
+    files = _walked(walk) if names is None else _named(names, walk.start)
+    search = _Search(ctx.workspace, expression, deadline, context, max_results)
+    for file in files:
+        if matcher is not None and not matcher.matches(file):
+            continue
+        if not search.look_into(file):
+            break
+    if walk.cut:
+        search.notes.append(f"[Stopped {walk.cut}; name a path or glob to search less.]")
+    return search.output()
+
+
+def can_narrow(workspace: Workspace, walk: Walk) -> bool:
+    """Return whether ripgrep may preselect files: on disk only, and not inside a skipped folder."""
+    return not workspace.is_project and bool(workspace.root) and not walk.is_file and not walk.starts_skipped
+
+
+def _walked(walk: Walk) -> Iterator[str]:
+    return (entry.path for entry in walk if entry.kind == "file")
+
+
+def _named(names: Iterable[str], start: str) -> list[str]:
+    """Return the files found by ripgrep that a walk would visit, in the order of a walk."""
+    found = (name for name in names if is_usable_path(name) and not is_temporary(name.rpartition("/")[2]))
+    return sorted((name for name in found if not is_inside_skipped(name, start)), key=order)
+
+
+class _Search:
+    """Collects the matching lines of files until a limit is reached."""
+
+    def __init__(
+        self, workspace: Workspace, expression: Expression, deadline: Deadline, context: int, max_results: int
+    ) -> None:
+        self.notes: list[str] = []
+        self._workspace = workspace
+        self._expression = expression
+        self._deadline = deadline
+        self._context = context
+        self._most = max_results
+        self._lines: list[str] = []
+        self._room = MAX_SHOWN
+        self._bytes = _MAX_BYTES
+        self._found = 0
+        self._files = 0
+        self._too_large = 0
+        self._long = False
+
+    def look_into(self, path: str) -> bool:
+        """Search a file. Return False if the search is to end."""
+        if self._deadline.passed:
+            self._stop_for_time()
+            return False
+        try:
+            content = self._workspace.read(path, limit=MAX_TEXT, remember=False)
+        except PathFault as fault:
+            self._too_large += fault.kind == "too_large"
+            return True
+        if decode_text(content) is None:
+            return True
+        self._bytes -= len(content)
+        if self._bytes < 0:
+            self.notes.append(f"[Stopped after {_MAX_BYTES >> 20} MB; name a path or glob to search less.]")
+            return False
+        scan = Scan(content, self._expression, self._deadline)
+        enough = not self._collect(path, scan.lines(self._context))
+        self._long = self._long or scan.long
+        if scan.cut and not enough:
+            self._stop_for_time()
+        return not enough and not scan.cut
+
+    def output(self) -> ToolOutput:
+        notes = self.notes
+        if self._too_large:
+            notes.append(f"[{self._too_large} files of more than {MAX_TEXT >> 20} MB were not searched.]")
+        if self._long:
+            notes.append("[Very long lines were searched only at their beginning.]")
+        if not self._found:
+            return ToolOutput(
+                content="\n".join(["No line matches.", *notes]), summary="no lines", truncated=bool(notes)
+            )
+        summary = f"{self._found} line{'s' * (self._found != 1)} in {self._files} file{'s' * (self._files != 1)}"
+        return ToolOutput(content="\n".join(self._lines + notes), summary=summary, truncated=bool(notes))
+
+    def _collect(self, path: str, lines: Iterable[FoundLine]) -> bool:
+        last = 0
+        for line in lines:
+            if line.matches and self._found == self._most:
+                self.notes.append(f"[Stopped at {self._most} matching lines; narrow the search, or raise max_results.]")
+                return False
+            if self._context and self._lines and line.number != last + 1:
+                self._lines.append("--")
+            mark = ":" if line.matches else "-"
+            text = f"{path}{mark}{line.number}{mark} {line.text}"
+            self._room -= len(text) + 1
+            if self._room < 0:
+                self.notes.append("[Stopped: the result is full; narrow the search.]")
+                return False
+            self._lines.append(text)
+            self._files += not last
+            self._found += line.matches
+            last = line.number
+        return True
+
+    def _stop_for_time(self) -> None:
+        self.notes.append(f"[Stopped after {self._deadline.seconds:g} s; name a path or glob to search less.]")

@@ -1,0 +1,266 @@
+"""Turns typed Python functions into tools (`@weft.tool`), and holds the registry of an agent's tools.
+
+The signature becomes the JSON Schema and the docstring the description. A parameter of type `ToolContext` is filled in
+by the runtime and hidden from the model. A coroutine function runs in the event loop, a plain function in a thread.
+"""
+
+import asyncio
+import contextvars
+import inspect
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import partial
+from typing import Annotated, Any, TypeVar, overload
+
+import msgspec
+
+from weft.core.errors import ConfigurationError
+from weft.core.json import JsonObject
+from weft.core.messages import ToolDefinition
+from weft.tools.context import ToolContext
+from weft.tools.definitions import Access, CallPreview, Effect, Tool
+from weft.tools.type_schema import TypeSchema
+from weft.tools.workspace.base import Workspace
+
+_SECTION = re.compile(r"^(args|arguments|parameters|returns?|yields?|raises|examples?|notes?)\s*:\s*$", re.IGNORECASE)
+_UNDERLINED = re.compile(r"^-{3,}\s*$")
+_PARAMETER = re.compile(r"^(\*{0,2}\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_FIELD = re.compile(r"^:param\s+(?:[^:]*\s)?(\w+)\s*:\s*(.*)$")
+
+
+def read_docstring(function: object) -> tuple[str, dict[str, str]]:
+    """Return the description and the text for each parameter (Google or reST style)."""
+    lines = (inspect.getdoc(function) or "").splitlines()
+    description: list[str] = []
+    parameters: dict[str, list[str]] = {}
+    section = ""
+    current: list[str] | None = None
+    for number, line in enumerate(lines):
+        heading = _SECTION.match(line)
+        underlined = number + 1 < len(lines) and _UNDERLINED.match(lines[number + 1]) is not None
+        if heading or (underlined and line.strip()):
+            section, current = line.strip(" :").lower(), None
+        elif field := _FIELD.match(line.strip()):
+            section, current = ":param", parameters.setdefault(field[1], [field[2]])
+        elif line.lstrip().startswith(":"):
+            section, current = "other", None
+        elif not section:
+            description.append(line)
+        elif section in ("args", "arguments", "parameters") and (named := _named(line, current)):
+            current = parameters.setdefault(named[0], [named[1]])
+        elif current is not None and line.strip():
+            current.append(line.strip())
+    return "\n".join(description).strip(), {name: " ".join(text).strip() for name, text in parameters.items()}
+
+
+def _named(line: str, current: list[str] | None) -> tuple[str, str] | None:
+    """Return the name and text of a parameter that begins on this line, or None for a continuation line."""
+    found = _PARAMETER.match(line.strip())
+    indent = len(line) - len(line.lstrip())
+    if found is None or (current is not None and indent > 4):
+        return None
+    return found[1].lstrip("*"), found[2]
+
+
+T = TypeVar("T")
+
+GRACE = 1.5
+"""Seconds to wait for a thread after its call was cancelled."""
+
+
+async def in_thread(function: Callable[[], T], name: str) -> T:
+    """Run a function in a daemon thread, with the context variables of the caller."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        resolve: Callable[[], None]
+        try:
+            resolve = partial(_finish, done, context.run(function))
+        except BaseException as error:
+            resolve = partial(_fail, done, error)
+        with suppress(RuntimeError):  # the loop may be closed
+            loop.call_soon_threadsafe(resolve)
+
+    threading.Thread(target=work, name=f"weft-tool-{name}", daemon=True).start()
+    try:
+        return await asyncio.shield(done)
+    except asyncio.CancelledError:
+        done.add_done_callback(_ignore)
+        await asyncio.wait([done], timeout=GRACE)
+        if not done.done():
+            logging.getLogger("weft").warning("The tool %s could not be stopped and was left behind.", name)
+        raise
+
+
+def _ignore(done: "asyncio.Future[Any]") -> None:
+    """Retrieve the exception of an abandoned call, so that asyncio does not log it."""
+    if not done.cancelled():
+        done.exception()
+
+
+def _finish(done: "asyncio.Future[Any]", value: Any) -> None:
+    if not done.done():
+        done.set_result(value)
+
+
+def _fail(done: "asyncio.Future[Any]", error: BaseException) -> None:
+    if done.done():
+        return
+    # a future cannot hold StopIteration, and an exit or cancellation inside the thread must not propagate
+    if isinstance(error, StopIteration | KeyboardInterrupt | SystemExit | asyncio.CancelledError):
+        error = RuntimeError(f"{type(error).__name__} in a tool")
+    done.set_exception(error)
+
+
+Function = Callable[..., Any]
+
+
+@overload
+def tool(function: Function, /) -> Tool: ...
+
+
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    effect: Effect = "any",
+    access: Callable[[JsonObject], Sequence[Access]] | None = None,
+    subjects: Callable[[JsonObject], Sequence[str] | None] | None = None,
+    summary: Callable[[JsonObject], str] | None = None,
+    timeout: float | None = None,
+    max_output: int | None = None,
+    preview: Callable[[Workspace], CallPreview] | None = None,
+    pure: bool = False,
+    idempotent: bool = False,
+    sequential: bool = False,
+) -> Callable[[Function], Tool]: ...
+
+
+def tool(
+    function: Function | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    **options: Any,
+) -> Tool | Callable[[Function], Tool]:
+    """Turn a typed function into a tool. `weft.Tool` describes the options."""
+    if function is None:
+        return lambda given: tool_of(given, name=name, description=description, **options)
+    return tool_of(function, name=name, description=description, **options)
+
+
+def tool_of(function: Function, *, name: str | None = None, description: str | None = None, **options: Any) -> Tool:
+    tool_name = name or getattr(function, "__name__", type(function).__name__)
+    where = f"The tool {tool_name!r}"
+    documented, parameter_texts = read_docstring(function)
+    fields, context = _parameters(function, parameter_texts, where)
+    arguments = msgspec.defstruct(f"{tool_name}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
+    shape = TypeSchema(arguments, where)
+    schema = {key: value for key, value in shape.schema.items() if key != "title"}
+    names = tuple(field[0] for field in fields)
+
+    def convert(given: JsonObject) -> JsonObject:
+        value = shape.convert(given)
+        return {name: getattr(value, name) for name in names}
+
+    is_async = inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004
+    )
+
+    async def run(given: JsonObject, ctx: ToolContext) -> Any:
+        if context is not None:
+            given = {**given, context: ctx}
+        if is_async:
+            return await function(**given)
+        value = await in_thread(partial(function, **given), tool_name)
+        return await value if inspect.isawaitable(value) else value
+
+    definition = ToolDefinition(name=tool_name, description=description or documented, input_schema=schema)
+    return Tool(definition=definition, run=run, convert=convert, **options)
+
+
+def _parameters(
+    function: Function, descriptions: dict[str, str], where: str
+) -> tuple[list[tuple[str, Any, Any]], str | None]:
+    """Return the fields that the model fills in, and the name of the ToolContext parameter."""
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except (TypeError, ValueError, NameError) as error:
+        raise ConfigurationError(f"{where} has a signature that cannot be read: {error}.") from None
+    fields: list[tuple[str, Any, Any]] = []
+    context = None
+    for parameter in signature.parameters.values():
+        if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD and parameter.kind is not parameter.KEYWORD_ONLY:
+            raise ConfigurationError(f"{where} takes {parameter}; every parameter needs a name of its own.")
+        kind = parameter.annotation
+        if kind is ToolContext:
+            context = parameter.name
+            continue
+        if kind is parameter.empty:
+            raise ConfigurationError(f"{where}: the parameter {parameter.name!r} has no type; annotate it.")
+        if parameter.name in descriptions:
+            kind = Annotated[kind, msgspec.Meta(description=descriptions[parameter.name])]
+        default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
+        if isinstance(default, list | dict | set):
+            default = msgspec.field(default_factory=partial(_copy, default))
+        fields.append((parameter.name, kind, default))
+    return fields, context
+
+
+def _copy(value: Any) -> Any:
+    return value.copy()
+
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+
+ToolLike = Tool | Callable[..., Any]
+
+
+class Registry:
+    """The tools of an agent by name. Plain functions are converted to tools when they are added."""
+
+    def __init__(self, tools: Iterable[ToolLike] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            self.add(tool)
+
+    def add(self, tool: ToolLike) -> Tool:
+        if not isinstance(tool, Tool):
+            tool = tool_of(tool)
+        if tool.name in self._tools:
+            raise ConfigurationError(f"There are two tools named {tool.name!r}; give one of them another name.")
+        if not _NAME.match(tool.name):
+            raise ConfigurationError(f"{tool.name!r} is no name for a tool: use at most 64 letters, digits, _ and -.")
+        self._tools[tool.name] = tool
+        return tool
+
+    def remove(self, name: str) -> None:
+        self._tools.pop(name, None)
+
+    def find(self, name: str) -> Tool | None:
+        return self._tools.get(name)
+
+    def nearest(self, name: str) -> str | None:
+        """Return the most similar tool name, or None."""
+        return next(iter(get_close_matches(name, self._tools, 1, 0.6)), None)
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        return [tool.definition for tool in self._tools.values()]
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools

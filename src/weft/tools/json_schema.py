@@ -1,0 +1,188 @@
+"""Compiles JSON Schemas with jsonschema-rs. References are not fetched, patterns run in linear time, work is bounded.
+
+Schemas and values are untrusted, and neither compiling nor checking can be interrupted. Both are therefore measured
+first: a schema that is too large, too deep or too recursive is rejected, and so is a value whose check would take too
+long. A pattern that the linear engine cannot run is reported in `unchecked`.
+"""
+
+import logging
+import threading
+from collections import OrderedDict
+from enum import Enum
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, cast
+
+from weft.core.json import JsonObject, encode
+from weft.tools.schema_budget import (
+    MAX_VALUE_DEPTH,
+    MAX_WORK,
+    SchemaFault,
+    SchemaSurvey,
+    measure_value,
+    pattern_options,
+)
+from weft.tools.schema_messages import TYPES, Explainer, Path, Problem, describe_keyword, quote
+
+if TYPE_CHECKING:
+    from jsonschema_rs import ValidationError, Validator
+
+MAX_EXPLAINED = 100_000
+"""Maximum steps of a check that collects all errors. Beyond that, only the first error is reported."""
+_CACHED = 2_000
+_TOO_DEEP = "nested too deeply to be checked against the schema; make it flatter"
+_TOO_MUCH = "too much to be checked against the schema; make it smaller"
+
+
+class JsonSchema:
+    """A compiled schema. Raises SchemaFault if the schema is invalid or exceeds the budget."""
+
+    def __init__(self, schema: Any) -> None:
+        try:
+            self._schema = _copy(schema)
+            self._survey = SchemaSurvey(self._schema)
+            self._validator = _compile(self._schema)
+        except RecursionError:
+            raise SchemaFault((), "the schema is nested too deeply; make it flatter.") from None
+        self.unchecked = tuple(self._survey.unchecked)
+        """One sentence for each pattern that is not checked."""
+        self._reported = False
+
+    def report_unchecked(self, tool: str) -> None:
+        """Log the patterns that are not checked, once."""
+        if self.unchecked and not self._reported:
+            self._reported = True
+            logging.getLogger("weft").warning("In the schema of the tool %s: %s", tool, " ".join(self.unchecked))
+
+    def is_valid(self, value: Any) -> bool:
+        """Return whether the value is valid. A value that is too deep or too large to check is not."""
+        if self._refusal(value) is not None:
+            return False
+        try:
+            return self._validator.is_valid(value)
+        except UnicodeEncodeError:
+            return self._validator.is_valid(_without_surrogates(value))
+
+    def problems(self, value: Any, limit: int = 10) -> list[Problem]:
+        """Return at most `limit` problems; none if the value is valid."""
+        refusal = self._refusal(value)
+        if refusal is not None:
+            return [Problem((), refusal)]
+        if self.is_valid(value):
+            return []
+        found = Explainer(self._schema, self._subschema).explain(self._errors(value), value, limit)
+        return found or [Problem((), "the value does not fit the schema")]
+
+    def _errors(self, value: Any) -> "list[ValidationError]":
+        """Return all errors of a value, or only the first one if the value is large."""
+        from jsonschema_rs import ValidationError
+
+        value = _without_surrogates(value)
+        survey = self._survey
+        work = survey.work(value) if survey.recursive else measure_value(value)[0] * survey.size
+        if work <= MAX_EXPLAINED:
+            return list(self._validator.iter_errors(value))
+        if not survey.recursive:
+            try:
+                self._validator.validate(value)
+            except ValidationError as error:
+                return [error]
+        return []
+
+    def _refusal(self, value: Any) -> str | None:
+        """Return why a value is not checked, or None."""
+        nodes, characters, depth = measure_value(value)
+        if depth > MAX_VALUE_DEPTH:
+            return _TOO_DEEP
+        survey = self._survey
+        work = nodes * survey.size + characters * survey.pattern_weight
+        return None if work <= MAX_WORK or survey.work(value) <= MAX_WORK else _TOO_MUCH
+
+    def _subschema(self, path: Path) -> "Validator | None":
+        """Return the validator of a subschema."""
+        from jsonschema_rs import validator_map_for
+
+        pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
+        validators = validator_map_for(
+            self._schema, pattern_options=pattern_options(), validate_formats=False, offline=True
+        )
+        return validators.get(f"#{pointer}")
+
+
+_cache: OrderedDict[bytes, JsonSchema] = OrderedDict()
+_cache_lock = threading.Lock()
+
+
+def compile_schema(schema: Any) -> JsonSchema:
+    """Return the compiled schema, cached by content. Thread-safe."""
+    try:
+        digest = sha256(encode(schema)).digest()
+    except (TypeError, ValueError, RecursionError):
+        return JsonSchema(schema)
+    with _cache_lock:
+        known = _cache.get(digest)
+        if known is not None:
+            _cache.move_to_end(digest)
+            return known
+    compiled = JsonSchema(schema)
+    with _cache_lock:
+        _cache[digest] = compiled
+        if len(_cache) > _CACHED:
+            _cache.popitem(last=False)
+    return compiled
+
+
+def _compile(schema: Any) -> "Validator":
+    import jsonschema_rs
+
+    try:
+        return jsonschema_rs.validator_for(
+            schema, pattern_options=pattern_options(), validate_formats=False, offline=True
+        )
+    except jsonschema_rs.ValidationError as error:
+        raise _fault(error) from None
+    except ValueError as error:
+        reason = "nested too deeply" if "Recursion" in str(error) else "no JSON"
+        raise SchemaFault((), f"the schema is {reason}; make it simpler.") from None
+
+
+def _fault(error: "ValidationError") -> SchemaFault:
+    """Convert an error of the metaschema."""
+    path, kind, value = tuple(error.instance_path), error.kind, error.instance
+    name = type(kind).__name__
+    if "type" in path[-2:]:
+        return SchemaFault(path, f"{quote(value)} is no JSON type; the types are {', '.join(TYPES)}.")
+    if name == "AnyOf" or (name == "Type" and "object" in cast(Any, kind).types and len(cast(Any, kind).types) > 1):
+        return SchemaFault(path, f"{quote(value)} is no schema; give an object.")
+    if name == "UniqueItems":
+        return SchemaFault(path, "holds a value twice.")
+    reason = describe_keyword(kind, value) or quote(error.message.partition("\n")[0])
+    return SchemaFault(path, f"{reason}.")
+
+
+def _copy(value: Any) -> Any:
+    """Copy to plain JSON values: tuples become lists, enum members their values."""
+    match value:
+        case Enum():
+            return _copy(value.value)
+        case dict() if all(isinstance(name, str) for name in cast("dict[Any, Any]", value)):
+            return {name: _copy(item) for name, item in cast(JsonObject, value).items()}
+        case list() | tuple():
+            return [_copy(item) for item in cast("list[Any]", value)]
+        case str() | int() | float() | None:
+            return value
+        case _:
+            raise SchemaFault((), "the schema holds something that is no JSON; use what JSON has.")
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Replace lone surrogates by U+FFFD, because jsonschema-rs does not accept them."""
+    match value:
+        case str():
+            return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        case dict():
+            members = cast(JsonObject, value).items()
+            return {_without_surrogates(name): _without_surrogates(item) for name, item in members}
+        case list():
+            return [_without_surrogates(item) for item in cast("list[Any]", value)]
+        case _:
+            return value

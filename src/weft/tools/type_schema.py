@@ -1,0 +1,76 @@
+"""Converts a Python type to JSON Schema, and JSON to values of that type."""
+
+from typing import Any, cast
+
+import msgspec
+
+from weft.core.errors import ConfigurationError
+from weft.core.json import JsonObject, as_object
+
+
+class TypeSchema:
+    """The JSON Schema of a type: builtin, msgspec struct, dataclass, TypedDict, enum or pydantic model."""
+
+    def __init__(self, kind: Any, where: str) -> None:
+        self.kind = kind
+        try:
+            schema = msgspec.json.schema(kind, schema_hook=_foreign_schema)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise ConfigurationError(f"{where} has a type that JSON cannot carry: {_first_line(error)}.") from None
+        self.schema = inline_references(schema)
+
+    def convert(self, value: Any) -> Any:
+        """Convert a JSON value to the type. Raises ValueError with the path of an invalid value."""
+        try:
+            return msgspec.convert(value, self.kind, dec_hook=_foreign_value)
+        except msgspec.ValidationError as error:
+            raise ValueError(_first_line(error)) from None
+
+
+def inline_references(schema: JsonObject) -> JsonObject:
+    """Inline all references except those of recursive types, because not every API resolves them."""
+    definitions = as_object(schema.get("$defs"))
+    recursive: JsonObject = {}
+    written = _inline_node({k: v for k, v in schema.items() if k != "$defs"}, definitions, (), recursive)
+    return as_object(written) | ({"$defs": recursive} if recursive else {})
+
+
+def _inline_node(node: Any, definitions: JsonObject, inside: tuple[str, ...], recursive: JsonObject) -> Any:
+    if isinstance(node, list):
+        return [_inline_node(item, definitions, inside, recursive) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    mapping = cast(JsonObject, node)
+    name = str(mapping.get("$ref", "")).removeprefix("#/$defs/")
+    if name not in definitions:
+        if "enum" in mapping and all(isinstance(value, str) for value in mapping["enum"]):
+            mapping = {"type": "string", **mapping}
+        return {key: _inline_node(value, definitions, inside, recursive) for key, value in mapping.items()}
+    if name in inside:
+        if name not in recursive:
+            recursive[name] = None  # placeholder that ends the recursion
+            recursive[name] = _inline_node(definitions[name], definitions, (name,), recursive)
+        return mapping
+    target = as_object(_inline_node(definitions[name], definitions, (*inside, name), recursive))
+    return target | {key: value for key, value in mapping.items() if key != "$ref"}
+
+
+def _foreign_schema(kind: type) -> JsonObject:
+    describe = getattr(kind, "model_json_schema", None)
+    if describe is None:
+        raise NotImplementedError(f"{getattr(kind, '__name__', kind)} is not one that can be described")
+    return inline_references(describe())
+
+
+def _foreign_value(kind: type, value: Any) -> Any:
+    validate = getattr(kind, "model_validate", None)
+    if validate is None:
+        raise NotImplementedError
+    try:
+        return validate(value)
+    except ValueError as error:
+        raise ValueError(_first_line(error)) from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,227 @@
+"""Sends web requests on behalf of a model. It never connects to private addresses.
+
+A URL is parsed once, its host resolved once and every address checked. Connections use a checked address, so that DNS
+rebinding has no effect. TLS verifies the host name. Redirects go through the same checks. Time, bytes (before and after
+decompression) and redirects are limited. Cookies, credentials and proxies of the environment are not used.
+"""
+
+import asyncio
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+
+import msgspec
+
+from weft.http1 import pool
+from weft.http1.connection import HttpReply
+from weft.http1.errors import ConnectionBroken, NetworkError, NoTls, Unreachable, UntrustedCertificate
+from weft.http1.request import Origin, tls_context
+from weft.http1.request import RequestTarget as Request
+from weft.tools.results import ToolFault
+from weft.tools.web.urls import Address, WebTarget, follow, is_public, not_allowed, parse_address, parse_target
+
+_ENCODINGS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
+"""The zlib window bits of each content encoding."""
+ACCEPT_ENCODING = "gzip, deflate"
+
+
+async def read_body(chunks: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
+    """Return the decoded body. Raises ToolFault as soon as it exceeds the limit; no more is buffered."""
+    encoding = encoding.strip().lower()
+    if encoding not in _ENCODINGS:
+        raise ToolFault(f"The answer is compressed as {encoding[:40]!r}, which was not asked for.", "unreadable")
+    window = _ENCODINGS[encoding]
+    unpack = None if window is None else _Unpacker(window, limit)
+    body = bytearray()
+    arrived = 0
+    async for chunk in chunks:
+        arrived += len(chunk)
+        if arrived > limit:
+            raise too_large(limit)
+        body += chunk if unpack is None else unpack(chunk, limit - len(body))
+    if unpack is not None and arrived and not unpack.ended:
+        raise ToolFault("The answer ended before its compressed body was complete; try again.", "unreadable")
+    return bytes(body)
+
+
+def too_large(limit: int) -> ToolFault:
+    return ToolFault(f"The answer is larger than {limit:,} bytes, the most that is fetched.", "too_large")
+
+
+class _Unpacker:
+    """Decompresses chunk by chunk, within a limit."""
+
+    def __init__(self, window: int, limit: int) -> None:
+        self.ended = False
+        self._limit = limit
+        self._bare = window == 15  # "deflate" may come without its zlib header
+        self._zlib = zlib.decompressobj(window)
+
+    def __call__(self, chunk: bytes, room: int) -> bytes:
+        if self.ended or not chunk:
+            return b""
+        try:
+            data = self._zlib.decompress(chunk, room + 1)
+        except zlib.error:
+            if not self._bare:
+                raise ToolFault("The compressed body of the answer cannot be read.", "unreadable") from None
+            self._bare = False
+            self._zlib = zlib.decompressobj(-15)
+            return self(chunk, room)
+        self._bare = False
+        if len(data) > room:
+            raise too_large(self._limit)
+        self.ended = self._zlib.eof
+        return data
+
+
+_HEADERS = {
+    "Accept": "text/html, application/json, text/*, image/*, */*;q=0.1",
+    "Accept-Encoding": ACCEPT_ENCODING,
+    "User-Agent": "weft",
+}
+
+
+def open_request(
+    target: WebTarget, addresses: Sequence[Address], tls: ssl.SSLContext | None, seconds: float
+) -> AbstractAsyncContextManager[HttpReply]:
+    """Send a GET to one of these addresses, with the target's host name for TLS and the Host header."""
+    if not addresses:
+        raise Unreachable("no address was checked")  # otherwise the pool would resolve the name itself
+    tls = (tls or tls_context()) if target.scheme == "https" else None
+    origin = Origin(target.scheme, target.host, target.port, addresses=tuple(map(str, addresses)))
+    return pool.get_once(Request(origin, target.path), _HEADERS, tls=tls, connect_timeout=seconds)
+
+
+async def read_chunks(reply: HttpReply) -> AsyncIterator[bytes]:
+    """Yield the body as it arrives, still compressed."""
+    while piece := await reply.read():
+        yield piece
+
+
+def announced_length(reply: HttpReply) -> int:
+    """Return the Content-Length, or 0."""
+    length = reply.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
+
+
+def describe_failure(error: Exception) -> str:
+    """Describe a failed request without internal details."""
+    match error:
+        case UntrustedCertificate():
+            return "its certificate is not valid for that name"
+        case NoTls():
+            return "no secure connection could be made"
+        case Unreachable():
+            return "no connection could be made"
+        case ConnectionBroken():
+            return "the connection broke off"
+        case _:
+            return "it did not answer as a web server does"
+
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Returns the addresses of a host name and port."""
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+_MAX_ADDRESSES = 16
+
+
+class FetchedResponse(msgspec.Struct, frozen=True, kw_only=True):
+    """A decompressed response. `url` is the final URL after all redirects."""
+
+    url: str
+    status: int
+    content_type: str
+    """The Content-Type header with its parameters; empty if missing."""
+    body: bytes
+
+
+class WebFetcher:
+    """Fetches URLs from public addresses, within limits.
+
+    `allow` lists private hosts that an operator permits, as `host:port`, or `host` for every port.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow: Collection[str] = (),
+        max_bytes: int = 5_000_000,
+        seconds: float = 20.0,
+        max_redirects: int = 5,
+        resolve: Resolve | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._allow = frozenset(name.lower() for name in allow)
+        self._max_bytes = max_bytes
+        self._seconds = seconds
+        self._max_redirects = max_redirects
+        self._resolve = resolve or _resolve
+        self._tls = tls
+
+    async def fetch(self, url: str) -> FetchedResponse:
+        """Send a GET and follow redirects. Raises ToolFault if that fails."""
+        target = parse_target(url)
+        try:
+            async with asyncio.timeout(self._seconds):
+                for _ in range(self._max_redirects + 1):
+                    answer = await self._get(target)
+                    if isinstance(answer, FetchedResponse):
+                        return answer
+                    target = answer
+        except TimeoutError:
+            raise ToolFault(f"{target.host} did not answer within {self._seconds:g} s.", "timeout") from None
+        raise ToolFault(
+            f"The URL redirects more than {self._max_redirects} times; give the address it ends at.", "redirects"
+        )
+
+    async def _get(self, target: WebTarget) -> FetchedResponse | WebTarget:
+        """Send one request. Return the response, or the target of its redirect."""
+        addresses = await self.checked_addresses(target)
+        try:
+            async with open_request(target, addresses, self._tls, self._seconds) as reply:
+                location = reply.headers.get("location")
+                if reply.status in _REDIRECTS and location:
+                    return follow(target, location)
+                return await self._read(target, reply)
+        except (NetworkError, OSError, ValueError) as error:
+            raise ToolFault(f"{target.host} could not be fetched: {describe_failure(error)}.", "unreachable") from None
+
+    async def _read(self, target: WebTarget, reply: HttpReply) -> FetchedResponse:
+        if announced_length(reply) > self._max_bytes:
+            raise too_large(self._max_bytes)
+        body = await read_body(read_chunks(reply), reply.headers.get("content-encoding", ""), self._max_bytes)
+        return FetchedResponse(
+            url=target.url, status=reply.status, content_type=reply.headers.get("content-type", ""), body=body
+        )
+
+    async def checked_addresses(self, target: WebTarget) -> list[Address]:
+        """Return the addresses of a target. Raises ToolFault if there are none or if one is not allowed."""
+        literal = target.address
+        if literal is not None:
+            found = [literal]
+        else:
+            try:
+                texts = await self._resolve(target.host, target.port)
+            except (OSError, UnicodeError):
+                texts = ()
+            parsed = [parse_address(text) for text in texts]
+            found = [address for address in parsed if address is not None]
+            if not found or len(found) < len(parsed):
+                raise ToolFault(f"The host {target.host} is not known; check its spelling.", "unknown_host")
+        if {target.authority, target.authority.rpartition(":")[0]} & self._allow:
+            return found[:_MAX_ADDRESSES]
+        if not all(map(is_public, found)):
+            raise not_allowed(
+                f"{target.host} is not on the public internet and may not be fetched; "
+                "an operator can allow it by name if it should be."
+            )
+        return found[:_MAX_ADDRESSES]
+
+
+async def _resolve(host: str, port: int) -> Sequence[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -1,0 +1,1 @@
+"""Arranges detected elements as a tree of elements with CSS."""

@@ -1,0 +1,136 @@
+"""Recognises buttons, fields, labels and tick boxes."""
+
+import itertools
+from dataclasses import replace
+
+from weft.vision.elements import Border, Box, Part, TextElement, hull
+
+HEIGHTS = (22.0, 68.0)
+WIDEST_BUTTON = 460.0
+_RINGS = frozenset("Oo0○◯〇")
+
+
+def mark_controls(part: Part, used: list[int] | None = None) -> Part:
+    """Mark the controls of a tree. Each control gets a name."""
+    count = used if used is not None else [0]
+    children = tuple(mark_controls(child, count) for child in part.children)
+    part = replace(part, children=_link_labels(children) if part.kind == "stack" else _mark_ticks(part.kind, children))
+    if part.kind == "row" and part.box is None and part.children != children:
+        part = replace(part, rect=hull(child.rect for child in part.children))
+    if part.box is None or part.tag != "div":
+        return part
+    return _control(part, part.box, count)
+
+
+def collect_texts(part: Part) -> list[TextElement]:
+    found = [part.text] if part.text is not None else []
+    for child in part.children:
+        found += collect_texts(child)
+    return found
+
+
+def _control(part: Part, box: Box, count: list[int]) -> Part:
+    texts = collect_texts(part)
+    low, high = HEIGHTS
+    if not low <= part.rect.h <= high or len(texts) > 1 or any(len(text.lines) > 1 for text in texts):
+        return part
+    pictures = [child for child in part.children if child.kind == "picture"]
+    if len(part.children) - len(texts) - len(pictures) > 0 or len(pictures) > 2:
+        return part
+    if not texts:
+        return _empty_field(part, box, count) if not part.children else part
+    text = texts[0]
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    framed = box.border is not None
+    if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= 90:
+        return _field(part, text, count, pictures)
+    centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
+    if centred and left >= 8 and part.rect.h >= 26 and part.rect.w <= WIDEST_BUTTON and text.style.size >= 11:
+        return replace(part, tag="button", name="button", attributes=(("type", "button"),))
+    return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
+    """Mark a framed box without content as a field, if it is as wide as one."""
+    if box.border is None or part.rect.w < 90 or part.rect.w < 2 * part.rect.h:
+        return part
+    count[0] += 1
+    return replace(part, tag="input", name="field", attributes=(("id", f"field-{count[0]}"), ("type", "text")))
+
+
+def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]) -> Part:
+    """Make a text field, or a select if a picture follows its text."""
+    count[0] += 1
+    identity = ("id", f"field-{count[0]}")
+    if any(picture.rect.x > text.rect.right for picture in pictures):
+        return replace(part, tag="select", name="select", attributes=(identity,))
+    kind = "search" if pictures else "email" if "@" in text.text and " " not in text.text else "text"
+    if text.text and not pictures and set(text.text) <= set("•●*·"):
+        kind = "password"
+    attributes = (identity, ("type", kind), ("placeholder", text.text))
+    return replace(part, tag="input", name="field", attributes=attributes)
+
+
+def _link_labels(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Mark a text right above a field as its label."""
+    result = list(children)
+    for number, child in enumerate(children):
+        above = children[number - 1] if number else None
+        if child.name not in ("field", "select") or child.tag not in ("input", "select") or above is None:
+            continue
+        near = -4 <= child.rect.y - above.rect.bottom <= 16 and abs(above.rect.x - child.rect.x) <= 6
+        if near and above.text is not None and above.tag == "div" and len(above.text.lines) == 1:
+            target = (("for", dict(child.attributes)["id"]),)
+            result[number - 1] = replace(above, tag="label", name="label", attributes=target)
+            result[number] = replace(child, attributes=tuple(a for a in child.attributes if a[0] != "aria-label"))
+    return tuple(result)
+
+
+def _mark_ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Mark a small framed square before a text as a check box, a circle as a radio button; the text names it."""
+    if kind != "row":
+        return children
+    result = list(children)
+    for number, (child, after) in enumerate(itertools.pairwise(children)):
+        child = _ring_as_box(child)
+        box = child.box
+        if box is None or box.border is None or child.children or after.text is None:
+            continue
+        if (
+            not 10 <= child.rect.w <= 24
+            or abs(child.rect.w - child.rect.h) > 1.5
+            or after.rect.x - child.rect.right > 16
+        ):
+            continue
+        kind_of = "radio" if box.radius >= 0.45 * child.rect.w else "checkbox"
+        attributes = (("type", kind_of), ("aria-label", after.text.text[:80]))
+        result[number] = replace(child, tag="input", name=kind_of, attributes=attributes)
+    return tuple(result)
+
+
+def _ring_as_box(part: Part) -> Part:
+    """Convert a lone O that is as wide as tall to the ring of a radio button."""
+    text = part.text
+    if text is None or text.text not in _RINGS or len(text.lines) != 1:
+        return part
+    ink = text.lines[0].ink
+    if abs(ink.w - ink.h) > 1.5:
+        return part
+    border = Border((1.5, 1.5, 1.5, 1.5), text.style.colour)
+    return Part("stack", ink, box=Box(ink, "transparent", ink.w / 2, border))
+
+
+def name_fields(part: Part, labels: frozenset[str]) -> Part:
+    """Name every field that has no label."""
+    children = tuple(name_fields(child, labels) for child in part.children)
+    part = replace(part, children=children)
+    attributes = dict(part.attributes)
+    if part.tag not in ("input", "select") or "aria-label" in attributes or attributes.get("id") in labels:
+        return part
+    label = next((text.text for text in collect_texts(part)), "Field")
+    return replace(part, attributes=(*part.attributes, ("aria-label", label)))
+
+
+def label_targets(part: Part) -> frozenset[str]:
+    own = {dict(part.attributes)["for"]} if part.tag == "label" else set[str]()
+    return frozenset(own.union(*(label_targets(child) for child in part.children)))

@@ -1,0 +1,372 @@
+"""Lays parts out with flow CSS."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from weft.vision.arrange.nodes import (
+    Declarations,
+    even_paddings,
+    field_node,
+    length,
+    paint_box,
+    picture_node,
+    rule_node,
+    simplify_node,
+    text_node,
+)
+from weft.vision.arrange.tables import table_node
+from weft.vision.elements import Family, Node, Part, Rect, TextElement, hull, is_even
+from weft.vision.see.text import wrap_width
+
+NEAR = 1.6  # edges closer than this are the same edge
+GUTTER = 20  # padding left and right on a narrow screen, at most
+EDGE = 16  # padding of the outer elements on a narrow screen
+_OUTER = frozenset({"main", "header", "footer"})
+_WIDEST = 340  # a row up to this wide fits a narrow screen as it is
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutRoom:
+    """The room for the children of a part: the edges of its content, and inherited properties."""
+
+    left: float
+    right: float
+    family: Family
+    page: tuple[float, float]  # left and right edge of the page's centred column
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return (self.left + self.right) / 2
+
+
+def lay_out(
+    part: Part, frame: LayoutRoom, place: Declarations | None = None, narrow: Declarations | None = None
+) -> Node:
+    """Lay out a part and everything in it. `place` and `narrow` hold the declarations of its parent."""
+    sheet, slim = place if place is not None else Declarations(), narrow if narrow is not None else Declarations()
+    if part.kind == "text" and part.text is not None:
+        return text_node(part, part.text, frame.family, sheet, slim)
+    if part.kind == "picture" and part.picture is not None:
+        return picture_node(part, sheet, slim)
+    if part.kind == "rule" and part.box is not None:
+        return rule_node(part, part.box, sheet, slim)
+    if part.tag in ("input", "select") and part.box is not None:
+        return field_node(part, part.box, sheet, slim)
+    if part.kind == "table":
+
+        def inside(child: Part, room: Rect) -> Node:
+            return lay_out(child, replace(frame, left=room.x, right=room.right))
+
+        return table_node(part, frame.family, sheet, slim, inside)
+    return _group(part, frame, sheet, slim)
+
+
+def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> Node:
+    if part.box is not None:
+        paint_box(part.box, sheet)
+    if not part.children:
+        sheet["height"] = length(part.rect.h)
+        sheet.setdefault("width", length(part.rect.w))
+        return Node(part.tag, part.name or "block", sheet.finish(), slim.finish(), part.attributes)
+    if part.tag == "button":
+        sheet["font"], sheet["text-align"] = "inherit", "left"
+        if part.box is not None and part.box.border is None:
+            sheet["border"] = "0"
+    if part.kind == "layers":
+        slim["overflow"] = "hidden"
+        children = _layers(part, frame, sheet)
+        return Node(
+            part.tag, part.name or part.kind, sheet.finish(), slim.finish(), part.attributes, (), tuple(children)
+        )
+    inner, content = _inner_room(part, frame, sheet, slim)
+    if part.box is None and part.tag in _OUTER and inner.right - inner.left >= frame.width - 2:
+        slim["padding-left"] = slim["padding-right"] = f"{EDGE}px"
+    if part.kind == "row":
+        children = _row(part, inner, sheet, slim)
+    elif part.kind == "grid":
+        children = _grid(part, inner, sheet, slim)
+    else:
+        children = _stack(part, inner, content, sheet)
+    return simplify_node(
+        Node(part.tag, part.name or part.kind, sheet.finish(), slim.finish(), part.attributes, (), tuple(children))
+    )
+
+
+def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> tuple[LayoutRoom, Rect]:
+    """Set the padding; return the room that is left and the area of the content."""
+    if part.box is None:
+        left, right = part.rect.x, part.rect.right
+        if sheet.get("align-self") == "stretch":
+            left, right = frame.left, frame.right
+        return replace(frame, left=left, right=right), part.rect
+    widths = part.box.border.widths if part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
+    rect = part.rect
+    inner = Rect(rect.x + widths[3], rect.y + widths[0], rect.w - widths[1] - widths[3], rect.h - widths[0] - widths[2])
+    content = hull(child.rect for child in part.children)
+    left, right = max(content.x - inner.x, 0), max(inner.right - content.right, 0)
+    if inner.w >= frame.width - 2 and content.x >= frame.page[0] - 1 and content.right <= frame.page[1] + 1:
+        left, right = max(frame.page[0] - inner.x, 0), max(inner.right - frame.page[1], 0)
+    elif abs(left - right) <= 3 and _are_all_centred(part, inner) and left > 16:
+        left = right = 16.0
+    elif right > left:
+        right = left
+    top, bottom = max(content.y - inner.y, 0), max(inner.bottom - content.bottom, 0)
+    _padding(sheet, slim, (top, right, bottom, left), frame.width if inner.w >= frame.width - 2 else 0)
+    return replace(frame, left=inner.x + left, right=inner.right - right), content
+
+
+def _are_all_centred(part: Part, inner: Rect) -> bool:
+    if part.kind != "stack":
+        return False
+    return all(abs(child.rect.middle[0] - inner.middle[0]) <= 2 for child in part.children)
+
+
+def _padding(sheet: Declarations, slim: Declarations, sides: tuple[float, float, float, float], page: float) -> None:
+    """Set the padding in its shortest form. A centred column keeps its width and shrinks on narrower screens."""
+    top, right, bottom, left = sides
+    if page and abs(left - right) <= 2 and left > 60:
+        half = (page - left - right) / 2
+        sheet["padding"] = f"{length(top)} max({GUTTER}px, calc(50% - {length(half)})) {length(bottom)}"
+        return
+    names = [length(side) for side in sides]
+    if any(name != "0" for name in names):
+        if names[0] == names[2] and names[1] == names[3]:
+            names = names[:1] if names[0] == names[1] else names[:2]
+        elif names[1] == names[3]:
+            names = names[:3]
+        sheet["padding"] = " ".join(names)
+    if max(left, right) > GUTTER:
+        slim["padding-left"] = slim["padding-right"] = f"{GUTTER}px"
+
+
+def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) -> list[Node]:
+    """Lay out parts one below the other: an even distance is a gap, others are margins."""
+    sheet["display"], sheet["flex-direction"] = "flex", "column"
+    children = part.children
+    gaps = [two.rect.y - one.rect.bottom for one, two in itertools.pairwise(children)]
+    gap = sum(gaps) / len(gaps) if len(gaps) > 1 and is_even(gaps, 0.3) and gaps[0] > 0.3 else 0.0
+    sheet.set_px("gap", gap)
+    nodes: list[Node] = []
+    previous = part.rect.y if part.box is None else content.y
+    for number, child in enumerate(children):
+        place, slim = Declarations(), Declarations()
+        if not (gap and number):
+            place.set_px("margin-top", child.rect.y - previous)
+        _place_across(child, frame, place, slim)
+        if part.box is None and part.tag in _OUTER and child.box is not None and child.rect.w >= frame.width - 2:
+            slim["margin-left"] = f"-{EDGE}px"
+            slim["min-width"] = f"calc(100% + {2 * EDGE}px)"
+        nodes.append(lay_out(child, frame, place, slim))
+        previous = child.rect.bottom
+    return nodes
+
+
+def _place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
+    rect, room = child.rect, frame.right - frame.left
+    left, right = rect.x - frame.left, frame.right - rect.right
+    if child.kind == "text" and child.text is not None:
+        _place_text_across(child, child.text, frame, place, slim)
+        return
+    if abs(left) <= NEAR and abs(right) <= NEAR:
+        place["align-self"] = "stretch"
+        return
+    centred = abs(left - right) <= 2.5 and left > 2
+    if child.kind == "row" and child.box is None:
+        _place_row_across(child, frame, place, slim, centred)
+        return
+    if centred:
+        place["align-self"] = "center"
+    elif abs(right) <= NEAR and left > 8:
+        place["align-self"] = "flex-end"
+    else:
+        _margin_left(left, place, slim)
+    if child.kind in ("picture", "rule"):
+        if child.kind == "rule":
+            place["width"] = length(rect.w)
+        place["align-self"] = place.get("align-self", "flex-start")
+        place["max-width"] = "100%"
+        return
+    place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
+    place["max-width"] = "100%"
+    if "align-self" not in place:
+        place["align-self"] = "flex-start"
+
+
+def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
+    left, right = child.rect.x - frame.left, frame.right - child.rect.right
+    place["align-self"] = "stretch"
+    if centred:
+        place["justify-content"] = "center"
+    elif abs(right) <= NEAR and left > 8:
+        place["justify-content"] = "flex-end"
+        if child.rect.w > _WIDEST:
+            slim["justify-content"] = "flex-start"
+    else:
+        _margin_left(left, place, slim)
+        place["align-self"] = "flex-start"
+
+
+def _margin_left(value: float, place: Declarations, slim: Declarations) -> None:
+    """Set a margin that is dropped on a narrow screen."""
+    if abs(value) >= 0.5:
+        place["margin-left"] = length(value)
+        slim["margin-left"] = "0"
+
+
+def _place_text_across(
+    child: Part, text: TextElement, frame: LayoutRoom, place: Declarations, slim: Declarations
+) -> None:
+    rect, room = child.rect, frame.right - frame.left
+    left, right = rect.x - frame.left, frame.right - rect.right
+    centred = abs(left - right) <= 2.5 and left > 2
+    if len(text.lines) == 1:
+        if centred:
+            place["text-align"] = "center"
+        elif abs(right) <= NEAR and left > 8:
+            place["text-align"] = "right"
+        else:
+            _margin_left(left, place, slim)
+        return
+    least, most = wrap_width(text)
+    width = min(least + 2, (least + most) / 2) if most > least else least + 2
+    if text.align != "left":
+        place["text-align"] = text.align
+    if text.align == "center" or (text.align == "left" and centred and left > 12):
+        middle = abs(rect.middle[0] - frame.middle) <= 2.5
+        if middle and text.align == "center" and least <= room < most:
+            return
+        place["max-width"] = length(width)
+        if middle:
+            place["align-self"] = "center"
+            return
+        _margin_left(rect.middle[0] - width / 2 - frame.left, place, slim)
+        return
+    if text.align == "right":
+        place["max-width"] = length(width)
+        place["align-self"] = "flex-end"
+        place.set_px("margin-right", frame.right - rect.right)
+        return
+    _margin_left(left, place, slim)
+    if not least - 0.5 <= room - left < most - 0.5:
+        place["max-width"] = length(width)
+
+
+def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:
+    """Lay out parts side by side. If they fill the room, the widest gap is flexible; others are gaps and margins."""
+    children = part.children
+    sheet["display"] = "flex"
+    slim["flex-wrap"] = "wrap"
+    rects = [child.rect for child in children]
+    top = min(rect.y for rect in rects)
+    bottom = max(rect.bottom for rect in rects)
+    if part.box is not None and sheet.get("justify-content") is None:
+        inside = hull(rects)
+        if abs((inside.x - frame.left) - (frame.right - inside.right)) <= 2 and inside.x - frame.left > 3:
+            sheet["justify-content"] = "center"
+    aligned = _aligned(rects, (top + bottom) / 2)
+    sheet["align-items"] = aligned or "flex-start"
+    gaps = [two.x - one.right for one, two in itertools.pairwise(rects)]
+    known = part.box is not None or "width" in sheet or sheet.get("align-self") == "stretch"
+    stretched = known and abs(rects[0].x - frame.left) <= NEAR and abs(rects[-1].right - frame.right) <= NEAR
+    spring = max(range(len(gaps)), key=lambda number: gaps[number]) if stretched and max(gaps) > 24 else -1
+    fixed = [gap for number, gap in enumerate(gaps) if number != spring]
+    gap = sum(fixed) / len(fixed) if fixed and is_even(fixed, 0.6) and fixed[0] > 0.3 else 0.0
+    sheet.set_px("gap", gap)
+    if not gap or gap > GUTTER:
+        slim["gap"] = "12px" if not gap else f"{GUTTER}px"
+    nodes: list[Node] = []
+    for number, child in enumerate(children):
+        place, thin = Declarations(), Declarations()
+        if number == 0 and "justify-content" not in sheet:
+            _margin_left(rects[0].x - frame.left, place, thin)
+        if number:
+            if number - 1 == spring:
+                place["margin-left"] = "auto"
+            elif not gap:
+                _margin_left(gaps[number - 1], place, thin)
+        if aligned is None:
+            place.set_px("margin-top", child.rect.y - top)
+        nodes.append(_lay_out_beside(child, frame, place, thin))
+    return nodes
+
+
+def _aligned(rects: Sequence[Rect], middle: float) -> str | None:
+    if is_even([rect.y for rect in rects], 0.4) and not is_even([rect.h for rect in rects], 0.2):
+        return "flex-start"
+    if all(abs(rect.middle[1] - middle) <= 0.8 for rect in rects):
+        return "center"
+    return "flex-end" if is_even([rect.bottom for rect in rects], 0.4) else None
+
+
+def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> Node:
+    """Lay out a part of a row: a text in its own width, anything else in its width on the screenshot."""
+    rect = child.rect
+    room = replace(frame, left=rect.x, right=rect.right)
+    place["max-width"] = "100%"
+    if child.kind == "text" and child.text is not None:
+        if len(child.text.lines) > 1:
+            least, most = wrap_width(child.text)
+            place["width"] = length(min(least + 2, (least + most) / 2) if most > least else least + 2)
+            if child.text.align != "left":
+                place["text-align"] = child.text.align
+        place.pop("max-width")
+        return lay_out(child, room, place, slim)
+    if child.kind == "picture":
+        place["flex"] = "none"
+        return lay_out(child, room, place, slim)
+    if child.kind != "rule":
+        place["width"] = length(rect.w)
+        place["flex"] = "none"
+    return lay_out(child, room, place, slim)
+
+
+def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:
+    columns, children = part.columns, part.children
+    step = (children[columns - 1].rect.x - children[0].rect.x) / (columns - 1)
+    width = part.rect.w - step * (columns - 1)
+    sheet["display"] = "grid"
+    sheet["grid-template-columns"] = f"repeat({columns}, minmax(0, 1fr))"
+    rows = [children[start : start + columns] for start in range(0, len(children), columns)]
+    tops = [min(child.rect.y for child in row) for row in rows]
+    bottoms = [max(child.rect.bottom for child in row) for row in rows]
+    gaps = [two - one for one, two in zip(bottoms, tops[1:], strict=False)]
+    down = gaps[0] if gaps else step - width
+    sheet["gap"] = (
+        length(step - width) if abs(down - (step - width)) < 0.6 else f"{length(down)} {length(step - width)}"
+    )
+    if not all(is_even([child.rect.bottom for child in row], 0.8) for row in rows) or any(
+        c.box is None for c in children
+    ):
+        sheet["align-items"] = "start"
+    slim["grid-template-columns"] = "repeat(1, minmax(0, 1fr))"
+    if part.rect.w > frame.right - frame.left + NEAR:
+        sheet["max-width"] = "100%"
+    nodes: list[Node] = []
+    for row, top in zip(rows, tops, strict=True):
+        for number, child in enumerate(row):
+            left = children[number].rect.x if child.box is not None else children[0].rect.x + number * step
+            place, thin = Declarations(), Declarations()
+            place.set_px("margin-top", child.rect.y - top)
+            nodes.append(lay_out(child, replace(frame, left=left, right=left + width), place, thin))
+    return even_paddings(nodes, "align-items" not in sheet)
+
+
+def _layers(part: Part, frame: LayoutRoom, sheet: Declarations) -> list[Node]:
+    """Put all parts into one grid cell, and move each to its place."""
+    sheet["display"] = "grid"
+    sheet["align-items"], sheet["justify-items"] = "start", "start"
+    sheet["height"] = length(part.rect.h)
+    border = part.box.border.widths if part.box is not None and part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
+    nodes: list[Node] = []
+    for child in part.children:
+        place = Declarations()
+        place["grid-area"] = "1 / 1"
+        down, across = child.rect.y - part.rect.y - border[0], child.rect.x - part.rect.x - border[3]
+        if max(abs(down), abs(across)) >= 0.3:
+            place["margin"] = f"{length(down)} 0 0 {length(across)}"
+        if child.kind not in ("text", "picture", "rule"):
+            place["width"] = length(child.rect.w)
+        nodes.append(lay_out(child, replace(frame, left=child.rect.x, right=child.rect.right), place, Declarations()))
+    return nodes

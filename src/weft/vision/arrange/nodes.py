@@ -1,0 +1,227 @@
+"""Builds nodes for leaves, and simplifies and evens out nodes."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from weft.vision.elements import Box, Family, Node, Part, Style, TextElement
+from weft.vision.see.fonts import FONT_STACKS
+from weft.vision.see.text import wrapped_lines
+
+
+class Declarations(dict[str, str]):
+    """CSS declarations of a node under construction."""
+
+    def set_px(self, name: str, value: float) -> None:
+        if abs(value) >= 0.3:
+            self[name] = length(value)
+
+    def finish(self) -> Style:
+        """Return all declarations that differ from the default."""
+        return tuple(entry for entry in self.items() if entry != ("align-self", "stretch"))
+
+
+def length(value: float) -> str:
+    """Format pixels for CSS, rounded where a quarter does not matter."""
+    rounded = round(value) if abs(value - round(value)) < 0.26 else round(value, 1)
+    return "0" if not rounded else f"{rounded:g}px"
+
+
+def paint_box(box: Box, sheet: Declarations) -> None:
+    if box.image:
+        sheet["background"] = f"{box.fill} url(assets/{box.image}.png) 0 0 / 100% 100% no-repeat"
+    elif box.gradient is not None:
+        sheet["background"] = f"linear-gradient({box.gradient.angle:g}deg, {box.gradient.start}, {box.gradient.end})"
+    else:
+        sheet["background"] = box.fill
+    paint_frame(box, sheet)
+    if box.radius >= 1:
+        sheet["border-radius"] = length(box.radius)
+    if box.shadow is not None:
+        shadow = box.shadow
+        sheet["box-shadow"] = (
+            f"{length(shadow.x)} {length(shadow.y)} {length(shadow.blur)} rgb(0 0 0 / {shadow.alpha:g})"
+        )
+
+
+def paint_frame(box: Box, sheet: Declarations) -> None:
+    """Paint the border alone."""
+    if box.border is None:
+        return
+    widths, colour = box.border.widths, box.border.colour
+    if len(set(widths)) == 1:
+        sheet["border"] = f"{length(widths[0])} solid {colour}"
+        return
+    sheet["border"] = f"0 solid {colour}"
+    sheet["border-width"] = " ".join(length(width) for width in widths)
+
+
+def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations, slim: Declarations) -> Node:
+    """Make the node of a text; its font family is omitted if it is inherited."""
+    style = text.style
+    if style.family != family:
+        sheet["font-family"] = FONT_STACKS[style.family]
+    sheet["font-size"] = f"{style.size:g}px"
+    sheet["line-height"] = length(part.rect.h / len(text.lines))
+    if style.weight != 400:
+        sheet["font-weight"] = str(style.weight)
+    if style.italic:
+        sheet["font-style"] = "italic"
+    if style.spacing:
+        sheet["letter-spacing"] = f"{style.spacing:g}px"
+    if style.underline:
+        sheet["text-decoration"] = "underline"
+    sheet["color"] = style.colour
+    if ("dir", "rtl") in part.attributes:
+        sheet.setdefault("text-align", text.align)
+    if len(text.lines) == 1:
+        sheet["white-space"] = "nowrap"
+        slim["white-space"] = "normal"
+        return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (text.lines[0].text,))
+    return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, wrapped_lines(text))
+
+
+def picture_node(part: Part, sheet: Declarations, slim: Declarations) -> Node:
+    """Make the node of a picture, with its size as attributes, so that nothing moves when it loads."""
+    size = (("width", f"{part.rect.w:g}"), ("height", f"{part.rect.h:g}"))
+    if sheet.get("align-self") == "flex-start":
+        del sheet["align-self"]
+    sheet.pop("max-width", None)
+    if any(not value.isdigit() for _, value in size):
+        sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
+        size = ()
+    return Node(part.tag, part.name, sheet.finish(), slim.finish(), (*part.attributes, *size))
+
+
+def rule_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> Node:
+    sheet["background"] = box.fill
+    if part.rect.w >= part.rect.h:
+        sheet["height"] = length(part.rect.h)
+        sheet.setdefault("width", "100%" if sheet.get("align-self") == "stretch" else length(part.rect.w))
+        sheet["max-width"] = "100%"
+    else:
+        sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
+        sheet["flex"] = "none"
+    return Node(part.tag, part.name or "rule", sheet.finish(), slim.finish(), part.attributes)
+
+
+def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> Node:
+    """Make the node of a field, a check box or a select."""
+    paint_box(box, sheet)
+    sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
+    text = next((child.text for child in part.children if child.text is not None), None)
+    if part.tag == "select" or (text is None and part.name != "field"):
+        sheet["appearance"] = "none"
+    if text is None:
+        return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes)
+    edge = box.border.widths[3] if box.border is not None else 0.0
+    sheet["padding"] = f"0 {length(max(text.rect.x - part.rect.x - edge, 0))}"
+    sheet["font"] = f"{text.style.size:g}px {FONT_STACKS[text.style.family]}"
+    if text.style.weight != 400:
+        sheet["font-weight"] = str(text.style.weight)
+    sheet["color"] = text.style.colour
+    _icons(part, box, sheet)
+    options = (Node("option", "", lines=(text.lines[0].text,)),) if part.tag == "select" else ()
+    return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (), options)
+
+
+def _icons(part: Part, box: Box, sheet: Declarations) -> None:
+    """Show a magnifier before the text, or an arrow behind it, as background."""
+    edges = box.border.widths if box.border is not None else (0.0, 0.0, 0.0, 0.0)
+    layers: list[str] = []
+    for picture in (child.picture for child in part.children if child.picture is not None):
+        top = length(max(picture.rect.y - part.rect.y - edges[0], 0))
+        left, right = picture.rect.x - part.rect.x - edges[3], part.rect.right - edges[1] - picture.rect.right
+        across = f"left {length(max(left, 0))}" if left < right else f"right {length(max(right, 0))}"
+        size = f"{length(picture.rect.w)} {length(picture.rect.h)}"
+        layers.append(f"url(assets/{picture.name}.png) {across} top {top} / {size} no-repeat")
+    if layers:
+        sheet["background"] = ", ".join([*layers, box.fill])
+
+
+_WRAPPERS = frozenset({"div", "button", "li"})
+_TEXTS = frozenset({"p", "span"})
+_OWN = frozenset({"width", "max-width", "align-self", "margin-top", "margin-left", "margin-right", "position", "flex"})
+"""Properties of a text that must not move to its wrapper."""
+_FLOW = (("display", "flex"), ("flex-direction", "column"))
+
+
+def simplify_node(node: Node) -> Node:
+    """Drop an element that only wraps one text: a button, a badge, a cell."""
+    if len(node.children) != 1 or node.tag not in _WRAPPERS or not set(_FLOW) <= set(node.style):
+        return node
+    (child,) = node.children
+    if child.tag not in _TEXTS or child.children or any(name in _OWN for name, _ in child.style):
+        return node
+    style = {name: value for name, value in node.style if (name, value) not in _FLOW and name != "gap"}
+    named = node.name if node.name not in ("stack", "block") else child.name
+    return replace(
+        node,
+        tag=child.tag if node.tag == "div" else node.tag,
+        name=named,
+        style=tuple({**style, **dict(child.style)}.items()),
+        narrow=tuple({**dict(node.narrow), **dict(child.narrow)}.items()),
+        attributes=(*node.attributes, *child.attributes),
+        lines=child.lines,
+        children=(),
+    )
+
+
+_LENGTH = re.compile(r"-?\d+(?:\.\d+)?")
+_SLIGHT = 0.5  # pixels
+
+Sides = tuple[float, float, float, float]
+
+
+def even_paddings(cards: Sequence[Node], stretched: bool) -> list[Node]:
+    """Give cards one padding where theirs is nearly the same; the bottom may differ if they stretch."""
+    found = [_padding_sides(card) for card in cards]
+    known = [sides for sides in found if sides is not None]
+    if len(known) < 2 or len(known) != len(cards) or any(card.lines for card in cards):
+        return list(cards)
+    tops, rights, bottoms, lefts = zip(*known, strict=True)
+    even = [
+        _common_value(tops),
+        _common_value(rights),
+        min(bottoms) if stretched else _common_value(bottoms),
+        _common_value(lefts),
+    ]
+    if any(side is None for side in even):
+        return list(cards)
+    text = _padding([length(side) for side in even if side is not None])
+    return [
+        replace(card, style=tuple((name, text if name == "padding" else value) for name, value in card.style))
+        for card in cards
+    ]
+
+
+def _common_value(values: Sequence[float]) -> float | None:
+    """Return the whole number that is near to all values, or None."""
+    middle = round(median(values))
+    return middle if all(abs(value - middle) <= _SLIGHT for value in values) else None
+
+
+def _padding(sides: Sequence[str]) -> str:
+    top, right, bottom, left = sides
+    if right != left:
+        return " ".join(sides)
+    return f"{top} {right} {bottom}" if top != bottom else f"{top} {right}" if top != right else top
+
+
+def _padding_sides(card: Node) -> Sides | None:
+    text = dict(card.style).get("padding", "")
+    if not text or "(" in text:
+        return None
+    sides = [float(found) for found in _LENGTH.findall(text)]
+    match sides:
+        case [every]:
+            return every, every, every, every
+        case [across, along]:
+            return across, along, across, along
+        case [top, along, bottom]:
+            return top, along, bottom, along
+        case [top, right, bottom, left]:
+            return top, right, bottom, left
+        case _:
+            return None

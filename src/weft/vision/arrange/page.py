@@ -1,0 +1,189 @@
+"""Arranges detected elements as a page."""
+
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+
+from PIL import Image
+
+from weft.vision.arrange.layout import LayoutRoom, lay_out
+from weft.vision.arrange.nesting import nest
+from weft.vision.arrange.nodes import Declarations, length
+from weft.vision.arrange.semantics import add_semantics, title_of
+from weft.vision.elements import Detection, Family, Node, Page, Part, PictureElement, Rect, spanning, wide_letter
+from weft.vision.see.fonts import FONT_STACKS
+from weft.vision.see.pictures import encode_png
+from weft.vision.see.regions import colour_distance, contrast, hex_colour, luminance, rgb_parts
+
+_END = 5.0  # pixels between a box and the end of the picture that it is cut off at
+_TALL = 0.45
+
+
+def trim_pictures(detection: Detection) -> Detection:
+    """Cut boxes off the ends of pictures, and drop boxes that are part of a picture."""
+    boxes = list(detection.boxes)
+    pictures: list[PictureElement] = []
+    for picture in detection.pictures:
+        inside = [box for box in boxes if picture.kind != "ground" and picture.rect.holds(box.rect, 1)]
+        for box in inside:
+            rest = _rest_beside_box(picture.rect, box.rect)
+            if rest is None:
+                boxes.remove(box)
+            else:
+                picture = _crop_picture(picture, rest)
+        pictures.append(picture)
+    return replace(detection, boxes=tuple(boxes), pictures=tuple(pictures))
+
+
+def _rest_beside_box(picture: Rect, box: Rect) -> Rect | None:
+    if box.h < _TALL * picture.h or picture.w < 2 * picture.h:
+        return None
+    if box.x - picture.x <= _END and picture.right - box.right > 4:
+        return spanning((box.right + 2, picture.y, picture.right, picture.bottom))
+    if picture.right - box.right <= _END and box.x - picture.x > 4:
+        return spanning((picture.x, picture.y, box.x - 2, picture.bottom))
+    return None
+
+
+def _crop_picture(picture: PictureElement, rect: Rect) -> PictureElement:
+    with Image.open(io.BytesIO(picture.data), formats=("PNG",)) as whole:
+        scale = whole.width / picture.rect.w
+        left, top = rect.x - picture.rect.x, rect.y - picture.rect.y
+        right, bottom = round((left + rect.w) * scale), round((top + rect.h) * scale)
+        data = encode_png(whole.crop((round(left * scale), round(top * scale), right, bottom)))
+    return replace(picture, rect=rect, data=data)
+
+
+ENOUGH, ENOUGH_LARGE = 4.5, 3.0
+LARGE, LARGE_BOLD = 24.0, 18.66  # sizes in pixels from which on the lower bar counts
+MOST = 64  # the largest change, in one channel
+_STEPS = 255
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
+_LAYER = ("grid-area", "1 / 1")
+
+
+def ensure_contrast(nodes: tuple[Node, ...], ground: str) -> tuple[Node, ...]:
+    """Make texts legible on their background. `ground` is empty where its colour is not known."""
+    found: list[Node] = []
+    below = ground
+    for node in nodes:
+        found.append(_legible(node, below))
+        if _LAYER in node.style and (node.tag == "img" or "background" in dict(node.style)):
+            below = ""
+    return tuple(found)
+
+
+def nudged(colour: str, ground: str, wanted: float) -> str:
+    """Return the nearest colour towards black or white with enough contrast; unchanged if it is too far."""
+    if contrast(colour, ground) >= wanted:
+        return colour
+    end = 0 if luminance(colour) <= luminance(ground) else 255
+    for step in range(1, _STEPS + 1):
+        moved = hex_colour(part + (end - part) * step / _STEPS for part in rgb_parts(colour))
+        if colour_distance(moved, colour) > MOST:
+            return colour
+        if contrast(moved, ground) >= wanted:
+            return moved
+    return colour
+
+
+def _legible(node: Node, ground: str) -> Node:
+    style = dict(node.style)
+    painted = style.get("background", "transparent")
+    if painted != "transparent":
+        ground = painted if _COLOUR.fullmatch(painted) else ""
+    children = ensure_contrast(node.children, ground)
+    colour = style.get("color", "")
+    if ground and _COLOUR.fullmatch(colour) and _worded(node):
+        colour = nudged(colour, ground, _wanted(style))
+        changed = tuple((name, colour if name == "color" else value) for name, value in node.style)
+        return replace(node, style=changed, children=children)
+    return replace(node, children=children)
+
+
+def _worded(node: Node) -> bool:
+    """Whether it shows words: a lone sign needs no contrast."""
+    texts = [*node.lines, *(value for name, value in node.attributes if name in ("placeholder", "value"))]
+    texts += [line for child in node.children if child.tag == "option" for line in child.lines]
+    return any(letter.isalnum() for text in texts for letter in text)
+
+
+def _wanted(style: dict[str, str]) -> float:
+    found = _SIZE.search(style.get("font-size", style.get("font", "")))
+    size = float(found[1]) if found is not None else 16.0
+    bold = style.get("font-weight", "400") in ("700", "800", "900", "bold")
+    return ENOUGH_LARGE if size >= (LARGE_BOLD if bold else LARGE) else ENOUGH
+
+
+def arrange(detection: Detection) -> Page:
+    """Arrange a detection as a tree of elements with CSS."""
+    detection = trim_pictures(detection)
+    body = add_semantics(nest(detection), detection)
+    family = _family(detection)
+    left, right = _column(body, detection.width)
+    frame = LayoutRoom(0, detection.width, family, (left, right), detection.width)
+    place = Declarations()
+    place["align-self"] = "stretch"
+    root = lay_out(body, frame, place)
+    bottom = max((child.rect.bottom for child in body.children), default=detection.height)
+    style = {
+        "margin": "0",
+        "background": detection.background,
+        "font-family": FONT_STACKS[family],
+        "padding-bottom": length(max(detection.height - bottom, 0)),
+        "min-height": "100vh",
+        **{name: value for name, value in root.style if name == "gap"},
+    }
+    return Page(
+        title=title_of(detection),
+        language=_language(detection),
+        width=detection.width,
+        height=detection.height,
+        style=tuple(style.items()),
+        body=ensure_contrast(root.children, detection.background),
+        assets=tuple((f"assets/{picture.name}.png", picture.data) for picture in detection.pictures),
+        detection=detection,
+        notes=detection.notes,
+    )
+
+
+def _family(detection: Detection) -> Family:
+    weights: Counter[Family] = Counter()
+    for text in detection.texts:
+        weights[text.style.family] += len(text.text)
+    return weights.most_common(1)[0][0] if weights else "sans"
+
+
+def _column(body: Part, width: float) -> tuple[float, float]:
+    """Return the edges of the page's column: the leftmost content, mirrored, if everything fits between."""
+    rects = _narrower_rects(body, width)
+    lefts, rights = [rect.x for rect in rects], [rect.right for rect in rects]
+    if not lefts:
+        return 0, width
+    edge = min(min(lefts), width - max(rights))
+    return max(edge, 0), width - max(edge, 0)
+
+
+def _narrower_rects(part: Part, width: float) -> list[Rect]:
+    """Return the rectangles that do not span the page."""
+    found: list[Rect] = []
+    for child in part.children:
+        if child.rect.w < width - 2:
+            found.append(child.rect)
+        elif child.children:
+            found += _narrower_rects(child, width)
+    return found
+
+
+def _language(detection: Detection) -> str:
+    text = "".join(text.text for text in detection.texts)
+    if any("\u3040" <= letter <= "\u30ff" for letter in text):
+        return "ja"
+    if any("\uac00" <= letter <= "\ud7af" for letter in text):
+        return "ko"
+    for code, low, high in (("ru", "\u0400", "\u04ff"), ("he", "\u0590", "\u05ff"), ("ar", "\u0600", "\u06ff")):
+        if sum(low <= letter <= high for letter in text) > 0.3 * len(text):
+            return code
+    return "zh" if sum(wide_letter(letter) for letter in text) > 0.2 * len(text) else "en"

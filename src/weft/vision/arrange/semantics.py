@@ -1,0 +1,286 @@
+"""Gives parts their HTML tags: landmarks, headings, lists, links and articles."""
+
+from collections import Counter
+from dataclasses import replace
+
+from weft.vision.arrange.controls import label_targets, mark_controls, name_fields
+from weft.vision.arrange.tables import mark_tables
+from weft.vision.elements import Detection, Part, Rect, TextElement, hull
+from weft.vision.see.text import same_style
+
+HEADER_BOTTOM = 150
+LONGEST_HEADING = 110
+_LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
+
+
+def add_semantics(body: Part, detection: Detection) -> Part:
+    """Give all parts tags, names and attributes."""
+    marked = mark_controls(mark_tables(body))
+    marked = name_fields(marked, label_targets(marked))
+    marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
+    marked = _landmarks(marked, detection)
+    return _headings(marked, _body_size(detection))
+
+
+def title_of(detection: Detection) -> str:
+    top = [text for text in detection.texts if text.rect.y < 900 and not _number(text.text)]
+    largest = max(top, key=lambda text: text.style.size, default=None)
+    return largest.text[:80] if largest is not None else "Page"
+
+
+def _body_size(detection: Detection) -> float:
+    sizes: Counter[float] = Counter()
+    for text in detection.texts:
+        sizes[text.style.size] += len(text.text)
+    return sizes.most_common(1)[0][0] if sizes else 16.0
+
+
+def _tag_part(part: Part) -> Part:
+    """Tag a part from the leaves up: pictures, texts, lists, navigation, articles."""
+    if part.picture is not None:
+        alt = "Text that could not be read" if part.picture.kind == "unread" else ""
+        source = f"assets/{part.picture.name}.png"
+        return replace(part, tag="img", name=part.picture.kind, attributes=(("src", source), ("alt", alt)))
+    if part.text is not None:
+        turned = (("dir", "rtl"),) if any("\u0590" <= letter <= "\u08ff" for letter in part.text.text) else ()
+        if part.tag != "div":
+            return replace(part, attributes=(*part.attributes, *turned))
+        return replace(part, tag="p", name="text", attributes=turned)
+    if part.tag in ("input", "select"):
+        return part
+    if part.tag == "button":
+        return replace(part, children=tuple(_inline(_tag_part(child)) for child in part.children))
+    if part.kind == "table":
+        return replace(part, children=tuple(_cells(row) for row in part.children))
+    children = tuple(_tag_part(child) for child in part.children)
+    part = replace(part, children=children)
+    if part.kind == "row":
+        return replace(part, children=_links(children))
+    if part.kind == "grid":
+        return replace(part, name="cards", children=tuple(_article(child) for child in children))
+    return _listed(part) if part.kind == "stack" else part
+
+
+def _cells(row: Part) -> Part:
+    cells = (replace(cell, children=tuple(_tag_part(child) for child in cell.children)) for cell in row.children)
+    return replace(row, children=tuple(cells))
+
+
+def _inline(part: Part) -> Part:
+    """Replace the elements in a button by phrasing elements."""
+    if part.text is not None:
+        return replace(part, tag="span", name="caption")
+    if part.children:
+        return replace(part, tag="span", children=tuple(_inline(child) for child in part.children))
+    return part if part.picture is not None else replace(part, tag="span")
+
+
+def _article(part: Part) -> Part:
+    return replace(part, tag="article", name="card") if part.tag == "div" and part.box is not None else part
+
+
+def _links(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Mark three or more short texts of one style in a row as navigation links."""
+    result: list[Part] = []
+    run: list[Part] = []
+    for child in (*children, None):
+        if child is not None and _is_linkish(child) and (not run or _is_alike(run[-1], child)):
+            run.append(child)
+            continue
+        result += _nav(run, "row") if len(run) >= 3 else run
+        run = [child] if child is not None and _is_linkish(child) else []
+        if child is not None and not run:
+            result.append(child)
+    if len(result) == 1 and len(children) > 1:
+        return result[0].children
+    return tuple(result)
+
+
+def _is_linkish(part: Part) -> bool:
+    text = part.text
+    return (
+        text is not None
+        and part.tag == "p"
+        and len(text.lines) == 1
+        and 1 < len(text.text) <= 28
+        and not _number(text.text)
+    )
+
+
+def _number(text: str) -> bool:
+    return sum(letter.isdigit() for letter in text) > 0.3 * len(text)
+
+
+def _is_alike(one: Part, two: Part) -> bool:
+    return one.text is not None and two.text is not None and abs(one.text.style.size - two.text.style.size) < 0.6
+
+
+def _nav(run: list[Part], kind: str) -> list[Part]:
+    links = tuple(replace(part, tag="a", name="link", attributes=(("href", "#"), *part.attributes)) for part in run)
+    around = hull(part.rect for part in run)
+    return [Part("row" if kind == "row" else "stack", around, links, tag="nav", name="nav")]
+
+
+def _listed(part: Part) -> Part:
+    """Tag a stack that is a list, or holds one."""
+    if part.tag != "div":
+        return part
+    children = _lists(part.children)
+    if len(children) == 1 and children[0].tag == "ul" and part.box is None and len(part.children) > 1:
+        return replace(children[0], rect=part.rect)
+    return replace(part, children=children)
+
+
+def _lists(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Join three or more similar parts at even distances to one list."""
+    result: list[Part] = []
+    run: list[Part] = []
+    for child in (*children, None):
+        if child is not None and run and _same_item(run[0], child) and _even_step(run, child):
+            run.append(child)
+            continue
+        result += _list(run)
+        run = [child] if child is not None else []
+    return tuple(result)
+
+
+def _even_step(run: list[Part], child: Part) -> bool:
+    step = child.rect.y - run[-1].rect.bottom
+    return len(run) < 2 or abs(step - (run[-1].rect.y - run[-2].rect.bottom)) <= 2
+
+
+def _list(run: list[Part]) -> list[Part]:
+    if len(run) < 3:
+        return run
+    items = tuple(replace(part, tag="li", name=part.name if part.text is not None else "item") for part in run)
+    return [Part("stack", hull(part.rect for part in run), items, tag="ul", name="list")]
+
+
+def _same_item(one: Part, two: Part) -> bool:
+    if one.text is not None and two.text is not None:
+        short = max(len(one.text.lines), len(two.text.lines)) <= 2
+        return short and one.tag == two.tag == "p" and same_style(one.text.style, two.text.style)
+    kinds = [child.kind for child in one.children], [child.kind for child in two.children]
+    return one.kind == two.kind == "row" and one.tag == two.tag == "div" and kinds[0] == kinds[1] and bool(kinds[0])
+
+
+def _landmarks(body: Part, detection: Detection) -> Part:
+    """Mark header, main and footer; with a side column, aside and main."""
+    children = list(body.children)
+    head: list[Part] = []
+    while children and children[0].rect.bottom <= HEADER_BOTTOM and children[0].rect.y < 90 and len(children) > 1:
+        first = children.pop(0)
+        head.append(first)
+        if first.kind == "rule" or (first.box is not None and first.rect.w > 0.9 * detection.width) or len(head) == 2:
+            break
+        if not (children and children[0].kind == "rule" and children[0].rect.w > 0.8 * detection.width):
+            break
+    foot: list[Part] = []
+    if children and len(children) > 1 and _footerish(children[-1], detection):
+        foot.append(children.pop())
+    parts: list[Part] = []
+    if head:
+        parts.append(_wrapped(head, "header", detection.width))
+    parts.append(_main(children, detection))
+    parts += [_wrapped([part], "footer", detection.width) for part in foot]
+    return replace(body, children=tuple(parts))
+
+
+def _wrapped(parts: list[Part], tag: str, width: float) -> Part:
+    if len(parts) == 1 and parts[0].tag == "div" and parts[0].children:
+        return replace(parts[0], tag=tag, name=tag)
+    around = hull(part.rect for part in parts)
+    return Part("stack", Rect(0, around.y, width, around.h), tuple(parts), tag=tag, name=tag)
+
+
+def _main(children: list[Part], detection: Detection) -> Part:
+    if len(children) == 1 and _side_by_side(children[0], detection):
+        return replace(children[0], children=_beside(children[0].children, detection), name="columns")
+    if not children:
+        return Part("stack", Rect(0, detection.height, detection.width, 0), tag="main", name="main")
+    around = hull(part.rect for part in children)
+    sections = tuple(_section(part) for part in _lists(tuple(children)))
+    return Part("stack", Rect(0, around.y, detection.width, around.h), sections, tag="main", name="main")
+
+
+def _side_by_side(part: Part, detection: Detection) -> bool:
+    """Whether the page has a narrow column as tall as itself beside a wide one."""
+    if part.kind != "row" or part.box is not None or part.rect.h < 0.6 * detection.height:
+        return False
+    return len(part.children) <= 3 and min(child.rect.w for child in part.children) < 0.36 * detection.width
+
+
+def _beside(children: tuple[Part, ...], detection: Detection) -> tuple[Part, ...]:
+    largest = max(range(len(children)), key=lambda number: children[number].rect.area)
+    widest = max(range(len(children)), key=lambda number: children[number].rect.w)
+    chosen = widest if children[widest].rect.w > 0.4 * detection.width else largest
+    return tuple(
+        replace(child, tag="main" if number == chosen else "aside", name="main" if number == chosen else "side")
+        if child.tag == "div" and child.children
+        else child
+        for number, child in enumerate(children)
+    )
+
+
+def _section(part: Part) -> Part:
+    if part.tag == "div" and part.kind in ("stack", "row") and part.children and part.rect.h > 120:
+        return replace(part, tag="section", name="section")
+    return part
+
+
+def _footerish(part: Part, detection: Detection) -> bool:
+    texts = _texts(part)
+    if not texts or part.rect.bottom < detection.height - 120 or part.rect.h > 0.4 * detection.height:
+        return False
+    return any("©" in text.text for text in texts) or max(text.style.size for text in texts) <= 17
+
+
+def _texts(part: Part) -> list[TextElement]:
+    found = [part.text] if part.text is not None else []
+    for child in part.children:
+        found += _texts(child)
+    return found
+
+
+def _headings(body: Part, size: float) -> Part:
+    """Mark large or bold texts as headings, with one h1 and without skipped levels."""
+    chosen = [part for part in _ordered(body) if _headline(part, size)]
+    if not chosen:
+        return body
+    first = max(chosen, key=lambda part: part.text.style.size if part.text is not None else 0)
+    levels: dict[int, int] = {}
+    last = 0
+    for part in chosen:
+        assert part.text is not None
+        level = 1 if part is first else 2 if part.text.style.size >= 1.3 * size else 3
+        if part is not first and last == 0:
+            continue
+        last = levels[id(part)] = min(level, last + 1)
+    return _tagged(body, levels)
+
+
+def _ordered(part: Part) -> list[Part]:
+    if part.text is not None:
+        return [part]
+    if part.tag in ("button", "nav", "header", "table"):
+        return []
+    return [leaf for child in part.children for leaf in _ordered(child)]
+
+
+def _headline(part: Part, size: float) -> bool:
+    text = part.text
+    if text is None or part.tag != "p" or len(text.lines) > 3 or len(text.text) > LONGEST_HEADING:
+        return False
+    if not any(letter.isalpha() for letter in text.text) or _number(text.text):
+        return False
+    style = text.style
+    if abs(style.spacing) > _LOOSE * style.size:
+        return False
+    return style.size >= 1.3 * size or (style.weight >= 600 and style.size >= 1.08 * size)
+
+
+def _tagged(part: Part, levels: dict[int, int]) -> Part:
+    if part.text is not None:
+        level = levels.get(id(part))
+        return replace(part, tag=f"h{level}", name="title" if level == 1 else "heading") if level else part
+    return replace(part, children=tuple(_tagged(child, levels) for child in part.children))

@@ -1,0 +1,373 @@
+"""Makes small changes in the source of a page: finds the element that an instruction names, and edits it."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape, unescape
+from itertools import pairwise
+
+from weft.core.design_request import SelectedElement
+from weft.core.errors import WeftError
+from weft.core.markup import VOID_ELEMENTS, EndTag, StartTag, TextToken, scan_html, scan_jsx
+from weft.providers.scripted import Part, ScriptedCall
+from weft.vision.local_builder import first_line
+from weft.vision.local_commands import (
+    DuplicateElement,
+    Edit,
+    EditTarget,
+    RemoveElement,
+    SetColour,
+    SetProperty,
+    SetText,
+    parse_edits,
+)
+from weft.vision.local_files import edits_between
+from weft.vision.local_request import LocalRequest
+from weft.vision.write.stacks import jsx_text
+
+_STRING = re.compile(r"\{(\"(?:[^\"\\]|\\.)*\")\}")
+_PAIR = re.compile(r"(\w+)\s*:\s*(\"[^\"]*\"|'[^']*'|[^,\"']+)")
+_JSX_NAMES = {"classname": "class", "htmlfor": "for"}
+_IGNORED = ("style", "data-weft-source")
+_READ = re.compile(r"=== (?P<path>.+?) \(lines 1-(?P<last>\d+) of (?P<total>\d+)\) ===\n(?P<body>.*)", re.DOTALL)
+_TEXTUAL = frozenset(
+    ("h1", "h2", "h3", "h4", "h5", "h6", "p", "span", "a", "li", "label", "td", "th", "small", "strong", "em", "text")
+)
+_FRAMES = frozenset(("html", "head", "title", "style", "script", "body", "main"))
+_WHOLE = frozenset(("button", "a", "li", "label", "td", "th", "option"))
+_INHERITED = ("color", "font-size", "font-weight", "font-style")
+_MOST_TEXTS = 20
+_LONGEST = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class SourceElement:
+    """An element and its position: its start tag, its content, and its end."""
+
+    name: str
+    attributes: dict[str, str]
+    start: int
+    inside: int
+    inside_end: int
+    end: int
+    jsx: bool
+    words: range  # the numbers of its words in the page
+
+    def holds(self, other: "SourceElement") -> bool:
+        return other is not self and self.start <= other.start and other.end <= self.end
+
+    def is_like(self, other: "SourceElement") -> bool:
+        """Whether both have the same start tag, as far as the browser's view of it shows."""
+        return self.name.lower() == other.name.lower() and self._visible() == other._visible()
+
+    def _visible(self) -> dict[str, str]:
+        values = {name: " ".join(value.split()) for name, value in self.attributes.items() if name not in _IGNORED}
+        return {name: value for name, value in values.items() if not value.startswith("{")}
+
+
+class PageSource:
+    """The source of a page, in HTML or with JSX in a script, read once in linear time."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.elements: list[SourceElement] = []
+        """In order of their start tags. An element that is never closed ends where its parent does."""
+        self._words: list[str] = []
+        self._open: list[tuple[StartTag, bool, int, int]] = []  # tag, jsx, first word, place among the elements
+        self._names: Counter[str] = Counter()
+        self._scan()
+
+    def text_of(self, element: SourceElement) -> str:
+        return " ".join(self._words[element.words.start : element.words.stop])
+
+    def with_text(self, words: Sequence[str]) -> list[SourceElement]:
+        """Find the elements with exactly these words; case is ignored."""
+        count, wanted = len(words), [word.lower() for word in words]
+        return [
+            each
+            for each in self.elements
+            if len(each.words) == count and [self._words[at].lower() for at in each.words] == wanted
+        ]
+
+    def within(self, outer: SourceElement) -> Iterator[SourceElement]:
+        return (each for each in self.elements if outer.start < each.start and each.end <= outer.inside_end)
+
+    def _scan(self) -> None:
+        text = ""
+        scripted = False
+        for token in scan_html(self.source):
+            if isinstance(token, TextToken):
+                text += "" if scripted else token.text
+                continue
+            self._words += text.split()
+            text, scripted = "", False
+            self._add_tag(token, jsx=False)
+            if isinstance(token, StartTag) and token.content and "text/babel" in (token.attributes.get("type") or ""):
+                scripted = True
+                self._scan_jsx(*token.content)
+        self._words += text.split()
+        self._close(0, len(self.source), len(self.source))
+
+    def _scan_jsx(self, start: int, end: int) -> None:
+        for token in scan_jsx(self.source, start, end):
+            self._add_jsx_words(start, token.start)
+            self._add_tag(token, jsx=True)
+            start = token.end
+        self._add_jsx_words(start, end)
+
+    def _add_jsx_words(self, start: int, end: int) -> None:
+        self._words += unescape(_STRING.sub(_unquote, self.source[start:end])).split()
+
+    def _add_tag(self, token: StartTag | EndTag, *, jsx: bool) -> None:
+        if isinstance(token, EndTag):
+            if self._names[token.name]:
+                opened = range(len(self._open) - 1, -1, -1)
+                self._close(next(at for at in opened if self._open[at][0].name == token.name), token.start, token.end)
+            return
+        self._open.append((token, jsx, len(self._words), len(self.elements)))
+        self._names[token.name] += 1
+        self.elements.append(SourceElement(token.name, {}, token.start, token.end, token.end, token.end, jsx, range(0)))
+        if token.self_closing or token.name in VOID_ELEMENTS:
+            self._close(len(self._open) - 1, token.end, token.end)
+
+    def _close(self, upto: int, inside_end: int, end: int) -> None:
+        """Close all open elements from a number on; only the outermost includes the end tag."""
+        while len(self._open) > upto:
+            tag, jsx, first, place = self._open.pop()
+            self._names[tag.name] -= 1
+            words = range(first, len(self._words))
+            last = end if len(self._open) == upto else inside_end
+            attributes = {_JSX_NAMES.get(name, name): value or "" for name, value in tag.attributes.items()}
+            self.elements[place] = SourceElement(tag.name, attributes, tag.start, tag.end, inside_end, last, jsx, words)
+
+
+def _innermost(found: Sequence[SourceElement]) -> list[SourceElement]:
+    """Return the elements that hold none of the others, in order of their start tags."""
+    holding = {one.start for one, two in pairwise(found) if one.holds(two)}
+    return [each for each in found if each.start not in holding]
+
+
+def set_style(source: str, element: SourceElement, name: str, value: str) -> str:
+    """Add a declaration to the style of an element."""
+    tag = source[element.start : element.inside]
+    if element.jsx:
+        return source[: element.start] + _jsx_style(tag, name, value) + source[element.inside :]
+    declaration = f"{name}: {value}"
+    styled = re.search(r"(\sstyle\s*=\s*)([\"'])(.*?)\2", tag, re.DOTALL)
+    if styled is None:
+        at = len(tag) - (2 if tag.endswith("/>") else 1)
+        new = f'{tag[:at].rstrip()} style="{escape(declaration)}"{" /" if tag.endswith("/>") else ""}>'
+    else:
+        others = [
+            part.strip() for part in styled[3].split(";") if part.strip() and part.partition(":")[0].strip() != name
+        ]
+        inside = "; ".join([*others, escape(declaration)])
+        new = f"{tag[: styled.start()]}{styled[1]}{styled[2]}{inside}{styled[2]}{tag[styled.end() :]}"
+    return source[: element.start] + new + source[element.inside :]
+
+
+def set_text(source: str, element: SourceElement, text: str) -> str:
+    """Replace the content of an element by a text."""
+    words = jsx_text(text) if element.jsx else escape(text, quote=False)
+    return source[: element.inside] + words + source[element.inside_end :]
+
+
+def remove_element(source: str, element: SourceElement) -> str:
+    """Remove an element, with the line that it has for itself."""
+    start, end = _line_span(source, element)
+    return source[:start] + source[end:]
+
+
+def duplicate_element(source: str, element: SourceElement) -> str:
+    """Repeat an element. Its id stays with the first."""
+    start, end = _line_span(source, element)
+    piece = source[start:end]
+    copy = re.sub(r"(\s)id\s*=\s*(?:\"[^\"]*\"|'[^']*')", "", piece, count=1) if "id" in element.attributes else piece
+    return source[:end] + copy + source[end:]
+
+
+def _line_span(source: str, element: SourceElement) -> tuple[int, int]:
+    """Return the span of an element, or that of its lines if nothing else is on them."""
+    start = source.rfind("\n", 0, element.start) + 1
+    stop = source.find("\n", element.end)
+    stop = len(source) if stop < 0 else stop + 1
+    alone = not source[start : element.start].strip() and not source[element.end : stop].strip()
+    return (start, stop) if alone else (element.start, element.end)
+
+
+def _jsx_style(tag: str, name: str, value: str) -> str:
+    key = re.sub(r"-([a-z])", lambda found: found[1].upper(), name)
+    entry = f'{key}: "{value}"'
+    styled = re.search(r"\sstyle=\{\{(.*?)\}\}", tag, re.DOTALL)
+    if styled is not None:
+        others = [pair[0] for pair in _PAIR.finditer(styled[1].strip()) if pair[1] != key]
+        return f"{tag[: styled.start()]} style={{{{ {', '.join([*others, entry])} }}}}{tag[styled.end() :]}"
+    end = " />" if tag.endswith("/>") else ">"
+    return f"{tag.removesuffix('>').removesuffix('/').rstrip()} style={{{{ {entry} }}}}{end}"
+
+
+def _unquote(found: re.Match[str]) -> str:
+    try:
+        return escape(str(json.loads(found[1])))
+    except ValueError:
+        return found[1]
+
+
+class _Unclear(WeftError):
+    """The instruction names no element, or several."""
+
+
+def edit_page(request: LocalRequest) -> list[Part] | None:
+    """Return the next step of a change; None if the instruction is not understood as one."""
+    wanted = parse_edits(request.instruction)
+    if not wanted:
+        return None
+    if not request.has("edit_file"):
+        return ["There is no tool to edit files here; give the session edit_file (such as --tools files)."]
+    edited = request.calls_of("edit_file")
+    if edited:
+        result = edited[-1]
+        if not result.ok:
+            return [f"The change was not made: {first_line(result.result.text)}"]
+        return [f"Done in {result.call.input.get('path')}: {'; '.join(_describe(edit) for edit in wanted)}."]
+    return _next_step(request, wanted)
+
+
+def _next_step(request: LocalRequest, wanted: list[Edit]) -> list[Part]:
+    path, source = _find_source(request)
+    if source is None:
+        read = request.calls_of("read_file")
+        if read or not request.has("read_file"):
+            why = first_line(read[-1].result.text) if read and not read[-1].ok else "it is too long to be read whole"
+            return [f"{path} cannot be changed here: {why}"]
+        return [ScriptedCall("read_file", {"path": path})]
+    if len(source) > _LONGEST:
+        return [f"{path} cannot be changed here: it has more than {_LONGEST:,} characters."]
+    text = source
+    try:
+        for edit in wanted:
+            text = _apply(text, edit, request.element)
+    except _Unclear as unclear:
+        return [str(unclear)]
+    edits = edits_between(source, text)
+    if not edits:
+        return [f"{path} is so already; nothing was changed."]
+    return [ScriptedCall("edit_file", {"path": path, "edits": edits})]
+
+
+def _find_source(request: LocalRequest) -> tuple[str, str | None]:
+    path = request.element.file if request.element is not None else ""
+    files = request.files
+    shown = [name for name in files if name == path] or [name for name in files if name == request.entry]
+    shown = shown or [name for name in files if name.endswith((".html", ".svg"))]
+    if shown:
+        return shown[0], files[shown[0]]
+    path = path or (request.written[-1] if request.written else request.entry)
+    for each in reversed(request.calls_of("read_file")):
+        found = _READ.match(each.result.text)
+        if each.ok and found is not None and found["last"] == found["total"] and not each.result.truncated:
+            return path, f"{found['body']}\n"
+    return path, None
+
+
+def _apply(source: str, edit: Edit, selected: SelectedElement | None) -> str:
+    page = PageSource(source)
+    element = _find_target(page, edit.target, selected)
+    match edit:
+        case SetText(text=text):
+            return set_text(source, _innermost_with_text(page, element), text)
+        case SetColour(colour=colour):
+            name = _coloured_property(element, edit)
+            return _set_property(page, element, name, f"1px solid {colour}" if name == "border" else colour)
+        case SetProperty(name=name, value=value):
+            return _set_property(page, element, name, value)
+        case RemoveElement():
+            return remove_element(source, element)
+        case DuplicateElement():
+            return duplicate_element(source, element)
+
+
+def _find_target(page: PageSource, target: EditTarget, selected: SelectedElement | None) -> SourceElement:
+    if target.tag:
+        found = next((each for each in page.elements if each.name == target.tag), None)
+        if found is None:
+            raise _Unclear(f"There is no <{target.tag}> in the page; choose the element in the preview.")
+        return found
+    if target.text:
+        return _find_by_text(page, target.text)
+    if selected is None:
+        raise _Unclear("It is not said which element is meant; choose it in the preview, or give its text in quotes.")
+    return _find_selected(page, selected)
+
+
+def _find_by_text(page: PageSource, text: str) -> SourceElement:
+    """Find the innermost element with exactly this text, or the button, link or item without other text."""
+    same = [each for each in page.with_text(text.split()) if each.name not in _FRAMES]
+    found = _innermost(same)
+    if not found:
+        raise _Unclear(f"“{text}” is not the whole text of any element; choose the element in the preview.")
+    if len(found) > 1:
+        raise _Unclear(f"“{text}” is there {len(found)} times; choose the one that is meant in the preview.")
+    return next((each for each in same if each.name in _WHOLE and each.holds(found[0])), found[0])
+
+
+def _find_selected(page: PageSource, selected: SelectedElement) -> SourceElement:
+    shown = PageSource(selected.html)
+    if not shown.elements:
+        raise _Unclear("The chosen element could not be read; choose it again in the preview.")
+    wanted = shown.elements[0]
+    words = shown.text_of(wanted)
+    found = [each for each in page.elements if each.is_like(wanted)]
+    found = [each for each in found if len(each.words) == len(wanted.words) and page.text_of(each) == words] or found
+    lines = [0, *(newline.end() for newline in re.finditer("\n", page.source)), len(page.source) + 1]
+    if 0 < selected.line < len(lines):
+        start, end = lines[selected.line - 1 : selected.line + 1]
+        on_line = next((each for each in found if start <= each.start < end), None)
+        if on_line is not None:
+            return on_line
+    if len(found) > 1 and 0 < selected.number <= len(found):
+        return found[selected.number - 1]
+    if len(found) == 1:
+        return found[0]
+    raise _Unclear("The chosen element could not be found in the page's source; name its text in quotes instead.")
+
+
+def _innermost_with_text(page: PageSource, element: SourceElement) -> SourceElement:
+    inside = [each for each in page.within(element) if element.words and each.words == element.words]
+    return inside[-1] if inside else element
+
+
+def _coloured_property(element: SourceElement, edit: SetColour) -> str:
+    if edit.side == "border":
+        return "border"
+    text = edit.side == "text" or (not edit.side and element.name in _TEXTUAL)
+    return "color" if text else "background"
+
+
+def _set_property(page: PageSource, element: SourceElement, name: str, value: str) -> str:
+    """Add the declaration; an inherited property goes to each text inside as well, which has a style of its own."""
+    inside = [each for each in page.within(element) if each.name in _TEXTUAL] if name in _INHERITED else []
+    leaves = _innermost(inside)[:_MOST_TEXTS]
+    relative = value.endswith(("em", "%")) and not value.endswith("rem")
+    source = page.source
+    for each in reversed(leaves if leaves and relative else [element, *leaves]):
+        source = set_style(source, each, name, value)
+    return source
+
+
+def _describe(edit: Edit) -> str:
+    target = edit.target
+    what = f"“{target.text}”" if target.text else f"<{target.tag}>" if target.tag else "the chosen element"
+    match edit:
+        case SetText(text=text):
+            return f"{what} now says “{text}”"
+        case SetColour(colour=colour, side=side):
+            return f"{what} has the {f'{side} ' if side else ''}colour {colour}"
+        case SetProperty(name=name, value=value):
+            return f"{what} has {name} {value}"
+        case RemoveElement():
+            return f"{what} was removed"
+        case DuplicateElement():
+            return f"{what} is there twice"

@@ -1,0 +1,67 @@
+"""The local model `local/vision`: a converter that needs no key and no network."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from weft.core.errors import ConfigurationError, UnknownProvider
+from weft.core.messages import Message, ToolDefinition
+from weft.core.turn import Settings
+from weft.providers.base import ProviderSession
+
+PROVIDER = "local"
+LABEL = "Local converter (no language model)"
+
+Mode = Literal["fidelity", "responsive"]  # which goal wins in a conflict
+
+MODES: dict[str, Mode] = {"vision": "fidelity", "vision-responsive": "responsive"}
+NAMES = tuple(f"{PROVIDER}/{name}" for name in MODES)
+_LABELS = dict(zip(NAMES, (LABEL, f"{LABEL}, responsive first"), strict=True))
+_PARTS = ("numpy", "PIL", "onnxruntime")
+_CARRIER = "weft_local"  # as in `weft.vision.see.models`, which is not imported here
+
+
+@cache
+def available() -> bool:
+    """Whether everything it needs is installed. Loads nothing."""
+    if any(find_spec(part) is None for part in _PARTS):
+        return False
+    found = find_spec(_CARRIER)
+    places = (found.submodule_search_locations or ()) if found is not None else ()
+    return any(any((Path(place) / "models").glob("*.onnx")) for place in places)
+
+
+def label_of(name: str) -> str:
+    """Return the label of a local model; empty for other models."""
+    return _LABELS.get(name, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalVision:
+    """The converter as a model. The first session loads its code, the first picture its networks."""
+
+    mode: Mode = "fidelity"
+    piece: int = 240  # characters of a delta
+    pause: float = 0.004  # seconds between two of them, so that a page is seen to grow
+
+    @property
+    def name(self) -> str:
+        return next(f"{PROVIDER}/{name}" for name, mode in MODES.items() if mode == self.mode)
+
+    @classmethod
+    def named(cls, name: str) -> "LocalVision":
+        """Make the model from the part of its name behind the slash."""
+        if name not in MODES:
+            raise UnknownProvider(f"There is no local model {name[:60]!r}; there are {' and '.join(NAMES)}.")
+        return cls(mode=MODES[name])
+
+    def open_session(
+        self, *, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> ProviderSession:
+        if not available():
+            raise ConfigurationError(f'{self.name} needs more than is installed; pip install "weft[local]".')
+        from weft.vision.local_session import LocalSession
+
+        return LocalSession(self, messages, tools, settings)

@@ -1,0 +1,92 @@
+"""Reads the current request of a conversation: its instruction, its picture, its files, and the calls made for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from weft.core.design_request import DesignRequest, SelectedElement
+from weft.core.messages import Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.turn import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedCall:
+    """A call that was made for this request, and its result."""
+
+    call: ToolCall
+    result: ToolResult
+
+    @property
+    def ok(self) -> bool:
+        return self.result.status == "ok" and not self.result.is_error
+
+
+@dataclass(frozen=True, slots=True)
+class LocalRequest:
+    """The last request of a conversation and the state of the work on it. Every turn starts from this alone."""
+
+    instruction: str
+    image: Image | None
+    images: int
+    files: dict[str, str]
+    element: SelectedElement | None
+    tools: tuple[ToolDefinition, ...]
+    calls: tuple[FinishedCall, ...]
+    stack: str
+    entry: str
+    written: tuple[str, ...]  # the text files that the conversation has written, the last one last
+
+    def has(self, name: str) -> bool:
+        return any(tool.name == name for tool in self.tools)
+
+    def first(self, *names: str) -> str | None:
+        return next((name for name in names if self.has(name)), None)
+
+    def calls_of(self, *names: str) -> list[FinishedCall]:
+        return [each for each in self.calls if each.call.name in names]
+
+
+def read_request(messages: Sequence[Message], tools: Sequence[ToolDefinition], settings: Settings) -> LocalRequest:
+    """Read the last request. A message without a `DesignRequest` is an instruction for the same stack."""
+    start = max((at for at, message in enumerate(messages) if message.role == "user"), default=0)
+    message = messages[start] if messages else Message(role="user", content=[])
+    images = [block for block in message.content if isinstance(block, Image)]
+    design = message.design
+    if design is None:
+        before = next((each.design for each in reversed(messages) if each.design is not None), DesignRequest())
+        words = "\n\n".join(block.text for block in message.content if isinstance(block, Text)).strip()
+        design = msgspec.structs.replace(before, instruction=words, element=None, files=[])
+    return LocalRequest(
+        instruction=design.instruction,
+        image=images[0] if images and design.element is None else None,
+        images=len(images),
+        files={span.path: _text_at(message, span.block)[span.start : span.end] for span in design.files},
+        element=design.element,
+        tools=tuple(tools) if settings.tool_choice != "none" else (),
+        calls=_finished_calls(messages[start + 1 :]),
+        stack=design.stack,
+        entry=design.entry,
+        written=_written_paths(messages),
+    )
+
+
+def _text_at(message: Message, number: int) -> str:
+    block = message.content[number] if number < len(message.content) else None
+    return block.text if isinstance(block, Text) else ""
+
+
+def _finished_calls(messages: Sequence[Message]) -> tuple[FinishedCall, ...]:
+    results = {block.id: block for message in messages for block in message.content if isinstance(block, ToolResult)}
+    calls = [call for message in messages for call in message.tool_calls]
+    return tuple(FinishedCall(call, results[call.id]) for call in calls if call.id in results)
+
+
+def _written_paths(messages: Sequence[Message]) -> tuple[str, ...]:
+    paths = [
+        str(call.input.get("path", ""))
+        for message in messages
+        for call in message.tool_calls
+        if call.name in ("create_file", "write_file")
+    ]
+    return tuple(dict.fromkeys(path for path in paths if path and not path.startswith("assets/")))

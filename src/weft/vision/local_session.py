@@ -1,0 +1,99 @@
+"""A session with the local model."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from weft.core.errors import InvalidRequest
+from weft.core.messages import Message, ToolDefinition
+from weft.core.turn import Settings, Usage
+from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
+from weft.providers.scripted import Part, ScriptDecoder, ScriptedCall
+from weft.vision.elements import VisionError
+from weft.vision.local_builder import CANNOT, PageBuilder
+from weft.vision.local_commands import run_commands
+from weft.vision.local_detection import DetectionJob, start_detection
+from weft.vision.local_edit import edit_page
+from weft.vision.local_model import PROVIDER, LocalVision
+from weft.vision.local_request import LocalRequest, read_request
+
+_LARGE = 16_000  # characters of a delta with pictures
+
+
+class LocalSession(ConversationBase):
+    def __init__(
+        self, model: LocalVision, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+    ) -> None:
+        super().__init__(messages, tools, settings)
+        self._model = model
+        self._job: DetectionJob | None = None
+
+    async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
+        writer = _Writer(provider=PROVIDER, model=self._model.name, used_ids=self.used_ids)
+        for payload in writer.open():
+            on_event(payload)
+        try:
+            async with aclosing(self._parts()) as parts:
+                async for part in parts:
+                    await self._send(writer, part, on_event)
+        except VisionError as fault:
+            self._release()
+            error = InvalidRequest(str(fault))
+            for payload in writer.abort(error):
+                on_event(payload)
+            raise error from None
+        except asyncio.CancelledError:
+            self._release()
+            raise
+        for payload in writer.close():
+            on_event(payload)
+        assert writer.message is not None
+        assert writer.stop_reason is not None
+        if not writer.message.tool_calls:
+            self._release()
+        return ProviderTurn(message=writer.message, stop_reason=writer.stop_reason, usage=writer.usage)
+
+    async def _send(self, writer: "_Writer", part: Part, on_event: OnEvent) -> None:
+        hidden = isinstance(part, ScriptedCall) and str(part.input.get("path", "")).startswith("assets/")
+        for step in writer.steps(part, _LARGE if hidden else self._model.piece):
+            for payload in step:
+                on_event(payload)
+            await asyncio.sleep(self._model.pause)
+
+    def _parts(self) -> AsyncGenerator[Part]:
+        """Return the parts of the next turn, by the request and the calls made for it."""
+        request = read_request(self.messages, self.tools, self.settings)
+        if request.image is not None:
+            return PageBuilder(request, self._model.mode, self._detect).parts()
+        return _answer(request)
+
+    def _detect(self, data: bytes) -> DetectionJob:
+        if self._job is None or self._job.data != data:
+            self._release()
+            self._job = start_detection(data)
+        return self._job
+
+    def _release(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            job.release()
+
+    async def close(self) -> None:
+        self._release()
+
+
+async def _answer(request: LocalRequest) -> AsyncGenerator[Part]:
+    """Answer a request without a picture: run a command, make an edit, or report that neither was understood."""
+    parts = run_commands(request) or await asyncio.to_thread(edit_page, request) or [CANNOT]
+    for part in parts:
+        yield part
+
+
+class _Writer(ScriptDecoder):
+    """Writes blocks and calls as every wire does. No tokens are counted."""
+
+    wire = PROVIDER
+
+    def _flush(self) -> None:
+        self.usage = Usage(input=0, output=0)
+        super()._flush()

@@ -1,0 +1,1 @@
+"""Reads a screenshot: regions, boxes, ink, text and pictures."""

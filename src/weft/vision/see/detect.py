@@ -1,0 +1,385 @@
+"""Detects boxes, texts and pictures on a screenshot."""
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from weft.vision.elements import Box, Detection, PictureElement, PictureKind, Rect, TextElement, TextLine, hull
+from weft.vision.see import models
+from weft.vision.see.boxes import build_boxes, find_flats
+from weft.vision.see.ink import Ink, find_ink
+from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
+from weft.vision.see.pictures import (
+    Patch,
+    confirm_panels,
+    cut_out,
+    faint_edges,
+    find_differences,
+    find_panels,
+    find_patches,
+    find_text_on_photos,
+    inpaint_panels,
+    inpaint_text,
+    is_certain_text,
+    is_on_panel,
+    join_rects,
+    paint_page,
+    picture_kind,
+)
+from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours
+from weft.vision.see.screenshot import Screenshot, load_screenshot
+from weft.vision.see.text import group_paragraphs, style_lines
+
+Stage = Literal["regions", "finding text", "reading", "typefaces", "pictures", "done"]
+CACHED = 6
+SMALL = 30
+THIN = 3
+HAZE = 4.0  # pixels around a box that are marked as its shadow, at most
+DENSE = 0.42  # a picture differs from the page in at least this part of its rectangle
+SPARSE = 0.12  # the same for one that is mostly covered by panels
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A stage, the part of it that is done, and after the first stage a sketch of the page."""
+
+    stage: Stage
+    part: float
+    detection: Detection | None = None
+
+
+Report = Callable[[Progress], None]
+
+_cache_lock = threading.Lock()
+_cache: "OrderedDict[bytes, Detection]" = OrderedDict()
+
+
+def detect_elements(data: bytes, report: Report | None = None) -> Detection:
+    """Detect everything on a screenshot. Raises VisionError if it is no picture or too large."""
+    report_step: Report = report or (lambda _progress: None)
+    shot = load_screenshot(data)
+    digest = hashlib.sha256(np.ascontiguousarray(shot.fine).data).digest()
+    digest += repr((shot.fine.shape, shot.lossy)).encode()
+    with _cache_lock:
+        known = _cache.get(digest)
+    detection = known if known is not None else _detect(shot, report_step)
+    with _cache_lock:
+        _cache[digest] = detection
+        _cache.move_to_end(digest)
+        while len(_cache) > CACHED:
+            _cache.popitem(last=False)
+    models.release_memory()
+    report_step(Progress("done", 1.0))
+    return detection
+
+
+def clear_cache() -> None:
+    with _cache_lock:
+        _cache.clear()
+
+
+def _detect(shot: Screenshot, report_step: Report) -> Detection:
+    pixels = shot.pixels
+    height, width = pixels.shape[:2]
+    regions = label_colours(pixels, 7 if shot.lossy else 2)
+    edges = np.concatenate((pixels[:, :2].reshape(-1, 3), pixels[:, -2:].reshape(-1, 3)))
+    background = hex_colour(dominant_colour(edges))
+    boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
+    base = Detection(width, height, shot.ratio, shot.lossy, background, (), (), (), ())
+    report_step(Progress("regions", 1.0, _sketch(base, shot, boxes)))
+    if not models.available():
+        models.reading_network()
+    busy: Mask = (regions.area < 260)[regions.labels]
+    found = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
+    boxes = [box for box in boxes if not _is_glyph(box, found)]
+    page = paint_page(width, height, background, boxes)
+    inks = find_ink(pixels, page, found, boxes)
+    solid, boxes, page, panels = _explain(shot, background, boxes, inks)
+    photos = [patch.rect for patch in solid]
+    inks = [ink for ink in inks if is_on_panel(ink.rect, panels) or not _is_mostly_on(ink.rect, photos)]
+    free = [rect for rect in found if not _is_mostly_on(rect, [box.rect for box in panels])]
+    laid = find_text_on_photos(pixels, free, photos)
+    inks += laid
+    readings = read_lines([_crop(shot, ink.rect) for ink in inks], lambda part: report_step(Progress("reading", part)))
+    pieces = list(zip(inks, readings, strict=True))
+    plain, over_photos = pieces[: len(pieces) - len(laid)], pieces[len(pieces) - len(laid) :]
+    pieces = [*split_marks(pixels, page, plain, boxes), *over_photos]
+    styled = style_lines(pieces, lambda part: report_step(Progress("typefaces", part)))
+    over = {ink.rect for ink in laid}
+    lines = [line for line in styled.lines if line.ink not in over or is_certain_text(line)]
+    held, lines = confirm_panels(panels, lines)
+    boxes = [box for box in boxes if box not in panels or box in held]
+    texts = group_paragraphs(lines)
+    report_step(Progress("pictures", 0.0))
+    grounds, cleared = _clear_grounds(shot, solid, [line for line in lines if line.ink in over], laid)
+    grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
+    unread = [ink for ink in styled.unread if ink.rect not in over]
+    pictures, notes = _cut_pictures(cleared, page, boxes, texts, solid, unread, held)
+    boxes, pictures = _show_grounds(boxes, pictures, grounds)
+    notes += _notes(shot)
+    return replace(base, boxes=tuple(boxes), texts=tuple(texts), pictures=tuple(pictures), notes=tuple(notes))
+
+
+def _clear_grounds(
+    shot: Screenshot, solid: Sequence[Patch], lines: Sequence[TextLine], laid: Sequence[Ink]
+) -> tuple[list[Rect], Screenshot]:
+    """Return the photographs behind text, and the screenshot without that text."""
+    on = [patch.rect for patch in solid if any(patch.rect.holds(line.ink) for line in lines)]
+    if not on:
+        return [], shot
+    return on, replace(shot, fine=inpaint_text(shot.fine, lines, laid, shot.ratio))
+
+
+def _show_grounds(
+    boxes: list[Box], pictures: list[PictureElement], grounds: Sequence[Rect]
+) -> tuple[list[Box], list[PictureElement]]:
+    """Turn photographs behind text into boxes that show them."""
+    kept: list[PictureElement] = []
+    for picture in pictures:
+        if picture.rect in grounds:
+            boxes.append(Box(picture.rect, "#808080", image=picture.name))
+            picture = replace(picture, kind="ground")
+        kept.append(picture)
+    return sorted(boxes, key=lambda box: -box.rect.area), kept
+
+
+def _is_glyph(box: Box, lines: Sequence[Rect]) -> bool:
+    """Whether a box is part of a letter."""
+    if box.border is not None:
+        return False
+    rect = box.rect
+    return any(line.holds(rect, 2) and (rect.w < 0.55 * line.w or rect.h < 0.5 * line.h) for line in lines)
+
+
+def _is_mostly_on(rect: Rect, others: Sequence[Rect]) -> bool:
+    return any(other.common(rect) > 0.5 * rect.area for other in others)
+
+
+def _crop(shot: Screenshot, rect: Rect) -> Pixels:
+    margin = crop_margin(rect)
+    height, width = shot.pixels.shape[:2]
+    part = rect.grown(margin).within(width, height)
+    ratio = shot.ratio
+    top, bottom = int(part.y) * ratio, round(part.bottom) * ratio
+    left, right = int(part.x) * ratio, round(part.right) * ratio
+    return shot.fine[top:bottom, left:right]
+
+
+def _mask_of(shape: tuple[int, int], rects: Sequence[Rect], by: float) -> Mask:
+    marked = np.zeros(shape, np.bool_)
+    for rect in rects:
+        part = rect.grown(by).within(shape[1], shape[0])
+        marked[int(part.y) : round(part.bottom), int(part.x) : round(part.right)] = True
+    return marked
+
+
+def _explain(
+    shot: Screenshot, background: str, boxes: list[Box], inks: Sequence[Ink]
+) -> tuple[list[Patch], list[Box], Pixels, list[Box]]:
+    """Find pictures and panels.
+
+    Returns the clear pictures, the boxes outside of them, the page painted from these boxes, and the panels.
+    """
+    height, width = shot.pixels.shape[:2]
+    small = [box for box in boxes if _is_small(box, inks)]
+    large = [box for box in boxes if box not in small]
+    page = paint_page(width, height, background, large)
+    differs = find_differences(shot.pixels, page, 30 if shot.lossy else 14)
+    differs &= ~_mask_of((height, width), [ink.rect for ink in inks], 2)
+    solid: list[Patch] = []
+    kept: list[Box] = []
+    for patch in find_patches(differs):
+        inside = [box for box in small if patch.rect.grown(1).holds(box.rect)]
+        if len(inside) == 1 and inside[0].rect.area >= 0.8 * patch.rect.area:
+            kept.append(inside[0])
+            continue
+        if min(patch.rect.w, patch.rect.h) < 12:
+            continue
+        if patch.density >= DENSE or (patch.density >= SPARSE and _is_around_panels(patch, shot, page, large, inks)):
+            solid.append(patch)
+    solid += [Patch(box.rect, 1.0, int(box.rect.area)) for box in _find_drawings(large, differs, inks)]
+    wider = [(patch.rect.area, patch.rect.grown(1)) for patch in solid]
+    solid = [each for each in solid if not any(size > each.rect.area and rect.holds(each.rect) for size, rect in wider)]
+    solid, large = _absorb_boxes(solid, large, inks)
+    photos = [patch.rect for patch in solid if patch.rect.area >= 900]
+    panels = [panel for photo in photos for panel in find_panels(shot.pixels, page, photo, large, inks, shot.lossy)]
+    places = {panel.rect for panel in panels}
+    large = [box for box in large if box.rect not in places]
+    around = [photo.grown(1) for photo in photos]
+    large = [box for box in large if is_on_panel(box.rect, panels) or not any(each.holds(box.rect) for each in around)]
+    boxes = sorted([*large, *kept, *panels], key=lambda box: -box.rect.area)
+    return solid, boxes, paint_page(width, height, background, boxes), panels
+
+
+def _is_around_panels(patch: Patch, shot: Screenshot, page: Pixels, boxes: Sequence[Box], inks: Sequence[Ink]) -> bool:
+    """Whether a patch is a picture, apart from the panels on it."""
+    panels = find_panels(shot.pixels, page, patch.rect, boxes, inks, shot.lossy)
+    covered = sum(panel.rect.common(patch.rect) for panel in panels)
+    return patch.count >= 2 * DENSE * max(patch.rect.area - covered, 1)
+
+
+def _find_drawings(boxes: Sequence[Box], differs: Mask, inks: Sequence[Ink]) -> list[Box]:
+    """Find boxes that are the background of a drawing: without text, and with much that no box explains."""
+    found: list[Box] = []
+    for box in boxes:
+        rect = box.rect
+        if rect.area < 8000 or min(rect.w, rect.h) < 48 or rect.area > 0.5 * differs.size or box.border is not None:
+            continue
+        if any(rect.holds(ink.rect) for ink in inks):
+            continue
+        inner = rect.grown(-3)
+        part = differs[int(inner.y) : int(inner.bottom), int(inner.x) : int(inner.right)]
+        inside = sum(other.rect.area for other in boxes if other is not box and rect.holds(other.rect))
+        share = float(part.mean())
+        if share > 0.12 or (share > 0.03 and (box.gradient is not None or inside > 0.1 * rect.area)):
+            found.append(box)
+    return found
+
+
+def _absorb_boxes(solid: list[Patch], boxes: list[Box], inks: Sequence[Ink]) -> tuple[list[Patch], list[Box]]:
+    """Merge plain boxes that lie partly on a picture into it; lines are edges and stay."""
+    kept: list[Box] = []
+    for box in boxes:
+        rect = box.rect
+        if min(rect.w, rect.h) <= THIN:
+            kept.append(box)
+            continue
+        reaches = [
+            number
+            for number, patch in enumerate(solid)
+            if patch.rect.common(rect) > 0.15 * rect.area and patch.rect.area > 900 and not rect.holds(patch.rect, 2)
+        ]
+        if not reaches or any(rect.holds(ink.rect) for ink in inks):
+            kept.append(box)
+            continue
+        around = hull((solid[reaches[0]].rect, rect))
+        solid[reaches[0]] = Patch(around, 1.0, int(around.area))
+    return solid, kept
+
+
+def _is_small(box: Box, inks: Sequence[Ink]) -> bool:
+    """Whether a box is small, plain and empty: perhaps a dot or part of an icon."""
+    if max(box.rect.w, box.rect.h) > SMALL or box.border is not None:
+        return False
+    return not any(box.rect.grown(1).holds(ink.rect) for ink in inks)
+
+
+def _cut_pictures(
+    shot: Screenshot,
+    page: Pixels,
+    boxes: Sequence[Box],
+    texts: Sequence[TextElement],
+    solid: Sequence[Patch],
+    unread: Sequence[Ink],
+    panels: Sequence[Box],
+) -> tuple[list[PictureElement], list[str]]:
+    height, width = shot.pixels.shape[:2]
+    differs = find_differences(shot.pixels, page, 30 if shot.lossy else 14)
+    lines = [line.ink for text in texts for line in text.lines]
+    differs &= ~_mask_of((height, width), lines, 2.5)
+    differs &= ~_shadow_mask((height, width), boxes)
+    taken = [patch.rect for patch in solid]
+    foreign = [
+        ink.rect for ink in unread if is_on_panel(ink.rect, panels) or not any(rect.common(ink.rect) for rect in taken)
+    ]
+    foreign = [rect for rect in foreign if not any(line.common(rect) > 0.5 * rect.area for line in lines)]
+    if not shot.lossy:
+        foreign = [faint_edges(shot.pixels, page, rect, boxes) for rect in foreign]
+    foreign = _join_rows(foreign)
+    differs &= ~_mask_of((height, width), taken, 2) | _mask_of((height, width), [panel.rect for panel in panels], -3)
+    differs &= ~_mask_of((height, width), foreign, 2)
+    loose = [patch.rect for patch in find_patches(differs) if _is_worth_keeping(patch, boxes)]
+    loose = [faint_edges(shot.pixels, page, rect, boxes) for rect in loose] if not shot.lossy else loose
+    marked = [rect for rect in loose if is_on_panel(rect, panels)]
+    whole = [*join_rects([*taken, *(rect for rect in loose if rect not in marked)], 0), *marked]
+    places: list[tuple[Rect, PictureKind]] = [(rect, picture_kind(rect)) for rect in whole]
+    marks = [rect for rect in foreign if is_squarish(rect) or rect.h < 6]
+    foreign = [rect for rect in foreign if rect not in marks]
+    places.extend((rect.grown(2).within(width, height), "icon") for rect in marks)
+    places.extend((rect.grown(2).within(width, height), "unread") for rect in foreign)
+    places.sort(key=lambda place: (place[0].y, place[0].x))
+    made = [cut_out(shot.fine, shot.ratio, rect, kind, number + 1) for number, (rect, kind) in enumerate(places)]
+    made = [inpaint_panels(picture, panels) if not is_on_panel(picture.rect, panels) else picture for picture in made]
+    notes: list[str] = []
+    if foreign:
+        lines_are = "1 line of text" if len(foreign) == 1 else f"{len(foreign)} lines of text"
+        notes.append(f"Kept as pictures, because not read for certain: {lines_are}.")
+    return made, notes
+
+
+def _shadow_mask(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
+    """Mark the shadows close around boxes, which must not connect a box with its content."""
+    marked = np.zeros(shape, np.bool_)
+    for box in boxes:
+        if box.shadow is not None:
+            ring = _mask_of(shape, [box.rect], min(box.shadow.blur + abs(box.shadow.y), HAZE))
+            marked |= ring & ~_mask_of(shape, [box.rect], -1)
+    return marked
+
+
+def _join_rows(rects: list[Rect]) -> list[Rect]:
+    """Join unread pieces of one line; a few marks beside each other stay apart."""
+    rows: list[list[Rect]] = []
+    for rect in sorted(rects, key=lambda each: each.x):
+        near = next((row for row in rows if _continues_row(hull(row), rect)), None)
+        if near is None:
+            rows.append([rect])
+        else:
+            near.append(rect)
+    return [rect for row in rows for rect in (row if are_marks(row) else [hull(row)])]
+
+
+def _continues_row(row: Rect, rect: Rect) -> bool:
+    level = min(row.bottom, rect.bottom) - max(row.y, rect.y) > 0.5 * min(row.h, rect.h)
+    return level and rect.x - row.right < rect.h
+
+
+def _is_worth_keeping(patch: Patch, boxes: Sequence[Box]) -> bool:
+    """Whether a patch is not the seam of a box, a shadow, or dust."""
+    rect = patch.rect
+    if patch.count < 14 or max(rect.w, rect.h) < 5:
+        return False
+    if patch.density < 0.3 and any(rect.grown(2).holds(box.rect) and box.rect.area > 0.5 * rect.area for box in boxes):
+        return False
+    return not any(_is_seam(rect, patch.density, box) for box in boxes)
+
+
+def _is_seam(rect: Rect, density: float, box: Box) -> bool:
+    reach = 3.0 + (box.shadow.blur if box.shadow is not None else 0)
+    if not box.rect.grown(reach).holds(rect):
+        return False
+    bend = box.radius + 2
+    near_x = rect.right <= box.rect.x + bend or rect.x >= box.rect.right - bend
+    near_y = rect.bottom <= box.rect.y + bend or rect.y >= box.rect.bottom - bend
+    thin_x = rect.right <= box.rect.x + 3 or rect.x >= box.rect.right - 3
+    thin_y = rect.bottom <= box.rect.y + 3 or rect.y >= box.rect.bottom - 3
+    return (near_x and near_y) or thin_x or thin_y or (density < 0.5 and (near_x or near_y))
+
+
+def _sketch(base: Detection, shot: Screenshot, boxes: Sequence[Box]) -> Detection:
+    """Make a sketch: boxes, pictures, and a bar for each line of text."""
+    page = paint_page(base.width, base.height, base.background, boxes)
+    differs = find_differences(shot.pixels, page, 40)
+    bars: list[Box] = []
+    pictures: list[PictureElement] = []
+    for patch in find_patches(differs, 8, 2):
+        if patch.rect.h > 60 and patch.density >= DENSE:
+            pictures.append(cut_out(shot.fine, shot.ratio, patch.rect, "photo", len(pictures) + 1))
+        elif 5 <= patch.rect.h <= 60 and patch.rect.w >= 8:
+            bars.append(Box(patch.rect, "#c8ccd2", 3))
+    return replace(base, boxes=(*boxes, *bars), pictures=tuple(pictures), rough=True)
+
+
+def _notes(shot: Screenshot) -> list[str]:
+    notes: list[str] = []
+    if shot.ratio > 1:
+        scale = shot.ratio
+        notes.append(f"The screenshot has {scale} pixels for each CSS pixel; the page is {scale} times smaller.")
+    if shot.lossy:
+        notes.append("The screenshot was compressed with loss; colours and edges are approximate.")
+    return notes

@@ -1,0 +1,386 @@
+"""Font families and faces."""
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont, features
+
+from weft.vision.elements import Family, wide_letter
+from weft.vision.see.ink import Ink
+
+FONT_STACKS: dict[Family, str] = {
+    "sans": 'Arial, "Liberation Sans", Helvetica, sans-serif',
+    "system": 'system-ui, "Noto Sans", "Segoe UI", Roboto, sans-serif',
+    "wide": 'Verdana, "DejaVu Sans", Geneva, sans-serif',
+    "narrow": '"Arial Narrow", "Liberation Sans Narrow", sans-serif',
+    "serif": '"Times New Roman", "Liberation Serif", Times, serif',
+    "book": '"Noto Serif", Georgia, Cambria, serif',
+    "broad": '"DejaVu Serif", "Bitstream Vera Serif", Georgia, serif',
+    "mono": '"Courier New", "Liberation Mono", Courier, monospace',
+    "code": '"DejaVu Sans Mono", Menlo, Consolas, monospace',
+    "cjk": '"Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", sans-serif',
+    "hebrew": '"Noto Sans Hebrew", "DejaVu Sans", Arial, sans-serif',
+    "arabic": '"Noto Sans Arabic", "DejaVu Sans", Tahoma, sans-serif',
+    "naskh": '"Noto Naskh Arabic", "DejaVu Sans", "Times New Roman", serif',
+}
+
+FILES: dict[Family, tuple[str, ...]] = {
+    "sans": ("LiberationSans-{}.ttf", "Arimo-{}.ttf", "arial{}.ttf"),
+    "system": ("NotoSans-{}.ttf", "OpenSans-{}.ttf"),
+    "wide": ("DejaVuSans{}.ttf",),
+    "narrow": ("LiberationSansNarrow-{}.ttf",),
+    "serif": ("LiberationSerif-{}.ttf", "Tinos-{}.ttf"),
+    "book": ("NotoSerif-{}.ttf",),
+    "broad": ("DejaVuSerif{}.ttf",),
+    "mono": ("LiberationMono-{}.ttf", "Cousine-{}.ttf"),
+    "code": ("DejaVuSansMono{}.ttf",),
+    "cjk": ("NotoSansCJK-{}.ttc", "NotoSansCJKsc-{}.otf"),
+    "hebrew": ("NotoSansHebrew-{}.ttf",),
+    "arabic": ("NotoSansArabic-{}.ttf",),
+    "naskh": ("NotoNaskhArabic-{}.ttf",),
+}
+SPECIAL: frozenset[Family] = frozenset({"cjk", "hebrew", "arabic", "naskh"})  # families of one script
+
+FOLDERS = (
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "~/.local/share/fonts",
+    "~/.fonts",
+    "/Library/Fonts",
+    "/System/Library/Fonts",
+    "C:/Windows/Fonts",
+)
+LARGE = 256
+MEASURED = 96
+LONG = 16  # letters from which on the edges of a text need not be exact to the pixel
+FINE = 4  # text is drawn this much larger and then reduced, so that no hinting shows and sizes need not be whole
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One font file: a family at a weight and slant. Lengths are in ems."""
+
+    family: Family
+    bold: bool
+    italic: bool
+    path: str
+    ascent: float
+    descent: float
+
+    def advance(self, text: str) -> float:
+        return _advance(self.path, text)
+
+    def ink(self, text: str) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of the ink, from the pen on the baseline."""
+        return _ink(self.path, text)
+
+    def draw(self, text: str, size: float, spacing: float = 0.0, phase: float = 0.0) -> NDArray[np.float32]:
+        """Draw the ink of a text, 0 to 1, cropped; the pen starts `phase` pixels after a whole pixel."""
+        return _draw(self.path, text, size, spacing, phase)
+
+    def place(self, text: str, size: float, phase: float, stretch: float) -> tuple[NDArray[np.float32], int, int]:
+        """Draw the text; also return its columns right of the pen and its rows above the baseline.
+
+        `stretch` makes it taller, as hinting does.
+        """
+        return _place(self.path, text, size, stretch)(phase)
+
+    def letter(self, text: str, size: float, phase: float, stretch: float) -> tuple[NDArray[np.float32], int, int]:
+        """Draw one letter as `place` does, cached."""
+        return _letter(self.path, text, size, stretch)(phase)
+
+    def mark(self, text: str, size: float) -> "Mark":
+        return _mark(self.path, text, size)
+
+    def missing(self, letter: str) -> bool:
+        return _missing(self.path, letter)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A text drawn `FINE` times as large, and its place from the pen on the baseline."""
+
+    mask: Any
+    left: int
+    top: int
+    ink: tuple[int, int]  # the first column that is dark, and the one after the last
+
+    @property
+    def width(self) -> int:
+        return self.mask.size[0]
+
+    def draw_onto(self, image: Image.Image, pen: int, baseline: int) -> None:
+        width, height = self.mask.size
+        left, top = pen + self.left, baseline + self.top
+        if width and height:
+            image.im.paste(self.mask, (left, top, left + width, top + height))
+
+
+@cache
+def faces() -> tuple[Face, ...]:
+    files = installed()
+    found: list[Face] = []
+    for family, patterns in FILES.items():
+        for bold, italic, names in _STYLES:
+            candidates = [pattern.format(name) for pattern in patterns for name in names]
+            path = next((files[name] for name in candidates if name in files), None)
+            if path is None:
+                continue
+            ascent, descent = _font(path, 1000).getmetrics()
+            found.append(Face(family, bold, italic, path, ascent / 1000, descent / 1000))
+    if not found:
+        ascent, descent = _font("", 1000).getmetrics()
+        found.append(Face("sans", False, False, "", ascent / 1000, descent / 1000))
+    return tuple(found)
+
+
+def face(family: Family, bold: bool = False, italic: bool = False) -> Face:
+    """Find the nearest installed face."""
+    return max(
+        faces(),
+        key=lambda each: (each.family == family, each.family == "sans", each.bold == bold, each.italic == italic),
+    )
+
+
+def needs_wide(text: str) -> bool:
+    return any(wide_letter(letter) for letter in text)
+
+
+_STYLES = (
+    (False, False, ("Regular", "")),
+    (True, False, ("Bold", "-Bold")),
+    (False, True, ("Italic", "-Oblique", "-Italic")),
+    (True, True, ("BoldItalic", "-BoldOblique", "-BoldItalic")),
+)
+
+
+@cache
+def installed() -> dict[str, str]:
+    files: dict[str, str] = {}
+    for folder in FOLDERS:
+        for place, _, names in os.walk(Path(folder).expanduser()):
+            files.update({name: str(Path(place) / name) for name in names if name.endswith((".ttf", ".ttc", ".otf"))})
+    return files
+
+
+@lru_cache(maxsize=256)
+def _font(path: str, size: float, *, alone: bool = False) -> ImageFont.FreeTypeFont:
+    """Load a font. `alone` is for single letters, which need no layout."""
+    layout = ImageFont.Layout.RAQM if features.check("raqm") and not alone else ImageFont.Layout.BASIC
+    if not path:
+        fallback = ImageFont.load_default(size)
+        assert isinstance(fallback, ImageFont.FreeTypeFont)
+        return fallback
+    return ImageFont.truetype(path, size, index=2 if path.endswith(".ttc") else 0, layout_engine=layout)
+
+
+@lru_cache(maxsize=20_000)
+def _missing(path: str, letter: str) -> bool:
+    return _outline(path, letter) == _missing_outline(path)
+
+
+@lru_cache(maxsize=64)
+def _missing_outline(path: str) -> bytes:
+    """Return the outline that stands for missing letters."""
+    return _outline(path, "\U0010fffd")
+
+
+def _outline(path: str, letter: str) -> bytes:
+    return _pixels(_font(path, 24, alone=True).getmask(letter)).tobytes()
+
+
+@lru_cache(maxsize=20_000)
+def _advance(path: str, text: str) -> float:
+    return _font(path, LARGE).getlength(text) / LARGE
+
+
+@lru_cache(maxsize=20_000)
+def _ink(path: str, text: str) -> tuple[float, float, float, float]:
+    """Measure the ink. A long text is combined from its letters; letters that join are drawn together."""
+    if len(text) < LONG or any("\u0590" <= letter <= "\u08ff" for letter in text):
+        left, top, right, bottom = _edges(_font(path, MEASURED), text)
+        return left / MEASURED, top / MEASURED, right / MEASURED, bottom / MEASURED
+    letters = [_ink(path, letter) for letter in set(text) if letter != " "]
+    inked = [(top, bottom) for left, top, right, bottom in letters if right > left]
+    if not inked:
+        return 0.0, 0.0, 0.0, 0.0
+    right = _advance(path, text) - _advance(path, text[-1]) + _ink(path, text[-1])[2]
+    return _ink(path, text[0])[0], min(top for top, _ in inked), right, max(bottom for _, bottom in inked)
+
+
+def _edges(font: ImageFont.FreeTypeFont, text: str) -> tuple[float, float, float, float]:
+    mask, (across, down) = font.getmask2(text, mode="L", anchor="ls")
+    left, top, right, bottom = mask.getbbox() or (0, 0, 0, 0)
+    return left + across, top + down, right + across, bottom + down
+
+
+def _draw(path: str, text: str, size: float, spacing: float, phase: float) -> NDArray[np.float32]:
+    if not spacing:
+        return _place(path, text, size, 1.0)(phase)[0]
+    font = _font(path, size * FINE)
+    left, top, right, bottom = _edges(font, text)
+    left, right = left + phase * FINE, right + phase * FINE + spacing * FINE * max(len(text) - 1, 0)
+    start = left // FINE * FINE
+    width = -(-int(right - start) // FINE) * FINE
+    # the baseline is on a whole pixel in a browser: the fraction above it stays as it is.
+    up = -(-int(-top) // FINE) * FINE
+    height = up + -(-int(max(bottom, 0)) // FINE) * FINE
+    image = Image.new("L", (max(width, FINE), max(height, FINE)), 0)
+    pen = ImageDraw.Draw(image)
+    for number, letter in enumerate(text):
+        place = font.getlength(text[: number + 1]) - font.getlength(letter) + number * spacing * FINE
+        pen.text((place + phase * FINE - start, up), letter, fill=255, font=font, anchor="ls")
+    return np.asarray(image.reduce(FINE), np.float32) / np.float32(255)
+
+
+def _pixels(mask: Any) -> NDArray[np.uint8]:
+    """Convert a mask to an array. Converting it to a picture first is much faster than reading points."""
+    image = Image.new("L", mask.size)
+    image.im.paste(mask, (0, 0, *mask.size))
+    return np.asarray(image)
+
+
+def _mark(path: str, text: str, size: float) -> Mark:
+    mask, (across, down) = _font(path, size * FINE, alone=len(text) == 1).getmask2(text, mode="L", anchor="ls")
+    left, _, right, _ = mask.getbbox() or (0, 0, FINE, 0)
+    return Mark(mask, int(across), int(down), (int(across) + left, int(across) + right))
+
+
+def _place(
+    path: str, text: str, size: float, stretch: float
+) -> Callable[[float], tuple[NDArray[np.float32], int, int]]:
+    mask, (across, down) = _font(path, size * FINE).getmask2(text, mode="L", anchor="ls")
+    width, height = mask.size
+    fine = _pixels(mask) if width and height else np.zeros((1, 1), np.uint8)
+    if stretch != 1 and height:
+        image = Image.fromarray(fine).resize(
+            (max(width, 1), max(round(height * stretch), 1)), Image.Resampling.BILINEAR
+        )
+        fine, down = np.asarray(image), round(down * stretch)
+    rows, columns = np.flatnonzero(fine.any(axis=1)), np.flatnonzero(fine.any(axis=0))
+    if not len(rows):
+        return lambda _phase: (np.zeros((1, 1), np.float32), 0, 1)
+    fine = fine[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    left, top = int(across) + int(columns[0]), int(down) + int(rows[0])
+
+    def at(phase: float) -> tuple[NDArray[np.float32], int, int]:
+        start, above = left + round(phase * FINE), -top
+        column, row = start // FINE, -(-above // FINE)
+        before, over = start - column * FINE, row * FINE - above
+        wide, high = -(-(before + fine.shape[1]) // FINE), -(-(over + fine.shape[0]) // FINE)
+        canvas = np.zeros((high * FINE, wide * FINE), np.float32)
+        canvas[over : over + fine.shape[0], before : before + fine.shape[1]] = fine
+        return canvas.reshape(high, FINE, wide, FINE).mean(axis=(1, 3)) / 255, column, row
+
+    return at
+
+
+_letter = lru_cache(maxsize=600)(_place)
+
+
+SAMPLE_LETTERS = 28  # letters of a line that are compared
+CLEAR = 0.93  # from this likeness on, letter spacing is not tried
+SPACED = 2
+UNLIKE = 0.22  # how far width and height may disagree about the size (as a logarithm) before a face is not drawn at all
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A face at a size with letter spacing, and its likeness to the picture: 1 is the same."""
+
+    face: Face
+    size: float
+    spacing: float
+    likeness: float
+
+
+def fit_faces(ink: Ink, text: str, among: Iterable[Face] | None = None, *, spacing: bool = True) -> list[Fit]:
+    """Return the best fit of each face, most alike first; with letter spacing if no face is clear without."""
+    pool = list(among) if among is not None else [face for face in faces() if not face.italic]
+    pool = [face for face in pool if (face.family == "cjk" if needs_wide(text) else face.family not in SPECIAL)]
+    exact = ink.exact
+    found: list[Fit] = []
+    for face in pool:
+        left, top, right, bottom = face.ink(text)
+        if right - left <= 0 or bottom - top <= 0:
+            continue
+        by_width, by_height = exact.w / (right - left), exact.h / (bottom - top)
+        if abs(float(np.log(by_width / by_height))) > UNLIKE and len(pool) > 1:
+            continue
+        found.append(_fit_face(ink, text, face, max(snap_size(by_width, 1.1 / (right - left)), 4.0), 0.0))
+    found.sort(key=lambda fit: -fit.likeness)
+    if not spacing or len(text) < 3 or (found and found[0].likeness >= CLEAR):
+        return found
+    heights = {fit.face: exact.h / (fit.face.ink(text)[3] - fit.face.ink(text)[1]) for fit in found[:SPACED]}
+    spaced = [_fit_spacing(ink, text, face, height) for face, height in heights.items()]
+    found += [fit for fit in spaced if fit is not None]
+    return sorted(found, key=lambda fit: -_rank(fit))
+
+
+def _fit_spacing(ink: Ink, text: str, face: Face, by_height: float) -> Fit | None:
+    """Fit the best whole size near the height's, with letter spacing that fills the width."""
+    left, _, right, _ = face.ink(text)
+    tries: list[Fit] = []
+    for size in (float(round(by_height)), float(round(by_height)) - 1, float(round(by_height)) + 1):
+        spacing = (ink.exact.w - (right - left) * size) / (len(text) - 1)
+        if size >= 5 and 0.1 < abs(spacing) < 0.25 * size:
+            tries.append(_fit_face(ink, text, face, size, round(spacing, 2)))
+    return max(tries, key=_rank, default=None)
+
+
+def _rank(fit: Fit) -> float:
+    return fit.likeness - (0.04 if fit.spacing else 0.0)
+
+
+def snap_size(size: float, slack: float) -> float:
+    """Return the roundest size within `slack`: whole, half, a tenth."""
+    for step in (1.0, 0.5, 0.2, 0.1):
+        near = round(size / step) * step
+        if abs(near - size) <= slack:
+            return round(near, 2)
+    return round(size, 2)
+
+
+def _fit_face(ink: Ink, text: str, face: Face, size: float, spacing: float) -> Fit:
+    phase = (ink.exact.x - face.ink(text)[0] * size) % 1
+    drawn = face.draw(text[: SAMPLE_LETTERS if not spacing else SAMPLE_LETTERS // 2].rstrip(), size, spacing, phase)
+    return Fit(face, size, spacing, likeness(ink.cover, drawn))
+
+
+def likeness(cover: NDArray[np.float32], drawn: NDArray[np.float32]) -> float:
+    """Return the best agreement of the two pictures over shifts of a pixel or two."""
+    width, height = drawn.shape[1], max(cover.shape[0], drawn.shape[0])
+    part = cover[:, : width + 1]
+    one = np.zeros((height + 4, width + 4), np.float32)
+    one[2 : 2 + part.shape[0], 2 : 2 + part.shape[1]] = part
+    one[:, width + 2 :] = 0
+    norm = float((one * one).sum()) ** 0.5 * float((drawn * drawn).sum()) ** 0.5
+    if not norm:
+        return 0.0
+    best = 0.0
+    for down in range(5):
+        if down + drawn.shape[0] > one.shape[0]:
+            break
+        for right in range(1, 4):
+            window = one[down : down + drawn.shape[0], right : right + drawn.shape[1]]
+            best = max(best, float((window * drawn).sum()))
+    return best / norm
+
+
+def rank_faces(choices: Sequence[tuple[list[Fit], str]]) -> list[Face]:
+    """Rank the faces of the page, commonest first: long lines count more, and only clear choices count."""
+    weight: dict[Face, float] = {}
+    for found, text in choices:
+        if not found:
+            continue
+        for fit in found:
+            lead = fit.likeness - found[0].likeness + 0.03
+            if lead > 0:
+                weight[fit.face] = weight.get(fit.face, 0.0) + lead * min(len(text), 60)
+    return sorted(weight, key=lambda face: -weight[face])

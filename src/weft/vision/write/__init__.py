@@ -1,0 +1,1 @@
+"""Writers: each turns the same tree into the files of a stack."""

@@ -1,0 +1,245 @@
+"""Writes a page in the files of a stack: React, Vue, Ionic, Bootstrap, SVG."""
+
+import base64
+import json
+import re
+from collections.abc import Callable, Sequence
+from html import escape
+from types import MappingProxyType
+
+from weft.core.markup import VOID_ELEMENTS
+from weft.vision.arrange.nodes import length
+from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, TextLine, VisionError
+from weft.vision.see.fonts import FONT_STACKS
+from weft.vision.write.html_css import element, html_page, stylesheet, write_html_css
+from weft.vision.write.tailwind import TAILWIND, class_attribute, classes, page_classes, write_html_tailwind
+
+_CDN = "https://cdn.jsdelivr.net/npm"
+_IONIC = """<style>
+html, body, ion-app, ion-content {
+  position: static !important; contain: none !important; overflow: visible !important; transform: none !important;
+  height: auto !important; max-height: none !important;
+}
+body, ion-app, ion-content { display: block !important; visibility: visible !important; }
+ion-content::part(scroll) { position: static; overflow: visible; contain: none; }
+ion-content::part(background) { display: none; }
+</style>"""
+"""Ionic: the page scrolls as a whole, as on the screenshot."""
+_JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex"}
+
+
+def write_react(page: Page) -> dict[str, str | bytes]:
+    """Write a page with an `App` component that Babel compiles in the browser."""
+    body = "\n".join(_jsx(node, 5) for node in page.body)
+    scripts = [
+        f'<script src="{_CDN}/react@18.3.1/umd/react.production.min.js"></script>',
+        f'<script src="{_CDN}/react-dom@18.3.1/umd/react-dom.production.min.js"></script>',
+        f'<script src="{_CDN}/@babel/standalone@7/babel.min.js"></script>',
+        TAILWIND,
+    ]
+    inside = f"""<div id="root"></div>
+<script type="text/babel">
+    function App() {{
+      return (
+        <div className={_jsx_value(page_classes(page))}>
+{body}
+        </div>
+      );
+    }}
+
+    ReactDOM.createRoot(document.getElementById("root")).render(<App />);
+</script>"""
+    return html_page(page, scripts, inside)
+
+
+def write_vue(page: Page) -> dict[str, str | bytes]:
+    """Write a page whose template Vue mounts. `v-pre` keeps texts from being read as expressions."""
+    body = "\n".join(element(node, class_attribute, 2) for node in page.body)
+    scripts = [f'<script src="{_CDN}/vue@3/dist/vue.global.prod.js"></script>', TAILWIND]
+    scripts.append("<style>[v-cloak] { display: none; }</style>")
+    inside = f"""<div id="app" v-cloak>
+  <div v-pre class="{escape(page_classes(page))}">
+{body}
+  </div>
+</div>
+<script>
+Vue.createApp({{}}).mount("#app");
+</script>"""
+    return html_page(page, scripts, inside)
+
+
+def write_ionic(page: Page) -> dict[str, str | bytes]:
+    """Write an Ionic app with one content."""
+    body = "\n".join(element(node, class_attribute, 4) for node in page.body)
+    scripts = [
+        f'<script type="module" src="{_CDN}/@ionic/core/dist/ionic/ionic.esm.js"></script>',
+        f'<link rel="stylesheet" href="{_CDN}/@ionic/core/css/ionic.bundle.css">',
+        TAILWIND,
+        _IONIC,
+    ]
+    inside = f"""<ion-app>
+  <ion-content>
+    <div class="{escape(page_classes(page))}">
+{body}
+    </div>
+  </ion-content>
+</ion-app>"""
+    return html_page(page, scripts, inside)
+
+
+def write_bootstrap(page: Page) -> dict[str, str | bytes]:
+    """Write a page with Bootstrap's utilities for layout, and a style sheet for the rest."""
+    sheet = stylesheet(page, prefix="own-")
+
+    def looks(node: Node) -> str:
+        own = sheet.attribute(node)[8:-1]
+        names = [*_bootstrap(node), *([own] if own else [])]
+        return f' class="{" ".join(names)}"' if names else ""
+
+    body = "\n".join(element(node, looks, 1) for node in page.body)
+    scripts = [
+        f'<link rel="stylesheet" href="{_CDN}/bootstrap@5.3.8/dist/css/bootstrap.min.css">',
+        f"<style>\n{sheet.css}\n</style>",
+    ]
+    script = f'<script src="{_CDN}/bootstrap@5.3.8/dist/js/bootstrap.bundle.min.js"></script>'
+    return html_page(page, scripts, f"{body}\n{script}")
+
+
+def _bootstrap(node: Node) -> list[str]:
+    style = dict(node.style)
+    names: list[str] = []
+    if style.get("display") == "flex":
+        names.append("d-flex")
+        if style.get("flex-direction") == "column":
+            names.append("flex-column")
+    if style.get("display") == "grid":
+        names.append("d-grid")
+    if node.tag == "button":
+        names.append("btn")
+    if style.get("font-weight") == "700":
+        names.append("fw-bold")
+    return names
+
+
+def _jsx(node: Node, depth: int) -> str:
+    """Write an element as JSX, with texts as strings where they need escaping."""
+    pad = "  " * depth
+    names = classes(node)
+    attributes = f" className={_jsx_value(names)}" if names else ""
+    for name, value in node.attributes:
+        attributes += f" {_JSX_NAMES.get(name, name)}={_jsx_value(value)}"
+    if node.tag in VOID_ELEMENTS:
+        return f"{pad}<{node.tag}{attributes} />"
+    words = "<br />".join(jsx_text(line) for line in node.lines)
+    if not node.children:
+        return f"{pad}<{node.tag}{attributes}>{words}</{node.tag}>"
+    inside = "\n".join(_jsx(child, depth + 1) for child in node.children)
+    return f"{pad}<{node.tag}{attributes}>{words}\n{inside}\n{pad}</{node.tag}>"
+
+
+def _jsx_value(value: str) -> str:
+    return _jsx_string(value) if re.search(r"[\"\\{}<>&]", value) else f'"{value}"'
+
+
+def jsx_text(text: str) -> str:
+    """Write a text between JSX tags."""
+    return _jsx_string(text) if re.search(r"[{}<>&\\]", text) else text
+
+
+def _jsx_string(text: str) -> str:
+    return "{" + json.dumps(text, ensure_ascii=False).replace("<", "\\u003c") + "}"
+
+
+def write_svg(page: Page) -> dict[str, str | bytes]:
+    """Write one `image.svg` with its pictures embedded; nothing flows in it."""
+    detection = page.detection
+    definitions = [_gradient(number, box.gradient) for number, box in enumerate(detection.boxes) if box.gradient]
+    parts = [f'<rect width="{detection.width}" height="{detection.height}" fill="{detection.background}"/>']
+    photos = [picture for picture in detection.pictures if picture.kind in ("photo", "ground")]
+    over = [_over(box, photos) for box in detection.boxes]
+    parts += [_box(number, box) for number, box in enumerate(detection.boxes) if not over[number]]
+    parts += [_picture(picture) for picture in photos]
+    parts += [_box(number, box) for number, box in enumerate(detection.boxes) if over[number]]
+    parts += [_picture(picture) for picture in detection.pictures if picture not in photos]
+    parts += [_line(line) for text in detection.texts for line in text.lines]
+    inner = "\n    ".join(definitions)
+    defs = f"  <defs>\n    {inner}\n  </defs>\n" if definitions else ""
+    body = "\n".join(f"  {part}" for part in parts)
+    text = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{detection.width}" height="{detection.height}" '
+        f'viewBox="0 0 {detection.width} {detection.height}" style="max-width: 100%; height: auto">\n'
+        f"  <title>{escape(page.title, quote=False)}</title>\n{defs}{body}\n</svg>\n"
+    )
+    return {"image.svg": text}
+
+
+def _gradient(number: int, gradient: Gradient) -> str:
+    stops = f'<stop offset="0" stop-color="{gradient.start}"/><stop offset="1" stop-color="{gradient.end}"/>'
+    turn = f'gradientTransform="rotate({gradient.angle - 90:g} 0.5 0.5)"'
+    return f'<linearGradient id="shade-{number}" {turn}>{stops}</linearGradient>'
+
+
+def _box(number: int, box: Box) -> str:
+    rect = box.rect
+    fill = f"url(#shade-{number})" if box.gradient is not None else box.fill
+    radius = f' rx="{_number(box.radius)}"' if box.radius >= 1 else ""
+    if box.border is None:
+        return f'<rect {_place(rect.x, rect.y, rect.w, rect.h)}{radius} fill="{fill}"/>'
+    wide = max(box.border.widths)
+    inset = _place(rect.x + wide / 2, rect.y + wide / 2, rect.w - wide, rect.h - wide)
+    return f'<rect {inset}{radius} fill="{fill}" stroke="{box.border.colour}" stroke-width="{_number(wide)}"/>'
+
+
+def _over(box: Box, photos: Sequence[PictureElement]) -> bool:
+    rects = [photo.rect for photo in photos]
+    return any(box.rect.common(photo) > 0.1 * box.rect.area and not box.rect.holds(photo, 1) for photo in rects)
+
+
+def _picture(picture: PictureElement) -> str:
+    rect = picture.rect
+    data = base64.b64encode(picture.data).decode()
+    return f'<image {_place(rect.x, rect.y, rect.w, rect.h)} href="data:image/png;base64,{data}"/>'
+
+
+def _line(line: TextLine) -> str:
+    style = line.style
+    extra = ' font-weight="700"' if style.weight >= 600 else ""
+    extra += ' font-style="italic"' if style.italic else ""
+    extra += f' letter-spacing="{style.spacing:g}"' if style.spacing else ""
+    extra += ' text-decoration="underline"' if style.underline else ""
+    family = escape(FONT_STACKS[style.family])
+    return (
+        f'<text x="{_number(line.rect.x)}" y="{_number(line.baseline)}" font-family="{family}" '
+        f'font-size="{style.size:g}"{extra} fill="{style.colour}">{escape(line.text, quote=False)}</text>'
+    )
+
+
+def _place(x: float, y: float, w: float, h: float) -> str:
+    return f'x="{_number(x)}" y="{_number(y)}" width="{_number(w)}" height="{_number(h)}"'
+
+
+def _number(value: float) -> str:
+    return length(value).removesuffix("px")
+
+
+Files = dict[str, str | bytes]  # paths in the project, with text or, for pictures, bytes
+
+STACKS: MappingProxyType[str, Callable[[Page], Files]] = MappingProxyType(
+    {
+        "html_css": write_html_css,
+        "html_tailwind": write_html_tailwind,
+        "react_tailwind": write_react,
+        "vue_tailwind": write_vue,
+        "bootstrap": write_bootstrap,
+        "ionic_tailwind": write_ionic,
+        "svg": write_svg,
+    }
+)
+
+
+def write_files(page: Page, stack: str = "html_css") -> Files:
+    """Write the files of a page. An unknown stack is a VisionError."""
+    writer = STACKS.get(stack)
+    if writer is None:
+        raise VisionError(f"There is no stack {stack!r}; use one of {', '.join(STACKS)}.")
+    return writer(page)

@@ -1,1 +1,0 @@
-"""Writers: one tree, many stacks."""

@@ -1,0 +1,444 @@
+"""OpenAI Chat Completions, and the servers that imitate it.
+
+Request: https://platform.openai.com/docs/api-reference/chat/create
+Stream:  https://platform.openai.com/docs/api-reference/chat-streaming
+"""
+
+from typing import Any, ClassVar, cast
+
+import msgspec
+
+from weft.core.errors import ServerFault
+from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
+from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.turn import StopReason, Usage
+from weft.wires.decoder import Decoder, disjoint_usage, first_int
+from weft.wires.errors import error_from_object
+from weft.wires.history import History, native_echo, render, split_result
+from weft.wires.request import Quirks, TurnRequest, data_url, legal_name, resolve_budget, resolve_effort, without_none
+from weft.wires.think_tags import ThinkTags
+from weft.wires.writer import OpenBlock, replayable_input
+
+NAME = "chat"
+
+_CONTENT_FIELDS = ("content", "tool_calls", "refusal")
+
+
+# --- request ------------------------------------------------------------------------------------------------------
+
+
+def request_path(model: str) -> str:  # noqa: ARG001
+    return "/chat/completions"
+
+
+def build_request(request: TurnRequest) -> JsonObject:
+    settings, quirks = request.settings, request.quirks
+    body = without_none(
+        model=request.model,
+        messages=_encode_messages(request),
+        stream=True,
+        stream_options={"include_usage": True} if quirks.usage_option else None,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        stop=settings.stop_sequences or None,
+        tools=[_encode_tool(tool, quirks) for tool in request.tools] or None,
+        tool_choice=_encode_tool_choice(settings.tool_choice) if request.tools else None,
+        parallel_tool_calls=settings.parallel_tool_calls if request.tools else None,
+        response_format=_encode_format(settings.output_schema) if settings.output_schema else None,
+    )
+    if settings.max_output_tokens is not None:
+        body[quirks.max_tokens_field] = settings.max_output_tokens
+    return body | _encode_reasoning(request) | settings.extra
+
+
+def _encode_messages(request: TurnRequest) -> list[JsonObject]:
+    history = History(NAME, request.provider, request.model, request.quirks.legal_id)
+
+    def write(message: Message, history: History, messages: list[JsonObject]) -> None:
+        if message.role == "tool":
+            messages += _encode_results(message, history, request.quirks)
+        elif message.role == "user":
+            messages.append({"role": "user", "content": _encode_user(message)})
+        else:
+            encoded = _encode_assistant(message, history, request)
+            if any(encoded.get(field) for field in _CONTENT_FIELDS):
+                messages.append(encoded)
+
+    messages = render(request.messages, history, write, cache=request.cache)
+    if not request.settings.system:
+        return messages
+    return [{"role": request.quirks.system_role, "content": request.settings.system}, *messages]
+
+
+def _encode_assistant(message: Message, history: History, request: TurnRequest) -> JsonObject:
+    native = native_echo(message, history)
+    if native is not None:
+        return _echo_native(cast(JsonObject, native), message, history, request.quirks)
+    calls = [_encode_call(call, history.ids[call.id]) for call in message.tool_calls]
+    encoded: JsonObject = {"role": "assistant", "content": message.text or (None if calls else "")}
+    return encoded | ({"tool_calls": calls} if calls else {})
+
+
+def _echo_native(native: JsonObject, message: Message, history: History, quirks: Quirks) -> JsonObject:
+    """The message as it was received. Only ids that would clash in this request change."""
+    echoed = dict(native)
+    if quirks.reasoning_echo == "none":
+        for field in ("reasoning", "reasoning_content", "reasoning_details"):
+            echoed.pop(field, None)
+    if calls := message.tool_calls:
+        own = cast("list[JsonObject]", native["tool_calls"])
+        echoed["tool_calls"] = [call | {"id": history.ids[ours.id]} for call, ours in zip(own, calls, strict=True)]
+    return echoed
+
+
+def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
+    function = {"name": legal_name(call.name), "arguments": encode_text(replayable_input(call))}
+    return {"id": wire_id, "type": "function", "function": function}
+
+
+def _encode_results(message: Message, history: History, quirks: Quirks) -> list[JsonObject]:
+    """One message a result. Images and files follow in a user message where the API accepts text only."""
+    answers: list[JsonObject] = []
+    attached: list[JsonObject] = []
+    for result in cast("list[ToolResult]", message.content):
+        text, media = split_result(result)
+        content: Any = text
+        if media and quirks.images_in_results:
+            content = [{"type": "text", "text": text}, *(_encode_part(part) for part in media)]
+        elif media:
+            attached.append({"type": "text", "text": f"Attached to the result of {result.name}:"})
+            attached += [_encode_part(part) for part in media]
+        answers.append({"role": "tool", "tool_call_id": history.ids[result.id], "content": content})
+    if attached:
+        answers.append({"role": "user", "content": attached})
+    return answers
+
+
+def _encode_user(message: Message) -> str | list[JsonObject]:
+    if all(isinstance(block, Text) for block in message.content):
+        return "\n\n".join(cast(Text, block).text for block in message.content)
+    return [_encode_part(block) for block in message.content]
+
+
+def _encode_part(block: Block) -> JsonObject:
+    match block:
+        case Image(url=str(url)):
+            return {"type": "image_url", "image_url": {"url": url}}
+        case Image(media_type=media_type, data=data):
+            return {"type": "image_url", "image_url": {"url": data_url(media_type, data or "")}}
+        case File(url=str(url), name=name):
+            return {"type": "text", "text": f"File {name or ''}: {url}"}
+        case File(media_type=media_type, data=data, name=name):
+            content = data_url(media_type, data or "")
+            return {"type": "file", "file": {"filename": name or "file", "file_data": content}}
+        case _:
+            return {"type": "text", "text": getattr(block, "text", "")}
+
+
+def _encode_tool(tool: ToolDefinition, quirks: Quirks) -> JsonObject:
+    function: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    if tool.strict and quirks.strict_tools:
+        function["strict"] = True
+    return {"type": "function", "function": function}
+
+
+def _encode_tool_choice(choice: str) -> str | JsonObject:
+    if choice in ("auto", "none", "required"):
+        return choice
+    return {"type": "function", "function": {"name": choice}}
+
+
+def _encode_format(schema: JsonObject) -> JsonObject:
+    return {"type": "json_schema", "json_schema": {"name": "output", "schema": schema, "strict": True}}
+
+
+def _encode_reasoning(request: TurnRequest) -> JsonObject:
+    reason = request.settings.reasoning
+    if reason is None:
+        return {}
+    effort = resolve_effort(reason)
+    match request.quirks.reasoning_request:
+        case "effort":
+            return {"reasoning_effort": effort} if effort else {}
+        case "object" if reason.budget is not None:
+            return {"reasoning": {"max_tokens": resolve_budget(reason)}}
+        case "object":
+            return {"reasoning": {"effort": effort}} if effort else {}
+        case "thinking":
+            return {"thinking": {"type": "disabled" if effort == "none" else "enabled"}}
+        case _:
+            return {}
+
+
+# --- stream -------------------------------------------------------------------------------------------------------
+
+
+class _Function(msgspec.Struct):
+    name: Any = None
+    arguments: Any = None
+
+
+class _CallDelta(msgspec.Struct):
+    index: Any = None
+    id: Any = None
+    function: _Function | None = None
+
+
+class _Delta(msgspec.Struct):
+    content: Any = None
+    refusal: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_details: Any = None
+    tool_calls: list[_CallDelta] | None = None
+    function_call: _Function | None = None
+    annotations: Any = None
+    images: Any = None
+
+
+class _Choice(msgspec.Struct):
+    index: Any = 0
+    delta: _Delta | None = None
+    finish_reason: Any = None
+
+
+class _Chunk(msgspec.Struct):
+    id: Any = None
+    model: Any = None
+    choices: list[_Choice] | None = None
+    usage: Any = None
+    x_groq: Any = None
+    error: Any = None
+    citations: Any = None
+
+
+_chunks = msgspec.json.Decoder(_Chunk)
+
+
+class ChatDecoder(Decoder):
+    wire = NAME
+    stop_reasons: ClassVar[dict[str, StopReason]] = {
+        **dict.fromkeys(("stop", "eos", "end_turn"), "end_turn"),
+        **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_use"),
+        **dict.fromkeys(("length", "max_tokens", "model_length"), "max_tokens"),
+        **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+        "refusal": "refusal",
+    }
+
+    def _init_state(self) -> None:
+        self._by_index: dict[int, OpenBlock] = {}
+        self._latest: OpenBlock | None = None
+        self._reasoning: dict[str, list[str]] = {}
+        self._details: list[JsonObject] = []
+        self._parts: list[JsonObject] = []  # where content comes as a list of parts
+        self._tags = ThinkTags() if self.quirks.think_tags else None
+
+    def _read_event(self, data: bytes, event: str) -> None:
+        if data == b"[DONE]":
+            self.done = True
+            return
+        chunk = self._decode(_chunks, data)
+        if chunk is None:
+            return
+        if chunk.usage or chunk.x_groq:
+            self._read_usage(chunk)
+        if self.done:
+            return
+        if self.response_id is None:
+            self.response_id, self.response_model = chunk.id, chunk.model
+        if chunk.citations:
+            for url in as_list(chunk.citations):
+                self._add_source(str(url), str(url))
+        for choice in chunk.choices or ():
+            if choice.index:  # n > 1: only the first answer is ours
+                continue
+            if choice.delta is not None:
+                self._read_delta(choice.delta)
+            if choice.finish_reason:
+                self.provider_stop_reason = str(choice.finish_reason)
+                if self.provider_stop_reason == "error":
+                    self._fail(ServerFault("The provider ended the message with an error; try again."))
+        if chunk.error:
+            self._fail(error_from_object({"error": chunk.error}))
+
+    def _read_delta(self, delta: _Delta) -> None:
+        if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
+            self._read_reasoning(delta)
+        elif delta.reasoning_content == "":
+            self._reasoning.setdefault("reasoning_content", [])
+        content = delta.content
+        if content:
+            if type(content) is not str:
+                self._read_parts(content)
+            elif self._tags is None:
+                self._add_text(content)
+            else:
+                self._add_tagged(self._tags.feed(content))
+        if delta.refusal and isinstance(delta.refusal, str):
+            self._add_refusal(delta.refusal)
+        if delta.tool_calls:
+            for call in delta.tool_calls:
+                self._read_call(call)
+        if delta.function_call is not None:
+            self._read_call(_CallDelta(index=0, function=delta.function_call))
+        if delta.annotations:
+            for note in as_objects(delta.annotations):
+                if citation := as_object(note.get("url_citation")):
+                    self._add_source(str(citation.get("title") or ""), citation.get("url"))
+        if delta.images:
+            for image in as_objects(delta.images):
+                head, _, data = str(as_object(image.get("image_url")).get("url")).partition(";base64,")
+                if data and head.startswith("data:"):
+                    self._add_image(head.removeprefix("data:"), data)
+
+    def _read_reasoning(self, delta: _Delta) -> None:
+        """Read thinking. Servers send it in one or two of three fields: the first that has text counts."""
+        shown = False
+        for field in ("reasoning_content", "reasoning"):
+            text = getattr(delta, field)
+            if isinstance(text, str) and text:
+                self._reasoning.setdefault(field, []).append(text)
+                if not shown:
+                    self._add_thinking(text)
+                shown = True
+        for detail in as_objects(delta.reasoning_details):
+            self._read_detail(detail, shown)
+
+    def _read_detail(self, detail: JsonObject, shown: bool) -> None:
+        text = detail.get("text") or detail.get("summary")
+        if not shown and isinstance(text, str) and text:
+            self._add_thinking(text)
+        target = next((known for known in reversed(self._details) if _continues(known, detail)), None)
+        if target is None:
+            self._details.append(dict(detail))
+            return
+        for name, value in detail.items():
+            if name in ("text", "summary", "data") and isinstance(value, str):
+                target[name] = (target.get(name) or "") + value
+            elif value is not None:
+                target[name] = value
+
+    def _read_parts(self, content: Any) -> None:
+        for part in as_objects(content):
+            if part.get("type") == "text" and isinstance(part.get("text"), str):
+                self._add_text(part["text"])
+                self._append_part("text", part["text"])
+            elif part.get("type") == "thinking":
+                for piece in as_objects(part.get("thinking")):
+                    if isinstance(piece.get("text"), str):
+                        self._add_thinking(piece["text"])
+                        self._append_part("thinking", piece["text"])
+            else:
+                self._parts.append(part)
+
+    def _append_part(self, kind: str, text: str) -> None:
+        if not self._parts or self._parts[-1].get("type") != kind:
+            empty: JsonObject = {"type": "text", "text": ""}
+            self._parts.append(empty if kind == "text" else {"type": "thinking", "thinking": [empty]})
+        holder = self._parts[-1] if kind == "text" else self._parts[-1]["thinking"][0]
+        holder["text"] += text
+
+    def _add_tagged(self, pieces: list[tuple[Any, str]]) -> None:
+        for kind, text in pieces:
+            (self._add_text if kind == "text" else self._add_thinking)(text)
+
+    def _read_call(self, delta: _CallDelta) -> None:
+        function = delta.function or _Function()
+        name = function.name if isinstance(function.name, str) else ""
+        wire_id = str(delta.id) if delta.id else ""
+        arguments: Any = function.arguments
+        if arguments and not isinstance(arguments, str):
+            arguments = encode_text(arguments)
+        block = self._find_call(delta.index, wire_id, name, arguments)
+        if block is None:
+            block = self._start_call(wire_id, name)
+            if isinstance(delta.index, int):
+                self._by_index[delta.index] = block
+        elif name:
+            _merge_name(block, name)
+        self._latest = block
+        if isinstance(arguments, str) and arguments:
+            self._add_arguments(block, arguments)
+
+    def _find_call(self, index: Any, wire_id: str, name: str, arguments: Any) -> OpenBlock | None:
+        """The call that a fragment belongs to; None if it begins a new one.
+
+        Servers reuse an index for a new id, omit the index, the id, or both, and repeat all of them.
+        """
+        if isinstance(index, int):
+            block = self._by_index.get(index)
+        elif wire_id:
+            block = next((b for b in self._blocks if b.kind == "tool" and b.wire_id == wire_id), None)
+        else:
+            block = self._latest
+        if block is None or (wire_id and block.wire_id and wire_id != block.wire_id):
+            return None
+        if wire_id and not block.wire_id and not block.started:
+            block.wire_id = wire_id
+            block.call_id = self._unique_id(wire_id)
+        if name and not wire_id and arguments and _is_object(block.text):
+            return None  # a second call that has only a name and whole arguments
+        if name and block.name and block.parts and name != block.name and not (wire_id and isinstance(index, int)):
+            return None
+        return block
+
+    def _read_usage(self, chunk: _Chunk) -> None:
+        raw = as_object(chunk.usage) or as_object(as_object(chunk.x_groq).get("usage"))
+        if not raw:
+            return
+        if self.provider_usage and not any(isinstance(n, int) and n for n in raw.values()):
+            return  # a last chunk of zeros does not replace earlier figures
+        self.provider_usage = raw
+        self.usage = parse_usage(raw)
+
+    def _flush(self) -> None:
+        if self._tags is not None:
+            self._add_tagged(self._tags.close())
+        if self.done and self.provider_stop_reason is None and self.quirks.finish_optional:
+            self.provider_stop_reason = ""
+
+    def _build_native(self) -> JsonObject:
+        calls = [call for block in self._blocks for call in block.calls]
+        text = "".join(block.text for block in self._blocks if block.kind == "text")
+        refusal = "".join(block.text for block in self._blocks if block.kind == "refusal")
+        message: JsonObject = {"role": "assistant", "content": self._parts or text or (None if calls else "")}
+        for field, pieces in self._reasoning.items():
+            message[field] = "".join(pieces)
+        if self._details:
+            message["reasoning_details"] = self._details
+        if refusal:
+            message["refusal"] = refusal
+        if calls:
+            message["tool_calls"] = [_encode_call(call, call.wire_id or call.id) for call in calls]
+        return message
+
+
+def parse_usage(raw: JsonObject) -> Usage:
+    inward, outward = as_object(raw.get("prompt_tokens_details")), as_object(raw.get("completion_tokens_details"))
+    return disjoint_usage(
+        prompt=as_int(raw.get("prompt_tokens")),
+        completion=as_int(raw.get("completion_tokens")),
+        total=as_int(raw.get("total_tokens")),
+        cache_read=first_int(inward.get("cached_tokens"), raw.get("cached_tokens"), raw.get("prompt_cache_hit_tokens")),
+        cache_write=first_int(inward.get("cache_write_tokens"), inward.get("cache_creation_tokens")),
+        reasoning=first_int(outward.get("reasoning_tokens"), raw.get("reasoning_tokens")),
+    )
+
+
+def _merge_name(block: OpenBlock, name: str) -> None:
+    """Merge a name that is whole, repeated with every fragment, or, rarely, split into pieces."""
+    if block.started or name == block.name:
+        return
+    block.name = name if name.startswith(block.name) else block.name + name
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+
+
+def _continues(known: JsonObject, detail: JsonObject) -> bool:
+    same = ("index", "type", "id", "format")
+    return all(detail.get(name) is None or detail.get(name) == known.get(name) for name in same)

@@ -1,0 +1,412 @@
+"""OpenAI Responses.
+
+Request: https://platform.openai.com/docs/api-reference/responses/create
+Stream:  https://platform.openai.com/docs/api-reference/responses-streaming
+"""
+
+import re
+from typing import Any, ClassVar, cast
+
+import msgspec
+
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
+from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.turn import StopReason, Usage
+from weft.wires.decoder import Decoder, disjoint_usage
+from weft.wires.errors import error_from_object
+from weft.wires.history import History, native_echo, render, result_parts
+from weft.wires.request import TurnRequest, data_url, legal_name, resolve_effort, without_none
+from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
+
+NAME = "responses"
+
+_REASONERS = re.compile(r"(?:^|/)(?:o\d|gpt-[5-9]|codex|grok-[4-9]|computer-use)")
+
+
+# --- request ------------------------------------------------------------------------------------------------------
+
+
+def request_path(model: str) -> str:  # noqa: ARG001
+    return "/responses"
+
+
+def build_request(request: TurnRequest) -> JsonObject:
+    settings = request.settings
+    keeps_reasoning = request.quirks.stateless and (
+        settings.reasoning is not None or _REASONERS.search(request.model) is not None
+    )
+    body = without_none(
+        model=request.model,
+        instructions=settings.system or None,
+        input=_encode_messages(request),
+        stream=True,
+        store=False if request.quirks.stateless else None,
+        include=["reasoning.encrypted_content"] if keeps_reasoning else None,
+        max_output_tokens=settings.max_output_tokens,
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        reasoning=_encode_reasoning(request),
+        tools=[_encode_tool(tool) for tool in request.tools] or None,
+        tool_choice=_encode_tool_choice(settings.tool_choice) if request.tools else None,
+        parallel_tool_calls=settings.parallel_tool_calls if request.tools else None,
+        text=_encode_format(settings.output_schema) if settings.output_schema else None,
+    )
+    return body | settings.extra
+
+
+def _encode_messages(request: TurnRequest) -> list[JsonObject]:
+    def write(message: Message, history: History, items: list[JsonObject]) -> None:
+        if message.role == "tool":
+            items += [_encode_result(cast(ToolResult, block), history, items) for block in message.content]
+        elif message.role == "user":
+            items.append({"role": "user", "content": [_encode_part(block) for block in message.content]})
+        else:
+            items += _encode_assistant(message, history, request)
+
+    return render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
+
+
+def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:
+    native = native_echo(message, history)
+    if native is not None:
+        return _echo_native(cast("list[JsonObject]", native), message, history, request)
+    items: list[JsonObject] = []
+    for block in message.content:
+        if isinstance(block, Text):
+            items.append({"role": "assistant", "content": [{"type": "output_text", "text": block.text}]})
+        elif isinstance(block, ToolCall):
+            items.append(_encode_call(block, history.ids[block.id]))
+    return items
+
+
+def _echo_native(
+    native: list[JsonObject], message: Message, history: History, request: TurnRequest
+) -> list[JsonObject]:
+    """The items as they were received, reasoning directly before the item that it belongs to.
+
+    Without stored responses, the API does not accept reasoning that is not encrypted. It is omitted, together with the
+    ids of the other items, which refer to it.
+    """
+    calls = iter(message.tool_calls)
+    items: list[JsonObject] = []
+    dropped = False
+    for item in native:
+        if item.get("type") == "reasoning" and request.quirks.stateless and not item.get("encrypted_content"):
+            dropped = True
+            continue
+        if item.get("type") in ("function_call", "custom_tool_call"):
+            item = item | {"call_id": history.ids[next(calls).id]}
+        items.append(item)
+    return [_without_id(item) for item in items] if dropped else items
+
+
+def _without_id(item: JsonObject) -> JsonObject:
+    return {name: value for name, value in item.items() if name != "id"}
+
+
+def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
+    call_fields = {"name": legal_name(call.name), "arguments": encode_text(replayable_input(call))}
+    return {"type": "function_call", "call_id": wire_id, **call_fields}
+
+
+def _encode_result(result: ToolResult, history: History, items: list[JsonObject]) -> JsonObject:
+    call_id = history.ids[result.id]
+    parts = result_parts(result)
+    only_text = len(parts) == 1 and isinstance(parts[0], Text)
+    output = cast(Text, parts[0]).text if only_text else [_encode_part(part) for part in parts]
+    called = next((item.get("type") for item in reversed(items) if item.get("call_id") == call_id), None)
+    kind = "custom_tool_call_output" if called == "custom_tool_call" else "function_call_output"
+    return {"type": kind, "call_id": call_id, "output": output}
+
+
+def _encode_part(block: Block) -> JsonObject:
+    match block:
+        case Image(url=str(url)):
+            return {"type": "input_image", "image_url": url}
+        case Image(media_type=media_type, data=data):
+            return {"type": "input_image", "image_url": data_url(media_type, data or "")}
+        case File(url=str(url)):
+            return {"type": "input_file", "file_url": url}
+        case File(media_type=media_type, data=data, name=name):
+            return {"type": "input_file", "filename": name or "file", "file_data": data_url(media_type, data or "")}
+        case _:
+            return {"type": "input_text", "text": getattr(block, "text", "")}
+
+
+def _encode_tool(tool: ToolDefinition) -> JsonObject:
+    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    return {"type": "function", **function, "strict": tool.strict}
+
+
+def _encode_tool_choice(choice: str) -> str | JsonObject:
+    if choice in ("auto", "none", "required"):
+        return choice
+    return {"type": "function", "name": choice}
+
+
+def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
+    reason = request.settings.reasoning
+    if reason is None:
+        return None
+    return without_none(effort=resolve_effort(reason), summary="auto" if reason.visible else None) or None
+
+
+def _encode_format(schema: JsonObject) -> JsonObject:
+    return {"format": {"type": "json_schema", "name": "output", "schema": schema, "strict": True}}
+
+
+_TERMINAL = ("response.completed", "response.incomplete", "response.failed")
+
+
+# --- stream -------------------------------------------------------------------------------------------------------
+
+
+class _Event(msgspec.Struct):
+    type: str = ""
+    delta: Any = None
+    output_index: Any = None
+    item_id: Any = None
+    summary_index: Any = None
+    content_index: Any = None
+    item: JsonObject | None = None
+    arguments: Any = None
+    input: Any = None
+    annotation: Any = None
+    response: JsonObject | None = None
+    error: Any = None
+    message: Any = None
+    code: Any = None
+
+
+_events = msgspec.json.Decoder(_Event)
+
+
+class _Item:
+    """An output item while it arrives: its last known content, and the block that was made of it."""
+
+    def __init__(self, content: JsonObject) -> None:
+        self.content = content
+        self.call: OpenBlock | None = None
+        self.pieces: list[str] = []  # of its text, thinking, or free-text input
+        self.done = False
+
+
+class ResponsesDecoder(Decoder):
+    wire = NAME
+    needs_terminal = True
+    stop_reasons: ClassVar[dict[str, StopReason]] = {
+        "completed": "end_turn",
+        "incomplete:content_filter": "content_filter",
+    }
+
+    def _init_state(self) -> None:
+        self._items: list[_Item] = []
+        self._at: dict[Any, _Item] = {}  # the latest item at an output index, or of an id where there is no index
+        self._thinking_part: Any = None  # the summary or content part that thinking comes from now
+
+    def _read_event(self, data: bytes, event: str) -> None:
+        read = self._decode(_events, data)
+        if read is None:
+            return
+        kind = read.type or event
+        if self.done and kind not in _TERMINAL:
+            return
+        key = read.item_id if read.output_index is None else read.output_index
+        match kind:
+            case "response.output_text.delta":
+                if isinstance(read.delta, str) and read.delta:
+                    self._item_at(key).pieces.append(self._add_text(read.delta))
+            case "response.function_call_arguments.delta":
+                call = self._item_at(key).call
+                if call is not None and isinstance(read.delta, str) and read.delta:
+                    self._add_arguments(call, read.delta)
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                if isinstance(read.delta, str) and read.delta:
+                    self._read_reasoning(self._item_at(key), key, read)
+            case "response.refusal.delta":
+                if isinstance(read.delta, str) and read.delta:
+                    self._item_at(key).pieces.append(self._add_refusal(read.delta))
+            case "response.custom_tool_call_input.delta":
+                if isinstance(read.delta, str) and read.delta:
+                    self._add_free_input(self._item_at(key), read.delta)
+            case "response.output_item.added" if read.item is not None:
+                self._close_block()
+                self._add_item(_item_key(read), read.item)
+            case "response.function_call_arguments.done":
+                call = self._item_at(key).call
+                if call is not None and read.arguments is not None:
+                    self._replace_arguments(call, _argument_text(read.arguments))
+            case "response.output_item.done" if read.item is not None:
+                self._read_item_done(_item_key(read), read.item)
+            case "response.output_text.annotation.added":
+                self._read_annotation(read.annotation)
+            case "response.created" | "response.in_progress" | "response.queued" if read.response is not None:
+                self.response_id, self.response_model = read.response.get("id"), read.response.get("model")
+            case "response.completed" | "response.incomplete" | "response.failed" if read.response is not None:
+                self._read_end(read.response)
+            case "error":
+                self._fail(error_from_object({"error": read.error or msgspec.to_builtins(read)}))
+            case _:
+                if not kind.startswith("response.") and kind not in ("keepalive", "ping"):
+                    self._ignore(data)
+
+    def _item_at(self, key: Any) -> _Item:
+        """The item that an event refers to. One that was never announced is added."""
+        item = self._at.get(_hashable(key))
+        return item if item is not None else self._add_item(key, {})
+
+    def _add_item(self, key: Any, content: JsonObject) -> _Item:
+        item = _Item(content)
+        self._items.append(item)
+        self._at[_hashable(key)] = item
+        self._open_call(item)
+        return item
+
+    def _open_call(self, item: _Item) -> OpenBlock | None:
+        """The call of an item, if it is one. It is announced as soon as it has a name."""
+        content = item.content
+        if content.get("type") not in ("function_call", "custom_tool_call"):
+            return None
+        name = str(content.get("name") or "")
+        if item.call is None:
+            item.call = self._start_call(str(content.get("call_id") or content.get("id") or ""), name)
+        if not item.call.started:
+            item.call.name = item.call.name or name
+            if item.call.name and item.call.name != PARALLEL:
+                self._add_arguments(item.call, "")
+        return item.call
+
+    def _read_item_done(self, key: Any, content: JsonObject) -> None:
+        """Read a finished item: emit what the deltas left out, keep what they sent."""
+        item = self._at.get(_hashable(key))
+        if item is None or (item.done and _item_id(item.content) != _item_id(content)):
+            item = self._add_item(key, content)
+        item.content, item.done = content, True
+        match content.get("type"):
+            case "function_call":
+                self._replace_arguments(
+                    cast(OpenBlock, self._open_call(item)), _argument_text(content.get("arguments"))
+                )
+            case "custom_tool_call":
+                self._open_call(item)
+                self._add_free_input(item, str(content.get("input") or "")[len("".join(item.pieces)) :])
+                self._add_arguments(cast(OpenBlock, item.call), '"}')
+            case "message":
+                self._read_message_done(item)
+            case "reasoning" if not item.pieces:
+                for number, part in enumerate(as_objects(content.get("summary") or content.get("content"))):
+                    if isinstance(part.get("text"), str) and part["text"]:
+                        self._read_reasoning(item, key, _Event(delta=part["text"], summary_index=number))
+            case "image_generation_call" if isinstance(content.get("result"), str):
+                self._add_image(f"image/{content.get('output_format') or 'png'}", content["result"])
+            case _:
+                pass
+        self._close_block()
+
+    def _read_message_done(self, item: _Item) -> None:
+        shown = "".join(item.pieces)
+        for part in as_objects(item.content.get("content")):
+            for note in as_objects(part.get("annotations")):
+                self._read_annotation(note)
+            whole = str(part.get("text") or part.get("refusal") or "")
+            if shown.startswith(whole):
+                shown = shown[len(whole) :]
+            elif whole.startswith(shown):
+                (self._add_refusal if part.get("type") == "refusal" else self._add_text)(whole[len(shown) :])
+                shown = ""
+
+    def _read_reasoning(self, item: _Item, key: Any, read: _Event) -> None:
+        """Add thinking. Summary parts are paragraphs, separated by a blank line."""
+        part = (key, read.summary_index, read.content_index)
+        if self._thinking_part is not None and self._thinking_part != part:
+            self._add_thinking("\n\n")
+        self._thinking_part = part
+        item.pieces.append(self._add_thinking(read.delta))
+
+    def _add_free_input(self, item: _Item, text: str) -> None:
+        """Add free text as JSON arguments, `{"input": …}`, while it arrives."""
+        if item.call is None:
+            return
+        if not item.pieces:
+            self._add_arguments(item.call, '{"input":"')
+        item.pieces.append(text)
+        self._add_arguments(item.call, encode_text(text)[1:-1])
+
+    def _read_annotation(self, note: Any) -> None:
+        note = as_object(note)
+        if note.get("type") == "url_citation":
+            self._add_source(str(note.get("title") or ""), note.get("url"))
+
+    def _read_end(self, response: JsonObject) -> None:
+        self.response_id = self.response_id or response.get("id")
+        self.response_model = self.response_model or response.get("model")
+        if usage := as_object(response.get("usage")):
+            self.provider_usage = usage
+            self.usage = parse_usage(usage)
+        status = str(response.get("status") or "completed")
+        for index, content in enumerate(as_objects(response.get("output"))):
+            item = self._at.get(index)
+            if item is None and any(i.content.get("id") == content.get("id") for i in self._items):
+                continue
+            if item is None or not item.done:  # only announced so far: this is its final content
+                self._read_item_done(index, content)
+        if status == "incomplete":
+            reason = as_object(response.get("incomplete_details")).get("reason")
+            status = f"incomplete:{reason}" if reason else status
+        self.provider_stop_reason = status
+        self.done = True
+        if status in ("failed", "cancelled"):
+            self._fail(error_from_object({"error": response.get("error") or {"message": f"response {status}"}}))
+
+    def _stop_reason(self, raw: str) -> StopReason:
+        """An incomplete response of any unknown reason counts as cut off."""
+        return (
+            "max_tokens" if raw.startswith("incomplete") and raw not in self.stop_reasons else super()._stop_reason(raw)
+        )
+
+    def _build_native(self) -> list[JsonObject]:
+        items: list[JsonObject] = []
+        for item in self._items:
+            if item.call is None:
+                items += [item.content] if item.content else []
+            elif item.call.name == PARALLEL:
+                items += [_encode_call(call, call.id) for call in item.call.calls]
+            else:
+                items += [_merge_call(item.content, call) for call in item.call.calls]
+        return items
+
+
+def parse_usage(raw: JsonObject) -> Usage:
+    inward = as_object(raw.get("input_tokens_details"))
+    return disjoint_usage(
+        prompt=as_int(raw.get("input_tokens")),
+        completion=as_int(raw.get("output_tokens")),
+        total=as_int(raw.get("total_tokens")),
+        cache_read=as_int(inward.get("cached_tokens")),
+        cache_write=as_int(inward.get("cache_write_tokens")),
+        reasoning=as_int(as_object(raw.get("output_tokens_details")).get("reasoning_tokens")),
+    )
+
+
+def _merge_call(content: JsonObject, call: ToolCall) -> JsonObject:
+    content = content | {"call_id": call.wire_id or call.id, "name": legal_name(call.name)}
+    if content.get("type") == "function_call" and (call.invalid or not isinstance(content.get("arguments"), str)):
+        content["arguments"] = encode_text(replayable_input(call))
+    return content
+
+
+def _item_key(read: _Event) -> Any:
+    return read.output_index if read.output_index is not None else (read.item or {}).get("id")
+
+
+def _hashable(key: Any) -> Any:
+    return key if isinstance(key, int | str) else None
+
+
+def _item_id(content: JsonObject) -> Any:
+    return content.get("call_id") or content.get("id")
+
+
+def _argument_text(arguments: Any) -> str:
+    """Arguments as text: a string in the API's documentation, an object on some servers."""
+    return arguments if isinstance(arguments, str) else encode_text(as_object(arguments))

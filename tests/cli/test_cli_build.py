@@ -1,0 +1,227 @@
+"""`weft build`, against a scripted model server, into real folders."""
+
+import asyncio
+import json
+import shlex
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from cli_bench import Ran, finish, is_one_line_error, run, started
+from cli_pages import PAGE, builder, changer, here, picture
+
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.testing.server import Hang, Reply, ScriptedServer
+from weft.testing.streams import wire_stream
+
+Capture = pytest.CaptureFixture[str]
+
+
+def words(server: ScriptedServer, *given: str) -> list[str]:
+    models = [] if "--model" in given else ["--model", "m"]
+    return ["build", "--base-url", f"{server.url}/v1", *models, *given]
+
+
+async def build(capsys: Capture, server: ScriptedServer, *given: str) -> Ran:
+    return await run(capsys, *words(server, *given))
+
+
+async def test_one_variant_goes_into_the_folder_itself(capsys: Capture) -> None:
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "A bakery", "-o", "site")
+    assert ran.code == 0, ran.err
+    assert here("site/index.html").read_text() == PAGE
+    assert ran.out.startswith("site/  m  completed  ")
+    assert "m: wrote index.html" in ran.err
+    assert "\x1b" not in ran.out + ran.err
+    assert "A bakery" in json.dumps(server.requests[0].body["messages"])
+
+
+async def test_several_go_into_folders_of_their_own(capsys: Capture) -> None:
+    async with ScriptedServer(builder) as server:
+        ran = await build(
+            capsys, server, "--text", "A bakery", "--variants", "2", "--model", "one,plain", "--json", "-o", "o"
+        )
+    said = json.loads(ran.out)
+    assert (ran.code, ran.err) == (0, "")
+    assert [variant["status"] for variant in said["variants"]] == ["completed", "completed"]
+    assert {variant["model"] for variant in said["variants"]} == {"one", "plain"}
+    assert [variant["folder"] for variant in said["variants"]] == ["o/1", "o/2"]
+    for variant in said["variants"]:
+        text = here(f"{variant['folder']}/index.html").read_text()
+        assert ("Something else" in text) == (variant["model"] == "plain")
+    assert said["variants"][0]["usage"]["output"] > 0
+
+
+async def test_a_model_for_each_variant_is_the_number_of_variants(capsys: Capture) -> None:
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x", "--model", "a", "--model", "b", "--model", "c")
+    assert ran.code == 0
+    assert sorted(path.name for path in here("out").iterdir()) == ["1", "2", "3"]
+
+
+async def test_one_that_fails_stands_behind_the_others(capsys: Capture) -> None:
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x", "--model", "broken", "--model", "fine")
+    assert ran.code == 0
+    assert here("out/1/index.html").read_text() == PAGE
+    assert not here("out/2").exists()
+    assert "Variant 1 (broken) failed: " in ran.err
+    assert "no such thing" in ran.err
+
+
+async def test_all_fail(capsys: Capture) -> None:
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x", "--model", "broken")
+    assert (ran.code, ran.out) == (1, "")
+    assert not here("out").exists()
+
+
+async def test_the_picture_reaches_the_model(capsys: Capture) -> None:
+    shot = picture(here("shot.png"))
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, str(shot), "--no-score", "--stack", "html_css")
+    assert ran.code == 0, ran.err
+    assert "data:image/png;base64," in json.dumps(server.requests[0].body["messages"])
+
+
+async def test_a_page_that_is_there_is_changed(capsys: Capture) -> None:
+    site = here("site")
+    site.mkdir()
+    (site / "index.html").write_text(PAGE)
+    (site / "logo.txt").write_text("kept")
+    async with ScriptedServer(changer) as server:
+        ran = await build(capsys, server, "--from", "site", "--text", "Evenings", "-o", "site", "--force")
+    assert ran.code == 0, ran.err
+    assert "Every evening." in (site / "index.html").read_text()
+    assert (site / "logo.txt").read_text() == "kept"
+
+
+async def test_a_design_system_goes_into_the_prompt(capsys: Capture) -> None:
+    here("house.md").write_text("# House\nEverything is mauve.")
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x", "--design-system", "house.md")
+    assert ran.code == 0, ran.err
+    assert "Everything is mauve." in json.dumps(server.requests[0].body["messages"])
+
+
+async def test_what_is_kept_is_shown_by_the_server(capsys: Capture, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "A bakery", "--data", str(data), "--json")
+    project = json.loads(ran.out)["project"]
+    listed = await run(capsys, "sessions", "list", "--all", "--json", "--data", str(data))
+    kinds = {json.loads(line)["id"]: json.loads(line)["kind"] for line in listed.out.splitlines()}
+    assert kinds.pop(project) == "project"
+    assert list(kinds.values()) == ["variant"]
+
+
+async def test_the_score_is_told(capsys: Capture) -> None:
+    try:
+        find_chromium()
+    except BrowserError as error:
+        pytest.skip(str(error))
+    shot = picture(here("shot.png"))
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, str(shot), "--json", "--stack", "html_css")
+    (variant,) = json.loads(ran.out)["variants"]
+    assert 0 < variant["score"]["overall"] < 1, ran.err
+
+
+async def test_without_a_browser_there_is_a_page_and_no_score(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_CHROMIUM", "/nowhere/chromium")
+    shot = picture(here("shot.png"))
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, str(shot))
+    assert ran.code == 0
+    assert "The pages were not scored; `weft doctor` says" in ran.err
+
+
+# --- wrong usage ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["missing.png"], "missing.png"),
+        (["--text", "x", "--stack", "cobol"], "There is no stack 'cobol'"),
+        (["--from", "nowhere"], "nowhere does not exist"),
+        (["--text", "x", "--design-system", "no.md"], "no.md cannot be read"),
+        ([], "There is nothing to build"),
+        (["--text", "x", "--variants", "0"], "--variants is at least 1"),
+        (["notes.txt"], "not a picture"),
+    ],
+)
+async def test_what_cannot_be_built_is_said_before_anything_is_asked(
+    capsys: Capture, given: list[str], said: str
+) -> None:
+    here("notes.txt").write_text("no picture")
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, *given)
+        assert server.requests == []
+    assert ran.code == 2
+    assert is_one_line_error(ran)
+    assert said in ran.err
+
+
+async def test_a_folder_with_something_in_it_is_left_alone(capsys: Capture) -> None:
+    out = here("out")
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x")
+        assert server.requests == []
+        assert (ran.code, "is not empty" in ran.err) == (2, True)
+        assert (await build(capsys, server, "--text", "x", "--force")).code == 0
+    assert (out / "mine.txt").read_text() == "mine"
+
+
+async def test_no_model_and_no_key(capsys: Capture) -> None:
+    ran = await run(capsys, "build", "--text", "x", "--model", "anthropic/claude-sonnet-4-6")
+    assert (ran.code, "ANTHROPIC_API_KEY" in ran.err) == (2, True)
+    assert (await run(capsys, "build", "--text", "x", "--wire", "chat")).code == 2
+    assert (await run(capsys, "build", "--text", "x", "--base-url", "http://127.0.0.1:1")).code == 2
+
+
+async def test_ctrl_c_ends_all_variants() -> None:
+    script = Reply([*wire_stream("chat", text=["Let me", "see"])[:2], Hang()])
+    async with (
+        ScriptedServer(lambda _: script) as server,
+        started(*words(server, "--text", "x", "--variants", "2")) as process,
+    ):
+        async with asyncio.timeout(60):
+            while len(server.requests) < 2:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        for request in server.requests:
+            await asyncio.wait_for(request.closed_early.wait(), 10)
+        ran = await finish(process, seconds=60)
+    assert ran.code == 130, ran.err
+    assert "1 m: cancelled" in ran.err
+    assert "2 m: cancelled" in ran.err
+    assert "Traceback" not in ran.err
+
+
+async def test_lines_that_change_in_place_on_a_terminal(tmp_path: Path) -> None:
+    if shutil.which("script") is None:
+        pytest.skip("the program script is not installed")
+    async with ScriptedServer(builder) as server:
+        command = shlex.join([sys.executable, "-m", "weft.cli.main", *words(server, "--text", "x", "--variants", "2")])
+        process = await asyncio.create_subprocess_exec(
+            "script",
+            "-qec",
+            command,
+            str(tmp_path / "typescript"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        async with asyncio.timeout(60):
+            out, _ = await process.communicate()
+    text = out.decode()
+    assert process.returncode == 0
+    assert "\x1b[2A\r\x1b[J" in text
+    assert "✓ 1" in text
+    assert "out/2/" in text

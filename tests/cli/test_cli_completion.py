@@ -1,0 +1,88 @@
+"""`weft completion`: the scripts are made from the parsers, and bash really completes with them. Help has examples."""
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_bench import run
+
+from weft.cli.main import COMMANDS, parser
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+async def script(capsys: Capture, tmp_path: Path) -> Path:
+    ran = await run(capsys, "completion", "bash")
+    assert ran.code == 0
+    file = tmp_path / "weft.bash"
+    file.write_text(ran.out)
+    return file
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("weft b", "build"),
+        ("weft build --stack", "--stack --stacks"),
+        ("weft build --stack vu", "vue_tailwind"),
+        ("weft sessions ex", "export"),
+        ("weft sessions list --js", "--json"),
+        ("weft replay --dialect ag", "ag-ui"),
+        ("weft completion f", "fish"),
+        ("weft chat --permissions re", "read-only"),
+    ],
+)
+async def test_bash(script: Path, line: str, offered: str) -> None:
+    words = shlex.split(line)
+    code = f"source {shlex.quote(str(script))}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _weft; "
+    done = subprocess.run(  # noqa: ASYNC221
+        ["bash", "-c", code + 'printf "%s\\n" "${COMPREPLY[@]}"'],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    assert done.stdout.split() == offered.split()
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+async def test_other_shells_get_all_words(capsys: Capture, tmp_path: Path, shell: str) -> None:
+    ran = await run(capsys, "completion", shell)
+    for command in COMMANDS:
+        assert command in ran.out
+    for word in ("--dialect" if shell == "zsh" else "-l dialect", "react_tailwind", "ai-sdk"):
+        assert word in ran.out
+    if shutil.which(shell) is None:
+        return
+    file = tmp_path / "script"
+    file.write_text(ran.out)
+    subprocess.run([shell, "-n", str(file)], check=True, timeout=30)  # noqa: ASYNC221
+
+
+async def test_the_list_of_commands_says_what_they_say_of_themselves(capsys: Capture) -> None:
+    listed = parser().format_help()
+    assert listed == parser(whole=True).format_help()
+    for command in COMMANDS:
+        assert f"\n    {command}" in listed
+
+
+async def test_a_command_that_is_not_there(capsys: Capture) -> None:
+    with pytest.raises(SystemExit) as left:
+        await run(capsys, "bild")
+    assert left.value.code == 2
+    assert "invalid choice: 'bild'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+async def test_help_has_examples(capsys: Capture, command: str) -> None:
+    with pytest.raises(SystemExit) as left:
+        parser(command).parse_args([command, "--help"])
+    out = capsys.readouterr().out
+    assert left.value.code == 0
+    assert "examples:" in out
+    assert f"weft {command}" in out

@@ -1,0 +1,68 @@
+"""`weft eval`: pictures through a scripted model, measured in a real browser."""
+
+import json
+
+import pytest
+from cli_bench import Ran, is_one_line_error, run
+from cli_pages import builder, here, picture
+
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.testing.server import ScriptedServer
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def shots() -> None:
+    here("shots").mkdir()
+    picture(here("shots/one.png"))
+    here("shots/one.json").write_text('{"texts": []}')
+
+
+async def evaluate(capsys: Capture, server: ScriptedServer, *given: str) -> Ran:
+    return await run(capsys, "eval", "shots", "--base-url", f"{server.url}/v1", *given)
+
+
+@pytest.mark.usefixtures("shots")
+async def test_a_report_over_models(capsys: Capture) -> None:
+    try:
+        find_chromium()
+    except BrowserError as error:
+        pytest.skip(str(error))
+    async with ScriptedServer(builder) as server:
+        ran = await evaluate(
+            capsys, server, "--models", "good,broken", "--stacks", "html_css", "-o", "report", "--json"
+        )
+        again = await evaluate(capsys, server, "--models", "broken")
+    assert ran.code == 0, ran.err
+    rows = {row["model"]: row for row in json.loads(ran.out)["rows"]}
+    assert 0 < rows["good"]["figures"]["overall"] <= 1
+    assert rows["good"]["seconds"] > 0
+    assert rows["good"]["first_preview_seconds"] is not None
+    assert "no such thing" in rows["broken"]["error"]
+    assert {"report.html", "report.md", "report.json"} <= {path.name for path in here("report").iterdir()}
+    assert again.code == 1  # nothing could be converted
+    assert "1/1 one, broken, html_css: " in again.err
+    assert again.out.splitlines()[-1] == "report/report.html"
+
+
+@pytest.mark.usefixtures("shots")
+async def test_what_cannot_be_evaluated(capsys: Capture) -> None:
+    here("mine").mkdir()
+    here("mine/thesis.txt").write_text("years of work")
+    here("empty").mkdir()
+    async with ScriptedServer(builder) as server:
+        place = ["--base-url", f"{server.url}/v1", "--models", "m"]
+        for words, said in (
+            (["shots", *place, "-o", "mine"], "holds other things"),
+            (["empty", *place], "There is no picture"),
+            (["nowhere", *place], "is no folder"),
+            (["shots", *place, "--stacks", "cobol"], "There is no stack"),
+            (["shots", "--models", "anthropic/claude-sonnet-4-6"], "ANTHROPIC_API_KEY"),
+        ):
+            ran = await run(capsys, "eval", *words)
+            assert ran.code == 2, (words, ran.err)
+            assert is_one_line_error(ran)
+            assert said in ran.err
+        assert server.requests == []

@@ -1,0 +1,106 @@
+"""The page below a prefix of another program, in a real browser: login, a conversation and a preview."""
+
+import re
+from pathlib import Path
+
+import pytest
+from outer_program import outer_program
+from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
+
+import weft
+from weft.providers.scripted import Script, ScriptedRequest
+from weft.server.agent_server import App
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+
+S = weft.ScriptedModel
+ROOT = Path(__file__).parent.parent.parent
+TOKEN = "a-token-of-the-tests"
+PAGE = "<!doctype html><html><head><title>Mine</title></head><body><h1>Built below a prefix</h1></body></html>"
+SLOW = 20_000
+_BELOW = re.compile(r"^/our/assistant/preview/")
+
+
+def _chromium() -> str:
+    try:
+        return str(find_chromium())
+    except BrowserError:
+        return ""
+
+
+pytestmark = [
+    pytest.mark.skipif(not _chromium(), reason="Chromium is not installed here"),
+    pytest.mark.skipif(
+        not (ROOT / "src/weft/server/built/index.html").is_file(), reason="the page is not built; run build_page.py"
+    ),
+]
+
+
+def _answer(request: ScriptedRequest) -> Script:
+    if request.messages[-1].role == "tool":
+        return "Done."
+    if any(tool.name == "create_file" for tool in request.tools):
+        return S.call("create_file", path="index.html", content=PAGE)
+    return "An answer from below."
+
+
+async def _converse(page: Page, address: str) -> None:
+    """Log in by typing the token, then ask."""
+    await page.goto(address)
+    await page.get_by_label("Token").fill(TOKEN)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_test_id("connection")).to_have_text("Connected")
+    await page.get_by_role("radio", name="Assistant").click()
+    await expect(page.get_by_label("Model")).to_have_count(0)  # the program defines the agent
+    await page.get_by_label("What to work on").fill("Is anybody there?")
+    await page.get_by_role("button", name="Start", exact=True).click()
+    log = page.get_by_role("log", name="Conversation")
+    await expect(log).to_contain_text("An answer from below.")
+    await page.get_by_label("Message", exact=True).fill("And now?")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".ended")).to_have_count(2)
+
+
+async def _build(page: Page, at: str) -> None:
+    """Build a page and see its preview, in the stage and in a tab of its own."""
+    await page.evaluate("location.hash = '#/'")
+    await page.get_by_role("radio", name="Build a page").click()
+    await page.get_by_label("What to build").fill("A page")
+    await page.get_by_label("Variants").select_option("1")
+    await page.get_by_role("button", name="Build", exact=True).click()
+    frame = page.locator(".stage").frame_locator("iframe.shown")
+    await expect(frame.locator("h1")).to_have_text("Built below a prefix")
+    shown = page.locator(".stage iframe.shown")
+    await expect(shown).to_have_attribute("src", _BELOW)
+    tab = await page.context.new_page()
+    await tab.goto(at + (await shown.get_attribute("src") or ""))
+    await expect(tab.frame_locator("iframe").locator("h1")).to_have_text("Built below a prefix")
+
+
+async def test_login_conversation_and_preview_work_below_a_prefix(tmp_path: Path) -> None:
+    problems: list[str] = []
+    requests: list[str] = []
+
+    def on_console(message: ConsoleMessage) -> None:
+        if message.type == "error" and "webrtc" not in message.text and "401" not in message.text:
+            problems.append(message.text)
+
+    agent = weft.Agent(S([_answer] * 4))
+    app = App(agent, store=f"sqlite:///{tmp_path / 'app.db'}", token=TOKEN)
+    async with app, outer_program(app, "/our/assistant") as at, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        page = await (await browser.new_context()).new_page()
+        page.set_default_timeout(SLOW)
+        expect.set_options(timeout=SLOW)
+        page.on("console", on_console)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("websocket", lambda socket: requests.append(socket.url.replace("ws://", "http://")))
+        await _converse(page, f"{at}/our/assistant")
+        await _build(page, at)
+        cookies = await page.context.cookies()
+        await browser.close()
+    assert [cookie.get("path") for cookie in cookies] == ["/our/assistant/"]
+    outside = [url for url in requests if not url.startswith((f"{at}/our/assistant", "data:", "blob:"))]
+    assert not outside
+    assert not problems

@@ -1,0 +1,116 @@
+"""`open_session` and `open_store`: conversations that outlive the process, in one call."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import weft
+from weft.core.errors import ConfigurationError
+from weft.core.messages import user_message
+from weft.sessions.memory import MemoryStore
+from weft.sessions.open import open_session, open_store
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import SessionBusy, StoreError
+from weft.tools.approvals import Approval
+
+S = weft.ScriptedModel
+
+
+@weft.tool(effect="write")
+async def change(what: str) -> str:
+    """Change something."""
+    return f"changed {what}"
+
+
+async def test_a_conversation_continues_in_the_next_process(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/app.db"
+    session = await weft.open_session("support-42", weft.Agent(S(["One."])), store=url)
+    assert (await session.run("Hi.")).text == "One."
+    await session.close()
+    async with weft.open_session("support-42", weft.Agent(S(["Two."])), store=url) as session:
+        assert [message.text for message in session.messages] == ["Hi.", "One."]
+        assert (await session.run("And?")).text == "Two."
+    store = open_store(url)
+    info = await store.info("support-42")
+    assert info.title == "Hi."
+    await store.close()
+
+
+async def test_the_agent_brings_its_tools_permissions_budget_and_history(tmp_path: Path) -> None:
+    async def allow(_: object) -> Approval:
+        return Approval(True)
+
+    script = S([[S.call("change", what="it")], "Done.", "Never."])
+    agent = weft.Agent(
+        script,
+        tools=[change],
+        instructions="Be brief.",
+        permissions="ask",
+        budget=weft.Budget(turns=1),
+        history=[user_message("Before.")],
+        on_approval=allow,
+    )
+    async with open_session("one", agent, store=MemoryStore()) as session:
+        assert session.settings.system.endswith("Be brief.")
+        result = await session.run("Go.")
+        assert (result.status, result.limit) == ("limit", "turns")
+        assert "changed it" in str(result.messages)
+        assert session.messages[0].text == "Before."
+        assert session.stored_settings.instructions == "Be brief."
+        assert session.stored_settings.permissions == "ask"
+    assert agent.messages == [user_message("Before.")]
+
+
+async def test_a_given_store_stays_open() -> None:
+    store = MemoryStore()
+    async with open_session("one", weft.Agent(S(["One."])), store=store) as session:
+        await session.run("Hi.")
+    assert (await store.info("one")).last_seq > 0
+
+
+async def test_a_store_that_was_opened_by_url_is_closed_with_its_session(tmp_path: Path) -> None:
+    session = await open_session("one", weft.Agent(S(["One."])), store=f"sqlite:///{tmp_path}/app.db")
+    await session.close()
+    with pytest.raises(StoreError, match="closed"):
+        await session.changes._store.info("one")  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_one_writer_at_a_time(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/app.db"
+    async with open_session("one", weft.Agent(S(["One."])), store=url):
+        with pytest.raises(SessionBusy, match="open elsewhere"):
+            await open_session("one", weft.Agent(S(["Two."])), store=url)
+
+
+async def test_two_that_create_it_at_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/app.db"
+    opening = [open_session("one", weft.Agent(S(["One."])), store=url) for _ in range(2)]
+    opened = await asyncio.gather(*(_opened(each) for each in opening), return_exceptions=True)
+    sessions = [each for each in opened if isinstance(each, weft.sessions.Session)]
+    assert len(sessions) == 1
+    assert sum(isinstance(each, SessionBusy) for each in opened) == 1
+    await sessions[0].close()
+
+
+async def _opened(opening: object) -> object:
+    return await opening  # pyright: ignore
+
+
+def test_stores_by_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(open_store("memory:"), MemoryStore)
+    assert isinstance(open_store("memory://"), MemoryStore)
+    for url, path in (("sqlite:///app.db", tmp_path / "app.db"), (f"sqlite:///{tmp_path}/b.db", tmp_path / "b.db")):
+        store = open_store(url)
+        assert isinstance(store, SqliteStore)
+        assert path.exists()
+        asyncio.run(store.close())
+
+
+@pytest.mark.parametrize(
+    "url", ["", "app.db", "sqlite:app.db", "sqlite://app.db", "sqlite:///", "mysql:///x", "memory"]
+)
+def test_urls_that_name_no_store(url: str) -> None:
+    with pytest.raises(ConfigurationError, match="There is no store"):
+        open_store(url)

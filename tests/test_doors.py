@@ -1,0 +1,72 @@
+"""The doors: the public modules, their names, and what importing them costs."""
+
+import importlib
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOORS = ("weft", "weft.sessions", "weft.server", "weft.studio", "weft.dialects", "weft.testing", "weft.events")
+NAMES = ROOT / "tests" / "public_names.txt"
+"""Every public name. A name that is added or removed here is a change of the interface: say so in CHANGELOG.md."""
+
+
+def public_names() -> list[str]:
+    return sorted(f"{door}.{name}" for door in DOORS for name in importlib.import_module(door).__all__)
+
+
+def test_the_public_names_are_the_listed_ones() -> None:
+    assert public_names() == NAMES.read_text("utf-8").split()
+
+
+def test_every_public_name_resolves() -> None:
+    for name in public_names():
+        door, _, leaf = name.rpartition(".")
+        assert getattr(importlib.import_module(door), leaf) is not None
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_unknown_name_is_an_attribute_error(door: str) -> None:
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = importlib.import_module(door).Nothing
+
+
+def test_importing_all_doors_loads_no_client_no_prices_no_server() -> None:
+    code = f"import sys, {', '.join(DOORS)}; print(' '.join(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {
+        "PIL", "aiohttp", "anthropic", "genai_prices", "google", "jsonschema_rs", "mcp", "numpy", "openai",
+        "prompt_toolkit", "pydantic", "rich", "starlette", "uvicorn",
+    }  # fmt: skip
+    assert not heavy & {name.partition(".")[0] for name in loaded}
+
+
+def test_docs_and_examples_import_from_doors_alone() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "examples").rglob("*.py"))]
+    line = re.compile(r"^\s*(from (weft[\w.]*) import .*|import (weft[\w.]*).*)$", re.M)
+    found = {match for page in pages for match in line.findall(page.read_text("utf-8"))}
+    assert {module or plain for _, module, plain in found} <= set(DOORS)
+    assert len({text for text, _, _ in found}) <= 10
+    deep = re.compile(r"\bweft\.(?:agent|cli|client|config|core|http1|providers|tools|vision|wires)\.\w+")
+    strays = {f"{page.name}: {name}" for page in pages for name in deep.findall(page.read_text("utf-8"))}
+    assert {stray for stray in strays if "weft.cli.main" not in stray} == set()
+
+
+def _reference_script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_api_docs", ROOT / "scripts" / "make_api_docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_is_up_to_date() -> None:
+    script = _reference_script()
+    assert script.DOORS == DOORS
+    assert (ROOT / "docs" / "api.md").read_text("utf-8") == script.api_page(), "run `make docs`"

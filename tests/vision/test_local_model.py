@@ -1,0 +1,73 @@
+"""The converter by its names: found by the factory, offered by the server, the default where there is no key."""
+
+import subprocess
+import sys
+
+import pytest
+from local_support import needs_vision
+
+import weft
+from weft.core.errors import ConfigurationError, UnknownProvider
+from weft.providers.factory import find
+from weft.providers.local_servers import LocalServer, LocalServers
+from weft.server.models import KnownModels
+from weft.studio.host import rank_models
+from weft.vision import local_model
+from weft.vision.local_model import LABEL, LocalVision
+
+
+class Here(LocalServers):
+    """Ollama runs here, whatever this machine has."""
+
+    def known(self) -> tuple[LocalServer, ...]:
+        return (LocalServer("ollama", "http://127.0.0.1:11434", ("ollama/llama3.2",)),)
+
+
+def test_the_factory_knows_it_by_name() -> None:
+    assert find("local/vision") == LocalVision()
+    assert find("local/vision-responsive") == LocalVision(mode="responsive")
+    with pytest.raises(UnknownProvider, match="There is no local model 'gpt'; there are local/vision and"):
+        find("local/gpt")
+    with pytest.raises(UnknownProvider, match="names no model"):
+        find("local/")
+    with pytest.raises(UnknownProvider, match="did you mean 'local'"):
+        find("locale/vision")
+
+
+@needs_vision
+def test_it_is_the_default_where_no_key_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    models = KnownModels(servers=Here())
+    assert models.default == "local/vision"
+    assert models.open(models.default) == LocalVision()
+    views = {view.name: view for view in models.list_models()}
+    assert views["local/vision"].label == LABEL == "Local converter (no language model)"
+    assert views["local/vision-responsive"].label.startswith(LABEL)
+    assert views["ollama/llama3.2"].provider == "ollama"
+    assert rank_models(list(views), models.default) == ["local/vision", "local/vision-responsive"]
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-a-test")
+    assert models.default == "anthropic/claude-sonnet-4-6"
+    assert "local/vision" not in rank_models([view.name for view in models.list_models()], models.default)
+
+
+def test_without_its_parts_it_is_not_offered_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_model, "available", lambda: False)
+    monkeypatch.setattr("weft.server.models.available", lambda: False)
+    models = KnownModels(servers=Here())
+    assert models.default == ""
+    assert not [view for view in models.list_models() if view.provider == "local"]
+    with pytest.raises(ConfigurationError, match=r"set a key such as ANTHROPIC_API_KEY, or install weft\[local\]"):
+        models.open("")
+    with pytest.raises(
+        ConfigurationError, match=r'local/vision needs more than is installed; pip install "weft\[local\]"'
+    ):
+        weft.open_provider_session("local/vision")
+
+
+def test_listing_loads_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom weft.server.models import KnownModels\nKnownModels().default\n"
+        "heavy = ('numpy', 'PIL', 'onnxruntime', 'cv2', 'weft.vision.see')\n"
+        "print(*(name for name in heavy if name in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

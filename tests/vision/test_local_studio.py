@@ -1,0 +1,73 @@
+"""The converter in the studio, with its real tools: two variants of one picture, then a change by hand of words."""
+
+from pathlib import Path
+
+import pytest
+from local_support import TEXTS, needs_vision, page
+
+from weft.server.access_tokens import AccessTokens
+from weft.server.context import ServerContext
+from weft.server.models import KnownModels
+from weft.server.settings import ServerSettings
+from weft.server.studio_host import open_studio
+from weft.sessions.sessions import Sessions
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import iterate_events
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.studio.input.pictures import read_picture
+from weft.studio.project import VariantRef, Version
+from weft.studio.request import BuildRequest, ChosenElement, View
+from weft.testing import check_log
+
+pytestmark = needs_vision
+
+
+def has_browser() -> bool:
+    try:
+        find_chromium()
+    except BrowserError:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not has_browser(), reason="Chromium is not installed")
+async def test_a_project_is_built_compared_and_changed_without_a_key(tmp_path: Path) -> None:
+    context = ServerContext(
+        Sessions(SqliteStore(tmp_path / "studio.db", durable=False)),
+        KnownModels(),
+        settings=ServerSettings(port=0, goodbye_seconds=0.0),
+        tokens=AccessTokens({"a-token-of-the-studio": "ann"}),
+    )
+    studio = open_studio(context, scores=False)
+    await context.start()
+
+    async def proven(version: Version) -> None:
+        for variant in version.variants:
+            assert variant.status == "completed", variant.error
+            assert not check_log([event async for event in iterate_events(context.sessions.store, variant.session)])
+
+    try:
+        brief = BuildRequest(mode="image", views=(View(read_picture(page())),), stack="html_tailwind", variants=2)
+        project = await studio.create("ann", brief)
+        version = await studio.wait_version("ann", project.id, project.versions[0].id)
+        assert [variant.model for variant in version.variants] == ["local/vision", "local/vision-responsive"]
+        await proven(version)
+        base = VariantRef(version.id, 0)
+        files = await studio.files("ann", project.id, base)
+        html = files["index.html"].decode()
+        assert "cdn.tailwindcss.com" in html
+        assert all(text in html for text in TEXTS)
+        assert any(path.startswith("assets/") and path.endswith(".png") and path in html for path in files)
+        start = html.index("<h1")
+        chosen = ChosenElement(html=html[start : html.index("</h1>") + 5])
+        change = BuildRequest(text="make it red", element=chosen, stack="html_tailwind", variants=1)
+        changed = await studio.update("ann", project.id, base, change)
+        changed = await studio.wait_version("ann", project.id, changed.id)
+        await proven(changed)
+        after = (await studio.files("ann", project.id, VariantRef(changed.id, 0)))["index.html"].decode()
+        assert after.replace(' style="color: red"', "") == html
+        assert after != html
+    finally:
+        await studio.close()
+        await context.stop()

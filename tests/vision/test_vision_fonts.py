@@ -1,0 +1,64 @@
+"""Text is fitted by drawing: size, weight and colour come back, and a wrong reading does not look right."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from vision_drawing import Paper
+
+from weft.vision.elements import Rect
+from weft.vision.see.fonts import faces, fit_faces, likeness, needs_wide, snap_size
+from weft.vision.see.ink import Ink, extract_ink
+from weft.vision.see.regions import hex_colour
+from weft.vision.see.screenshot import load_screenshot
+
+pytestmark = pytest.mark.skipif(
+    not any(face.family == "sans" and face.bold for face in faces()), reason="no Arial or Liberation Sans is installed"
+)
+
+
+def _ink(text: str, size: int, bold: bool = False, colour: str = "#1f2937") -> Ink:
+    paper = Paper(900, 120)
+    paper.text(20, 80, text, size, colour, bold)
+    pixels = load_screenshot(paper.png()).pixels
+    ink = extract_ink(pixels, np.full_like(pixels, 255), Rect(0, 0, 900, 120))
+    assert ink is not None
+    return ink
+
+
+@pytest.mark.parametrize("bold", [False, True])
+@pytest.mark.parametrize("size", [13, 16, 20, 40])
+def test_size_and_weight_come_back(size: int, bold: bool) -> None:
+    best = fit_faces(_ink("Handgloves and jigsaw puzzles", size, bold), "Handgloves and jigsaw puzzles")[0]
+    assert best.face.family == "sans"
+    assert best.face.bold == bold
+    assert abs(best.size - size) <= 0.51
+    assert best.likeness > 0.8
+
+
+def test_the_colour_is_that_of_the_darkest_strokes() -> None:
+    assert hex_colour(_ink("Handgloves", 24, True, "#b91c1c").colour) == "#b91c1c"
+
+
+def test_another_text_of_the_same_width_looks_worse() -> None:
+    ink = _ink("minimum illusion", 18)
+    right, wrong = fit_faces(ink, "minimum illusion")[0], fit_faces(ink, "rninirnurn lllu5lon")
+    assert right.likeness > 0.85
+    assert all(fit.likeness < right.likeness - 0.05 for fit in wrong)
+
+
+def test_a_drawing_is_most_like_itself() -> None:
+    drawn = faces()[0].draw("Weft", 30)
+    assert likeness(drawn, drawn) == pytest.approx(1.0, abs=1e-5)
+    assert likeness(drawn, np.zeros_like(drawn)) == 0
+
+
+@settings(max_examples=60)
+@given(st.floats(6, 90), st.floats(0.01, 0.6))
+def test_snapping_never_leaves_the_slack_by_more_than_rounding(size: float, slack: float) -> None:
+    assert abs(snap_size(size, slack) - size) <= max(slack, 0.005) + 1e-9
+
+
+def test_wide_scripts_are_told_apart() -> None:
+    assert needs_wide("价格 42")
+    assert not needs_wide("Price 42 €")

@@ -1,0 +1,434 @@
+/** The payloads of events. Made from docs/events.schema.json by scripts/make_event_types.py. */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export interface ApprovalRequested {
+  approval: string;
+  call: string;
+  digest: string;
+  name: string;
+  summary: string;
+}
+
+export interface ApprovalResolved {
+  always?: boolean;
+  approval: string;
+  call: string;
+  decision: "allowed" | "denied";
+  input?: JsonObject | null;
+  reason?: string;
+}
+
+export interface AssistantMessage {
+  message: Message;
+}
+
+export interface CancelRequested {
+  reason?: string;
+}
+
+export interface ConversationDequeued {
+  reason?: string;
+  request: string;
+}
+
+export type ConversationEnd = JsonObject;
+
+export interface ConversationInterrupted {
+  reason?: string;
+}
+
+export interface ConversationQueued {
+  cause?: string | null;
+  client_request_id?: string | null;
+  message?: Message | null;
+  position: number;
+  request?: string;
+}
+
+export type ConversationResponding = JsonObject;
+
+export type ConversationStart = JsonObject;
+
+export type ConversationThinking = JsonObject;
+
+export interface DesignRequest {
+  element?: SelectedElement | null;
+  entry?: string;
+  files?: FileSpan[];
+  instruction?: string;
+  kind?: "create" | "update";
+  stack?: string;
+}
+
+export interface ErrorInfo {
+  code: "authentication" | "bad_base_url" | "cancelled" | "configuration" | "connection" | "content_blocked" | "context_overflow" | "incomplete" | "internal" | "invalid_request" | "malformed_response" | "missing_key" | "model_not_found" | "overloaded" | "permission" | "quota_exhausted" | "rate_limited" | "server_error" | "stalled" | "timeout" | "unknown_provider";
+  message: string;
+  provider_code?: string | null;
+  request_id?: string | null;
+  retryable?: boolean;
+  status?: number | null;
+}
+
+export interface ErrorMessage {
+  error: ErrorInfo;
+}
+
+export interface ErrorOccurred {
+  error: ErrorInfo;
+}
+
+export interface ExchangeRequest {
+  cause?: string | null;
+  client_request_id?: string | null;
+  message: Message;
+  model?: string;
+}
+
+export interface ExchangeResponse {
+  cost_usd: number | null;
+  delegated?: Usage | null;
+  duration_ms: number;
+  error?: ErrorInfo | null;
+  limit?: string | null;
+  note?: string | null;
+  status: "cancelled" | "completed" | "failed" | "limit";
+  stop_reason: "content_filter" | "end_turn" | "error" | "max_tokens" | "pause_turn" | "refusal" | "stop_sequence" | "tool_use";
+  turns: number;
+  usage: Usage;
+}
+
+export interface File {
+  data?: string | null;
+  media_type: string;
+  name?: string | null;
+  type: "file";
+  url?: string | null;
+}
+
+export interface FileAccepted {
+  hash: string | null;
+  path: string;
+}
+
+export interface FileChanged {
+  cause: string;
+  diff?: string;
+  found?: string | null;
+  hash: string | null;
+  path: string;
+  prev_hash: string | null;
+  revision: number;
+  size?: number;
+}
+
+export interface FilePreview {
+  id: string;
+  offset: number;
+  path: string;
+  text: string;
+}
+
+export interface FilePreviewReset {
+  id: string;
+  path: string;
+}
+
+export interface FileSpan {
+  block: number;
+  end: number;
+  path: string;
+  start: number;
+}
+
+export interface Grounding {
+  sources: Source[];
+  type: "grounding";
+}
+
+export interface Image {
+  data?: string | null;
+  media_type?: string;
+  type: "image";
+  url?: string | null;
+}
+
+export interface InputJsonDelta {
+  block: string;
+  index: number;
+  partial_json: string;
+}
+
+export interface InvalidCall {
+  message: string;
+  raw: string;
+  reason: "filtered" | "malformed" | "refused" | "truncated";
+}
+
+export interface Message {
+  content: (Text | Reasoning | Image | File | ToolCall | ToolResult | Grounding)[];
+  design?: DesignRequest | null;
+  id?: string;
+  native?: Native | null;
+  role: "assistant" | "tool" | "user";
+  said?: string | null;
+}
+
+export interface MessageDelta {
+  message: string;
+  provider_stop_reason?: string | null;
+  provider_usage?: JsonObject | null;
+  stop_reason: "content_filter" | "end_turn" | "error" | "max_tokens" | "pause_turn" | "refusal" | "stop_sequence" | "tool_use";
+  usage: Usage;
+}
+
+export interface MessageDiscarded {
+  error: ErrorInfo;
+  estimated?: boolean;
+  message: string;
+  usage?: Usage;
+}
+
+export interface MessageStart {
+  attempt: number;
+  message: string;
+  model: string;
+}
+
+export interface MessageStop {
+  message: string;
+}
+
+export interface Native {
+  content: Json;
+  model: string;
+  provider: string;
+  wire: string;
+}
+
+export interface QuestionAnswered {
+  answer: string;
+  call: string;
+  question: string;
+}
+
+export interface QuestionAsked {
+  call: string;
+  question: string;
+  suggestions: string[];
+  text: string;
+}
+
+export interface Reasoning {
+  text: string;
+  type: "reasoning";
+}
+
+export interface RetryScheduled {
+  attempt: number;
+  delay_s: number;
+  error: ErrorInfo;
+  message: string;
+}
+
+export interface SelectedElement {
+  file?: string;
+  html: string;
+  line?: number;
+  number?: number;
+}
+
+export interface SessionResumed {
+  from_seq: number;
+  requests?: string[];
+}
+
+export interface SessionRewound {
+  seq: number;
+}
+
+export interface Source {
+  quote?: string | null;
+  title: string;
+  url?: string | null;
+}
+
+export interface Text {
+  refusal?: boolean;
+  text: string;
+  type: "text";
+}
+
+export interface TextContentBlockStart {
+  block: string;
+  index: number;
+  refusal?: boolean;
+}
+
+export interface TextContentBlockStop {
+  block: string;
+  index: number;
+}
+
+export interface TextDelta {
+  block: string;
+  index: number;
+  text: string;
+}
+
+export interface ThinkingContentBlockStart {
+  block: string;
+  index: number;
+}
+
+export interface ThinkingContentBlockStop {
+  block: string;
+  index: number;
+}
+
+export interface ThinkingDelta {
+  block: string;
+  index: number;
+  text: string;
+}
+
+export interface ToolCall {
+  id: string;
+  input: JsonObject;
+  invalid?: InvalidCall | null;
+  name: string;
+  type: "tool_use";
+  wire_id?: string | null;
+}
+
+export interface ToolCompleted {
+  cost_usd?: number | null;
+  duration_ms: number;
+  id: string;
+  name: string;
+  summary?: string;
+}
+
+export interface ToolExecuting {
+  attempt: number;
+  id: string;
+  idempotent?: boolean;
+  name: string;
+  resources?: string[];
+  summary?: string;
+}
+
+export interface ToolFailed {
+  cost_usd?: number | null;
+  duration_ms: number;
+  id: string;
+  name: string;
+  status: "cancelled" | "denied" | "error" | "interrupted" | "invalid_input" | "ok" | "timeout" | "unknown_tool";
+  summary?: string;
+}
+
+export interface ToolOutputDelta {
+  channel?: "progress" | "stderr" | "stdout";
+  id: string;
+  text: string;
+}
+
+export interface ToolPlanned {
+  id: string;
+  name: string;
+}
+
+export interface ToolResult {
+  content: string | (Text | Image | File)[];
+  data?: JsonObject | null;
+  id: string;
+  is_error?: boolean | null;
+  name?: string;
+  status: "cancelled" | "denied" | "error" | "interrupted" | "invalid_input" | "ok" | "timeout" | "unknown_tool";
+  summary?: string;
+  truncated?: boolean;
+  type: "tool_result";
+}
+
+export interface ToolUseContentBlockStart {
+  block: string;
+  id: string;
+  index: number;
+  name: string;
+}
+
+export interface ToolUseContentBlockStop {
+  block: string;
+  id: string;
+  index: number;
+}
+
+export interface ToolUseMessage {
+  call: ToolCall;
+  result?: ToolResult | null;
+}
+
+export interface Usage {
+  cache_read?: number | null;
+  cache_write?: number | null;
+  input?: number | null;
+  output?: number | null;
+  reasoning?: number | null;
+}
+
+export interface UserMessage {
+  message: Message;
+}
+
+export type Layer = "stream" | "state" | "message" | "exchange";
+
+/** The payload of each type of event. */
+export interface Payloads {
+  tool_call: ToolCall;
+  tool_result: ToolResult;
+  message_start: MessageStart;
+  text_content_block_start: TextContentBlockStart;
+  text_delta: TextDelta;
+  text_content_block_stop: TextContentBlockStop;
+  thinking_content_block_start: ThinkingContentBlockStart;
+  thinking_delta: ThinkingDelta;
+  thinking_content_block_stop: ThinkingContentBlockStop;
+  tool_use_content_block_start: ToolUseContentBlockStart;
+  input_json_delta: InputJsonDelta;
+  tool_use_content_block_stop: ToolUseContentBlockStop;
+  message_delta: MessageDelta;
+  message_stop: MessageStop;
+  message_discarded: MessageDiscarded;
+  tool_output_delta: ToolOutputDelta;
+  file_preview: FilePreview;
+  file_preview_reset: FilePreviewReset;
+  conversation_queued: ConversationQueued;
+  conversation_dequeued: ConversationDequeued;
+  conversation_start: ConversationStart;
+  conversation_thinking: ConversationThinking;
+  conversation_responding: ConversationResponding;
+  conversation_end: ConversationEnd;
+  conversation_interrupted: ConversationInterrupted;
+  tool_planned: ToolPlanned;
+  tool_executing: ToolExecuting;
+  tool_completed: ToolCompleted;
+  tool_failed: ToolFailed;
+  approval_requested: ApprovalRequested;
+  approval_resolved: ApprovalResolved;
+  question_asked: QuestionAsked;
+  question_answered: QuestionAnswered;
+  file_changed: FileChanged;
+  file_accepted: FileAccepted;
+  retry_scheduled: RetryScheduled;
+  cancel_requested: CancelRequested;
+  error_occurred: ErrorOccurred;
+  session_resumed: SessionResumed;
+  session_rewound: SessionRewound;
+  user_message: UserMessage;
+  assistant_message: AssistantMessage;
+  tool_use_message: ToolUseMessage;
+  error_message: ErrorMessage;
+  exchange_request: ExchangeRequest;
+  exchange_response: ExchangeResponse;
+}
