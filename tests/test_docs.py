@@ -54,7 +54,7 @@ def folder(block: Block, folders: Folders, tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_blocks_say_what_they_are(page: Path) -> None:
+def test_blocks_state_what_they_are(page: Path) -> None:
     strange = [block.place for block in blocks(page) if block.language not in LANGUAGES]
     assert not strange, f"use one of {', '.join(sorted(LANGUAGES))}"
 
@@ -91,7 +91,7 @@ def _ends_by_itself(words: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("block", _of("toml"))
-def test_the_settings_are_ones_that_weft_takes(block: Block, tmp_path: Path) -> None:
+def test_the_settings_are_ones_that_weft_accepts(block: Block, tmp_path: Path) -> None:
     tomllib.loads(block.text)
     settings = tmp_path / ".config" / "weft" / "weft.toml"
     settings.parent.mkdir(parents=True)

@@ -28,7 +28,7 @@ def page(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_page_is_taken_apart(page: Path) -> None:
+def test_a_page_is_split(page: Path) -> None:
     assert anchors(page) == {"the-first-a-page-with-code", "twice", "twice-1"}
     assert set(links(page)) == {(False, "other.md#the-first"), (True, "a.svg"), (True, "b.svg"), (False, "c.md")}
     assert [(block.language, block.line, block.file) for block in blocks(page)] == [("python", 5, "made.py")]

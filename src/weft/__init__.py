@@ -1,9 +1,8 @@
 """Weft lets language models call tools in a loop and streams every token, tool call and file change."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.lazy import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft import dialects, events, server, sessions, studio, testing
     from weft.agent.agent import Agent

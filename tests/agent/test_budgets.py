@@ -284,7 +284,7 @@ async def test_the_life_of_a_file(wire: str) -> None:
     log.assert_clean()
 
 
-async def test_a_preview_that_came_to_nothing_is_taken_back() -> None:
+async def test_a_preview_that_came_to_nothing_is_withdrawn() -> None:
     """The message is cut off, filtered or cancelled: the file that was shown is not there."""
     made = ToolCall(id="c1", name="create_file", input={"path": "a.txt", "content": "word " * 60 + "MARK" + " x" * 200})
     async with (

@@ -149,7 +149,7 @@ async def test_an_external_cancel_wins_the_race_with_our_own(ticks: int, externa
     log.assert_clean()
 
 
-async def test_our_own_cancel_leaves_no_mark_on_the_caller() -> None:
+async def test_our_own_cancel_keeps_no_mark_on_the_caller() -> None:
     async with Agent(slow("Fine.")) as agent:
         asyncio.get_running_loop().call_later(0.05, agent.cancel)
         result = await agent.run("Go.")
@@ -162,7 +162,7 @@ async def test_our_own_cancel_leaves_no_mark_on_the_caller() -> None:
             assert (await agent.run("Go on.")).text == "Fine."
 
 
-async def test_a_callers_deadline_is_told_as_a_timeout() -> None:
+async def test_a_callers_deadline_is_reported_as_a_timeout() -> None:
     async with ScriptedServer([hanging("chat", b"Half", text=[SAID, " more"])]) as server:
         async with Agent(model_at(server)) as agent:
             log = Log(agent)
@@ -234,7 +234,7 @@ async def test_the_task_of_an_exchange_cancelled_from_outside() -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_leaving_the_loop_over_events_cancels(wire: str) -> None:
+async def test_disconnecting_the_loop_over_events_cancels(wire: str) -> None:
     replies = [hanging(wire, b"Half", text=[SAID, " more"]), wire_reply(wire, text="Done.")]
     async with ScriptedServer(replies) as server, Agent(model_at(server, wire)) as agent:
         log = Log(agent)
@@ -264,7 +264,7 @@ async def test_a_loop_that_is_left_and_forgotten_cancels_too() -> None:
     log.assert_clean()
 
 
-async def test_a_stream_hears_its_own_cancel_to_the_end() -> None:
+async def test_a_stream_receives_its_own_cancel_to_the_end() -> None:
     async with Agent(slow()) as agent:
         seen: list[str] = []
         async for event in agent.stream("Go."):

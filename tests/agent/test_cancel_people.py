@@ -20,7 +20,7 @@ def slow(*more: Any) -> weft.ScriptedModel:
     return weft.ScriptedModel(["one two three four five six " * 50, *more], piece=4, pause=0.01)
 
 
-async def test_an_agent_that_answers_for_people_leaves_no_task_behind() -> None:
+async def test_an_agent_that_answers_for_people_ends_its_tasks() -> None:
     before = asyncio.all_tasks()
 
     async def allow(_: Any) -> bool:

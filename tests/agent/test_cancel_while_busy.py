@@ -40,7 +40,7 @@ async def test_queue_waits_for_its_turn() -> None:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_interrupt_ends_the_running_one_and_takes_its_place(wire: str) -> None:
+async def test_interrupt_ends_the_running_one_and_replaces_it(wire: str) -> None:
     replies = [hanging(wire, b"Half", text=[SAID, " more"]), wire_reply(wire, text="Done.")]
     async with ScriptedServer(replies) as server, Agent(model_at(server, wire)) as agent:
         log = Log(agent)

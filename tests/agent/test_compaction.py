@@ -41,7 +41,7 @@ async def asked(replies: list[Reply], history: list[Message]) -> tuple[weft.Agen
         return agent, log, server
 
 
-async def test_it_is_shortened_and_asked_again() -> None:
+async def test_it_is_shortened_and_repeated() -> None:
     agent, log, server = await asked([TOO_LONG, wire_reply("chat", text="Fine.")], long_history())
     first, second = (len(request.content) for request in server.requests)
     assert second < first / 3
@@ -53,7 +53,7 @@ async def test_it_is_shortened_and_asked_again() -> None:
     assert isinstance(agent.messages[0].content[1], Text)
 
 
-async def test_once_and_not_again() -> None:
+async def test_once_and_not_twice() -> None:
     with pytest.raises(ContextOverflow):
         await asked([TOO_LONG, TOO_LONG], long_history())
 

@@ -27,7 +27,7 @@ async def test_work_runs_in_the_same_task_and_off_the_frames() -> None:
     assert len(set(seen)) == 1
 
 
-async def test_an_error_of_the_work_is_one_of_whoever_asked() -> None:
+async def test_an_error_of_the_work_is_one_of_anyone_who_asked() -> None:
     ended = asyncio.Event()
     caught: list[str] = []
 

@@ -211,7 +211,7 @@ async def test_a_question_is_answered() -> None:
     assert log.of(QuestionAnswered)[0].answer == "green"
 
 
-async def test_an_answer_that_fails_does_not_leave_the_question_open() -> None:
+async def test_an_answer_that_fails_does_not_escape_the_question_open() -> None:
     async def fails(_: QuestionAsked) -> str:
         raise RuntimeError("no dialog")
 

@@ -102,7 +102,7 @@ async def test_every_type_can_be_a_handler() -> None:
     assert heard == log.types
 
 
-def test_what_can_hear_nothing_is_refused() -> None:
+def test_what_can_receive_nothing_is_refused() -> None:
     with pytest.raises(TypeError, match="no handler such as on_text_delta"):
         EventBus("s").subscribe(object())
 
@@ -110,7 +110,7 @@ def test_what_can_hear_nothing_is_refused() -> None:
 # --- order and place -------------------------------------------------------------------------------------------------
 
 
-async def test_reactors_hear_in_the_order_they_came() -> None:
+async def test_reactors_receive_in_the_order_they_came() -> None:
     bus, heard = EventBus("s"), list[str]()
     for name in "abc":
         bus.subscribe(lambda event, name=name: heard.append(f"{name}{event.seq}"))
@@ -154,7 +154,7 @@ async def test_what_a_reactor_publishes_gets_the_next_number() -> None:
 # --- coming and going ------------------------------------------------------------------------------------------------
 
 
-async def test_one_that_leaves_while_it_hears_takes_nobody_with_it() -> None:
+async def test_one_that_disconnects_while_it_receives_accepts_nobody_with_it() -> None:
     bus, heard = EventBus("s"), list[str]()
     before = bus.subscribe(lambda event: heard.append(f"before{event.seq}"))
 
@@ -170,7 +170,7 @@ async def test_one_that_leaves_while_it_hears_takes_nobody_with_it() -> None:
     own.close()
 
 
-async def test_one_that_comes_while_an_event_is_on_its_way_hears_the_next() -> None:
+async def test_one_that_comes_while_an_event_is_in_progress_receives_the_next() -> None:
     bus, heard = EventBus("s"), list[Event]()
 
     def invite(event: Event) -> None:
@@ -202,7 +202,7 @@ async def test_one_that_fails_is_counted_and_never_felt(caplog: pytest.LogCaptur
     assert "A reactor failed at exchange_response" in caplog.text
 
 
-async def test_a_coroutine_hears_all_in_order_at_its_own_pace() -> None:
+async def test_a_coroutine_receives_all_in_order_at_its_own_pace() -> None:
     bus, heard = EventBus("s"), list[str]()
 
     async def listen(event: Event) -> None:
@@ -240,7 +240,7 @@ async def test_one_that_is_too_slow_is_dropped_and_the_exchange_does_not_wait(
     log.prove()
 
 
-async def test_an_object_with_plain_and_awaited_handlers_hears_in_order() -> None:
+async def test_an_object_with_plain_and_awaited_handlers_receives_in_order() -> None:
     class Mixed:
         def __init__(self) -> None:
             self.heard: list[int] = []
@@ -294,7 +294,7 @@ async def test_a_reactor_outlives_its_loop() -> None:
 # --- events of others ------------------------------------------------------------------------------------------------
 
 
-async def test_relayed_events_keep_their_place_and_take_no_number() -> None:
+async def test_relayed_events_keep_their_place_and_use_no_number() -> None:
     own, other, heard = EventBus("own"), EventBus("other"), list[Event]()
     own.subscribe(heard.append)
     other.subscribe(own.relay)

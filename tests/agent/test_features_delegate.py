@@ -33,7 +33,7 @@ def helper(*turns: object, **options: object) -> Agent:
     return Agent(Priced(turns, name="scripted/helper"), **options)  # pyright: ignore[reportArgumentType]
 
 
-async def test_its_answer_is_the_result_and_its_events_are_heard() -> None:
+async def test_its_answer_is_the_result_and_its_events_are_received() -> None:
     child = helper(["I found it.", stop("end_turn", used(5))])
     parent = Agent(
         Priced([[call("search", prompt="Find it."), stop("tool_use", used(2))], ["Done.", stop("end_turn", used(3))]]),
@@ -116,7 +116,7 @@ async def test_one_that_fails_is_a_failed_call_and_no_more() -> None:
     log.prove()
 
 
-async def test_one_that_reaches_its_budget_says_so() -> None:
+async def test_one_that_reaches_its_budget_reports_it() -> None:
     @weft.tool
     async def look() -> str:
         """Looks."""

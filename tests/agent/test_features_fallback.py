@@ -36,7 +36,7 @@ def tries(log: Log) -> list[tuple[str, int]]:
     ]
 
 
-async def test_the_next_one_takes_over_and_stays() -> None:
+async def test_the_next_one_continues_and_stays() -> None:
     first = scripted(["Half", fail(Overloaded("busy"))], name="scripted/first")
     second = scripted("One.", "Two.", name="scripted/second")
     agent = Agent(first, fallbacks=[second])
@@ -75,7 +75,7 @@ async def test_through_all_of_them_to_the_last_error() -> None:
     log.prove()
 
 
-async def test_what_no_retry_mends_another_model_may() -> None:
+async def test_what_no_retry_repairs_another_model_may() -> None:
     agent = Agent(scripted([fail(AuthenticationFailed("wrong key"))]), fallbacks=[scripted("Fine.")])
     assert (await agent.run("Go.")).text == "Fine."
 

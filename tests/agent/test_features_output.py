@@ -91,7 +91,7 @@ async def test_after_two_corrections_it_fails(wrong: str) -> None:
     log.prove()
 
 
-async def test_pydantic_says_what_is_wrong() -> None:
+async def test_pydantic_states_what_is_wrong() -> None:
     model = scripted('{"name": "Oslo", "people": -1}', '{"name": "Oslo", "people": 1}')
     agent = Agent(model, output=Hamlet)
     log = Log(agent)

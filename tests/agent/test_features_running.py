@@ -54,7 +54,7 @@ async def test_run_gives_everything() -> None:
     log.prove()
 
 
-async def test_a_failed_exchange_raises_its_error_and_leaves_the_agent_usable() -> None:
+async def test_a_failed_exchange_raises_its_error_and_keeps_the_agent_usable() -> None:
     agent = Agent(scripted(["Half", weft.ScriptedModel.fail(Overloaded("The model is busy.", status=529))], "Fine."))
     log = Log(agent)
     with pytest.raises(Overloaded, match="The model is busy"):
@@ -111,14 +111,14 @@ async def test_stream_is_the_log_of_its_exchange() -> None:
     assert events[-1].type == "exchange_response"
 
 
-async def test_stream_hears_each_event_before_the_next_piece_comes() -> None:
+async def test_stream_receives_each_event_before_the_next_piece_comes() -> None:
     agent = Agent(scripted("word " * 10, piece=5))
     behind = [agent.bus.seq - event.seq async for event in agent.stream("Go.") if event.type == "text_delta"]
     assert len(behind) == 10
     assert max(behind) <= 4
 
 
-async def test_stream_of_a_second_exchange_leaves_the_first_out() -> None:
+async def test_stream_of_a_second_exchange_keeps_the_first_out() -> None:
     agent = Agent(scripted("One.", "Two."))
     first = agent.send("A")
     texts = [event.data.text async for event in agent.stream("B") if isinstance(event.data, TextDelta)]
@@ -126,7 +126,7 @@ async def test_stream_of_a_second_exchange_leaves_the_first_out() -> None:
     assert (await first.result()).text == "One."
 
 
-async def test_leaving_the_stream_cancels() -> None:
+async def test_disconnecting_the_stream_cancels() -> None:
     agent = Agent(scripted("word " * 1000, "Fine."))
     log = Log(agent)
     async with aclosing(cast("Any", agent.stream("Go."))) as stream:
@@ -166,7 +166,7 @@ async def test_run_sync_while_a_loop_runs_in_this_thread() -> None:
     await agent.close()
 
 
-def test_run_sync_from_several_threads_takes_turns() -> None:
+def test_run_sync_from_several_threads_alternates() -> None:
     agent = Agent(scripted(*["Fine."] * 5))
     log = Log(agent)
     agent.run_sync("First.")
@@ -303,7 +303,7 @@ async def test_a_steering_message_whose_exchange_is_cancelled_is_kept() -> None:
     log.prove()
 
 
-async def test_interrupting_ends_what_runs_and_takes_its_place() -> None:
+async def test_interrupting_ends_what_runs_and_replaces_it() -> None:
     agent = Agent(scripted([call("wait_long")], "Rome it is."), tools=[wait_long])
     log = Log(agent)
     first = agent.send("Oslo?")
@@ -362,7 +362,7 @@ async def test_an_agent_is_a_context() -> None:
 # --- repeats ---------------------------------------------------------------------------------------------------------
 
 
-async def test_the_same_call_again_and_again_is_noticed() -> None:
+async def test_the_same_call_repeatedly_is_noticed() -> None:
     same = [[call("look", place="x")]] * 4
     result, _ = await played(*same, [call("look", place="y")], "Done.", tools=[look])
     notes = ["times in a row" in found.text for found in results_of(result.messages)]

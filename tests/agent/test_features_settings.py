@@ -75,7 +75,7 @@ async def test_a_text_that_looks_like_a_path_is_a_text(home: Path) -> None:
     assert await system_of(instructions="rules.md") == "rules.md"
 
 
-async def test_what_cannot_be_read_is_said(home: Path) -> None:
+async def test_what_cannot_be_read_is_reported(home: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"gone\.md cannot be read"):
         Agent(scripted("x"), instructions=home / "gone.md")
     (home / "blob").write_bytes(b"\xff\xfe\x00")
@@ -91,7 +91,7 @@ async def test_weft_toml(home: Path) -> None:
     assert await system_of(instructions="Mine.") == "In short.\n\nAnd politely.\n\nIn English.\n\nMine."
 
 
-async def test_the_same_twice_is_said_once(home: Path) -> None:
+async def test_the_same_twice_is_reported_once(home: Path) -> None:
     (home / "work" / "weft.toml").write_text('[agent]\ninstructions = "Be brief."\n')
     trust(home)
     assert await system_of(instructions=["Be brief.", " Be brief.\n"]) == "Be brief."
@@ -113,7 +113,7 @@ async def test_the_system_of_settings_joins() -> None:
         ("[agent\n", "cannot be read"),
     ],
 )
-async def test_a_wrong_weft_toml_says_so(home: Path, text: str, said: str) -> None:
+async def test_a_wrong_weft_toml_reports_it(home: Path, text: str, said: str) -> None:
     (home / "work" / "weft.toml").write_text(text)
     trust(home)
     with pytest.raises(ConfigurationError, match=said):
@@ -133,7 +133,7 @@ async def test_turns() -> None:
     assert [payload.reason for payload in log.of(ConversationInterrupted)] == ["turns"]
 
 
-async def test_twenty_turns_if_nothing_is_said() -> None:
+async def test_twenty_turns_if_nothing_is_reported() -> None:
     result, _ = await played(*[[call("look", place=str(n))] for n in range(30)], tools=[look])
     assert (result.status, result.turns) == ("limit", 20)
 
@@ -256,7 +256,7 @@ async def test_a_refusal_with_calls_runs_none_and_ends(reason: StopReason) -> No
     assert log.of(ToolExecuting) == []
 
 
-async def test_a_call_that_was_cut_off_is_told_and_made_again() -> None:
+async def test_a_call_that_was_cut_off_is_reported_and_repeated() -> None:
     result, log = await played([call("look"), stop("max_tokens")], [call("look")], "Done.", tools=[look])
     assert [found.status for found in results_of(result.messages)] == ["invalid_input", "ok"]
     assert "output limit" in results_of(result.messages)[0].text

@@ -110,7 +110,7 @@ async def test_every_beginning_of_a_log_can_be_folded() -> None:
     assert whole.tools.keys() == state.tools.keys()
 
 
-async def test_what_a_client_shows_on_the_way() -> None:
+async def test_what_a_client_shows_in_between() -> None:
     log = await a_log()
     assert at(log, "exchange_request").status == "thinking"
     assert at(log, "exchange_request").exchange == log.own[0].exchange
@@ -145,7 +145,7 @@ async def test_tools_and_files() -> None:
     assert done.files["a.txt"].revision == 1
 
 
-async def test_what_it_took() -> None:
+async def test_what_it_used() -> None:
     log = await a_log()
     state = folded(log.own)
     responses = log.of(ExchangeResponse)
@@ -260,7 +260,7 @@ def test_arguments_are_strict(text: str) -> None:
     assert asked.invalid.raw == text
 
 
-def test_a_discarded_message_leaves_nothing() -> None:
+def test_a_discarded_message_cleans_up() -> None:
     assembler = MessageAssembler()
     for payload in stream("tool_use")[:-2]:
         assembler.feed(payload)

@@ -151,7 +151,7 @@ RETRIED = [
 
 
 @pytest.mark.parametrize("name", RETRIED)
-async def test_a_stream_that_failed_is_tried_again(name: str) -> None:
+async def test_a_stream_that_failed_is_retried(name: str) -> None:
     """What the failed attempt said or called is nowhere but in its own messages."""
     case = CASES[name]
     bodies = Bodies(case, also_called=True)

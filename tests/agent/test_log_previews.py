@@ -180,7 +180,7 @@ async def reset_of(asked: ScriptedCall, piece: int = 4, **options: Any) -> Log:
     ],
     ids=["a folder", "an edit that does not fit", "cut off", "twice", "an argument too many"],
 )
-async def test_a_call_that_fails_takes_its_preview_back(asked: ScriptedCall, piece: int) -> None:
+async def test_a_call_that_fails_withdraws_its_preview(asked: ScriptedCall, piece: int) -> None:
     log = await reset_of(asked, piece)
     assert len(log.of(FilePreviewReset)) == 1
 

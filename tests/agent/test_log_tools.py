@@ -191,7 +191,7 @@ async def test_commands_in_front_and_in_the_background(tmp_path: Path) -> None:
 
 
 @needs_sandbox
-async def test_a_command_that_says_too_much(tmp_path: Path) -> None:
+async def test_a_command_that_states_too_much(tmp_path: Path) -> None:
     command = call("run_command", command="seq 1 200000")
     result, log = await played([command], "Done.", tools=["shell"], workspace=tmp_path)
     (found,) = results_of(result.messages)

@@ -54,9 +54,7 @@ async def person(stage: Stage) -> Any:
         await one.agent.close()
 
 
-async def test_i04a_the_same_id_with_other_arguments_is_asked_again(
-    stage: Stage, person: Callable[..., Person]
-) -> None:
+async def test_i04a_the_same_id_with_other_arguments_is_repeated(stage: Stage, person: Callable[..., Person]) -> None:
     one = person([write("A")], [write("B")], "Done.")
     exchange = one.agent.send("Go.")
     first = await one.asked()
@@ -75,7 +73,7 @@ async def test_i04a_the_same_id_with_other_arguments_is_asked_again(
     assert (stage.inside / "a.txt").read_text() == "A"
 
 
-async def test_i04a_the_same_call_again_is_asked_again(stage: Stage, person: Callable[..., Person]) -> None:
+async def test_i04a_the_same_call_a_second_time_is_repeated(stage: Stage, person: Callable[..., Person]) -> None:
     one = person([write("A")], [write("A", path="b.txt")], [write("A", path="b.txt")], "Done.")
     exchange = one.agent.send("Go.")
     for decision in (True, True, False):

@@ -77,7 +77,7 @@ async def redirected(stage: Stage, taken: Sink, *replies: Reply) -> list[ToolRes
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_x07_redirects_are_checked_again(stage: Stage, status: int) -> None:
+async def test_x07_redirects_are_rechecked(stage: Stage, status: int) -> None:
     async with sink() as taken:
         places = [taken.url, f"//localhost:{taken.port}/", f"http://evil.test:{taken.port}/", "file:///etc/passwd"]
         replies = [Reply([b"moved"], status=status, headers={"location": place}) for place in places]

@@ -87,7 +87,7 @@ def refused(results: list[ToolResult]) -> bool:
     return all(result.is_error and result.status in ("error", "invalid_input") for result in results)
 
 
-def test_every_tool_that_takes_a_path_is_in_the_matrix() -> None:
+def test_every_tool_that_has_a_path_is_in_the_matrix() -> None:
     """A tool that is added with a path of its own belongs into the tests below."""
     taking = {
         tool.name
@@ -110,7 +110,7 @@ async def test_p19_the_matrix(stage: Stage, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["../OUT/secret.txt", "link/secret.txt", "/etc/passwd", "file_link"])
-async def test_p01_the_kind_of_refusal_is_told(stage: Stage, path: str) -> None:
+async def test_p01_the_kind_of_refusal_is_reported(stage: Stage, path: str) -> None:
     for result in await stage.calls(*writes(path)[:3], reads(path)[0]):
         assert result.text.startswith("path_outside_workspace: "), result.text
 
@@ -133,7 +133,7 @@ async def test_p04_links_that_stay_inside_work(stage: Stage) -> None:
     assert (stage.inside / "sub" / "inner.txt").read_text() == "inner\nnew\n"
 
 
-async def test_p04_looks_over_all_files_do_not_leave(stage: Stage) -> None:
+async def test_p04_looks_over_all_files_do_not_escape(stage: Stage) -> None:
     results = await stage.calls(
         call("search_files", pattern="CANARY|old", context=3),
         call("list_files", depth=20),

@@ -68,7 +68,7 @@ async def test_k01_a_provider_that_repeats_the_key(error: str, stage: Stage, cap
 
 
 @pytest.mark.parametrize("error", ["401", "a page", "in the stream", "a redirect"])
-async def test_k01_the_command_does_not_tell_it_either(error: str, stage: Stage) -> None:
+async def test_k01_the_command_does_not_report_it_either(error: str, stage: Stage) -> None:
     for words in (["--json"], []):
         async with ScriptedServer(lambda _: ERRORS[error]) as server:
             ran = await stage.weft(server, "--api-key-env", "MY_KEY", "--max-seconds", "3", *words, MY_KEY=KEY)
@@ -181,7 +181,7 @@ SPENT = {
 
 
 @pytest.mark.parametrize("case", SPENT)
-async def test_m05_money_that_is_gone_is_not_asked_for_again(case: str, stage: Stage) -> None:
+async def test_m05_money_that_is_missing_is_not_requested_repeatedly(case: str, stage: Stage) -> None:
     wire, body = SPENT[case]
     async with ScriptedServer(lambda _: Reply.json(body, 429, {"retry-after": "0"})) as server:
         agent = Agent(Model("m", wire=wire, base_url=f"{server.url}/v1", api_key=KEY))

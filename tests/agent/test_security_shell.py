@@ -228,7 +228,7 @@ async def test_s10_a_timeout_ends_all_of_it(shell: Stage, command: str) -> None:
 @pytest.mark.parametrize(
     "command", ["(setsid sleep {n} &)", "nohup sleep {n} > /dev/null 2>&1 &", "sleep {n} & disown"]
 )
-async def test_s10_what_a_command_leaves_behind_ends_with_it(shell: Stage, command: str) -> None:
+async def test_s10_what_a_command_starts_ends_with_it(shell: Stage, command: str) -> None:
     number = f"6{os.getpid():07d}2"
     (result,) = await shell.calls(call("run_command", command=command.format(n=number)), tools=["shell"])
     assert exit_code(result) == 0
@@ -283,7 +283,7 @@ LOOKS_HARMLESS = [
 
 
 @pytest.mark.parametrize("rules", [[], ["allow run_command(git status)", "allow run_command(ls -l)"]])
-async def test_s04_no_command_is_taken_for_harmless(stage: Stage, rules: list[str]) -> None:
+async def test_s04_no_command_is_treated_as_harmless(stage: Stage, rules: list[str]) -> None:
     played = await stage.play(
         [call("run_command", command=command) for command in LOOKS_HARMLESS],
         "Done.",

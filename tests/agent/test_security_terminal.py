@@ -138,7 +138,7 @@ async def test_s19_calls_and_results_on_a_terminal(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "thinking", "tool name", "provider error"])
-async def test_s19_what_a_model_says_on_a_terminal(stage: Stage, kind: str) -> None:
+async def test_s19_what_a_model_states_on_a_terminal(stage: Stage, kind: str) -> None:
     said = f"before {ALL} after"
     replies = {
         "text": [wire_reply("chat", text=said)],
@@ -159,7 +159,7 @@ async def test_s19_a_sequence_in_pieces_is_one(stage: Stage) -> None:
     assert "after" in seen
 
 
-async def test_a_pipe_gets_what_the_model_said_to_the_letter(stage: Stage) -> None:
+async def test_a_pipe_gets_what_the_model_sent_to_the_letter(stage: Stage) -> None:
     async with ScriptedServer([wire_reply("chat", text=f"before {ALL} after")]) as server:
         ran = await stage.weft(server)
     assert ran.out == f"before {ALL} after\n"

@@ -134,7 +134,7 @@ async def test_i05a_commands_obey_no_startup_files_of_the_workspace(stage: Stage
 
 
 @pytest.mark.parametrize("variable", ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"])
-async def test_i05a_a_folder_takes_no_key(stage: Stage, variable: str) -> None:
+async def test_i05a_a_folder_accepts_no_key(stage: Stage, variable: str) -> None:
     async with sink() as taken:
         configure(
             stage,

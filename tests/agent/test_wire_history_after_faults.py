@@ -57,7 +57,7 @@ def renamed(replies: list[Reply], name: str) -> list[Reply]:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_a_conversation_cancelled_in_every_state_is_taken_everywhere(wire: str) -> None:
+async def test_a_conversation_cancelled_in_every_state_is_accepted_everywhere(wire: str) -> None:
     history = await conversation(wire)
     for other in WIRES:
         async with ScriptedServer([wire_reply(other, text="Done.")]) as server:

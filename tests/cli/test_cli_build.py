@@ -119,7 +119,7 @@ async def test_what_is_kept_is_shown_by_the_server(capsys: Capture, tmp_path: Pa
     assert list(kinds.values()) == ["variant"]
 
 
-async def test_the_score_is_told(capsys: Capture) -> None:
+async def test_the_score_is_reported(capsys: Capture) -> None:
     try:
         find_chromium()
     except BrowserError as error:
@@ -155,7 +155,7 @@ async def test_without_a_browser_there_is_a_page_and_no_score(capsys: Capture, m
         (["notes.txt"], "not a picture"),
     ],
 )
-async def test_what_cannot_be_built_is_said_before_anything_is_asked(
+async def test_what_cannot_be_built_is_reported_before_anything_is_asked(
     capsys: Capture, given: list[str], said: str
 ) -> None:
     here("notes.txt").write_text("no picture")

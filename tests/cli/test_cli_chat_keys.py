@@ -148,7 +148,7 @@ async def test_esc_interrupts() -> None:
         assert chat.text == "typed"
 
 
-async def test_ctrl_c_clears_then_interrupts_then_leaves() -> None:
+async def test_ctrl_c_clears_then_interrupts_then_keeps() -> None:
     async with typed() as chat:
         chat.chat.is_busy = True
         await chat.press("typed", "\x03")
@@ -162,7 +162,7 @@ async def test_ctrl_c_clears_then_interrupts_then_leaves() -> None:
         assert not chat.screen._app.is_running  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_ctrl_d_deletes_or_leaves() -> None:
+async def test_ctrl_d_deletes_or_keeps() -> None:
     async with typed() as chat:
         await chat.press("ab", "\x01", "\x04")
         assert chat.text == "b"
@@ -197,7 +197,7 @@ async def test_a_key_right_after_the_question_decides_nothing() -> None:
 
 
 @given(st.lists(st.binary(max_size=12), max_size=8))
-def test_any_bytes_are_taken(pieces: list[bytes]) -> None:
+def test_any_bytes_are_accepted(pieces: list[bytes]) -> None:
     async def type_all() -> None:
         async with typed() as chat:
             for piece in pieces:

@@ -49,7 +49,7 @@ async def test_an_answer_is_shown_as_markdown(tmp_path: Path) -> None:
         await terminal.shows("goes on from here.", "status 0")
 
 
-async def test_a_call_is_allowed_by_a_key_and_taken_back(tmp_path: Path) -> None:
+async def test_a_call_is_allowed_by_a_key_and_withdrawn(tmp_path: Path) -> None:
     async with ScriptedServer(writer) as server, chat(server, tmp_path) as terminal:
         await terminal.shows("weft with m")
         await terminal.enter("Write it")
@@ -67,7 +67,7 @@ async def test_a_call_is_allowed_by_a_key_and_taken_back(tmp_path: Path) -> None
         await terminal.shows("There is nothing to undo.")
 
 
-async def test_a_file_that_was_changed_since_is_not_taken_back(tmp_path: Path) -> None:
+async def test_a_file_that_was_changed_since_is_not_withdrawn(tmp_path: Path) -> None:
     async with ScriptedServer(writer) as server, chat(server, tmp_path, "--permissions", "auto") as terminal:
         await terminal.shows("weft with m")
         await terminal.enter("Write it")
@@ -126,7 +126,7 @@ async def test_esc_interrupts_and_what_was_typed_meanwhile_follows(tmp_path: Pat
         assert screen.index("cancelled") < screen.index("The second answer.")
 
 
-async def test_a_conversation_is_gone_on_with(tmp_path: Path) -> None:
+async def test_a_conversation_continues(tmp_path: Path) -> None:
     async with ScriptedServer(lambda _: wire_reply("chat", text="I remember.")) as server:
         async with chat(server, tmp_path) as terminal:
             await terminal.shows("weft with m")
@@ -236,7 +236,7 @@ async def test_no_colours_where_none_are_wanted(tmp_path: Path) -> None:
         assert "\x1b[" not in terminal.coloured()
 
 
-async def test_without_a_terminal_it_says_what_to_use() -> None:
+async def test_without_a_terminal_it_states_what_to_use() -> None:
     ran = await run_process("chat", "--model", "anthropic/x")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == "weft: weft chat needs a terminal; in scripts use `weft run`.\n"

@@ -64,7 +64,7 @@ async def test_other_shells_get_all_words(capsys: Capture, tmp_path: Path, shell
     subprocess.run([shell, "-n", str(file)], check=True, timeout=30)  # noqa: ASYNC221
 
 
-async def test_the_list_of_commands_says_what_they_say_of_themselves(capsys: Capture) -> None:
+async def test_the_list_of_commands_states_what_they_state_of_themselves(capsys: Capture) -> None:
     listed = parser().format_help()
     assert listed == parser(whole=True).format_help()
     for command in COMMANDS:

@@ -95,7 +95,7 @@ def test_what_is_no_secret() -> None:
 
 
 @pytest.mark.parametrize("key", ["host = '0.0.0.0'", "no_token = true", "allow_origin = ['https://e.test']"])
-def test_what_no_project_may_say(key: str) -> None:
+def test_what_no_project_may_state(key: str) -> None:
     parsed(f"[serve]\n{key}")
     assert "cannot be set by a project; write it into " in complaint(f"[serve]\n{key}", "project")
 

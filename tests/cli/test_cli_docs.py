@@ -50,7 +50,7 @@ def _helped() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("words", [*_documented(), *_helped()])
-def test_examples_are_taken(words: list[str]) -> None:
+def test_examples_are_accepted(words: list[str]) -> None:
     assert parser(words[0]).parse_args(words).command == words[0]
 
 

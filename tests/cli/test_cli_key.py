@@ -93,7 +93,7 @@ async def keep(name: str, key: str = KEY) -> Ran:
 
 
 @needs_keyring
-async def test_a_key_is_kept_used_and_taken_out(ring: Path) -> None:
+async def test_a_key_is_kept_used_and_removed(ring: Path) -> None:
     ran = await keep("anthropic")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == "weft: ANTHROPIC_API_KEY is in the keyring.\n"
@@ -150,7 +150,7 @@ async def test_a_provider_of_ones_own(ring: Path) -> None:
 
 
 @needs_keyring
-async def test_a_locked_keyring_is_told_and_breaks_nothing_else(ring: Path) -> None:
+async def test_a_locked_keyring_is_reported_and_breaks_nothing_else(ring: Path) -> None:
     await keep("anthropic")
     ran = await run_process("run", "--model", "anthropic/claude-sonnet-4-6", "Hi", RING_LOCKED="1")
     assert (ran.code, is_one_line_error(ran)) == (2, True), ran.err

@@ -171,7 +171,7 @@ def test_the_order_of_growing_strength(monkeypatch: pytest.MonkeyPatch) -> None:
     assert options_of("chat").model == "variable/top"
 
 
-def test_a_flag_that_says_the_default_is_a_flag() -> None:
+def test_a_flag_that_states_the_default_is_a_flag() -> None:
     user('permissions = "auto"\n[serve]\nopen = false\nport = 99\n')
     assert options_of("run", "Hi").permissions == "auto"
     assert options_of("run", "Hi", "--permissions", "ask").permissions == "ask"
@@ -188,7 +188,7 @@ def test_rules_of_all_places_count_together(monkeypatch: pytest.MonkeyPatch) -> 
     assert rules == ["allow a", "deny run_command(rm *)", "ask b", "allow c(x,y)", "allow d"]
 
 
-def test_where_a_model_lives_is_said_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_model_lives_is_reported_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that is named on the command line is not sent to the address of another."""
     user('model = "m"\nbase_url = "http://127.0.0.1:1/v1"\nwire = "messages"\napi_key_env = "MINE"\n')
     mine = options_of("run", "Hi")
@@ -262,7 +262,7 @@ async def test_variables_of_others_are_left_alone(capsys: Capture, monkeypatch: 
 # --- weft config ----------------------------------------------------------------------------------------------------
 
 
-async def test_config_says_where_each_comes_from(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_config_states_where_each_comes_from(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     monkeypatch.setenv("WEFT_TOKEN", KEY)
     monkeypatch.setenv("WEFT_BUILD_STACK", "vue_tailwind")

@@ -32,7 +32,7 @@ async def test_ctrl_c_closes_the_connection(words: list[str]) -> None:
     assert ran.err == ("" if words else "weft: unknown in, 4 out, cost unknown, cancelled\n")
 
 
-async def test_ctrl_c_while_waiting_to_try_again() -> None:
+async def test_ctrl_c_while_waiting_to_retry() -> None:
     refusal = Reply.json({"error": {"message": "slow down"}}, 429, {"retry-after": "100"})
     async with ScriptedServer([refusal]) as server, started(*run_with(server, "Hi")) as process:
         assert process.stderr is not None

@@ -59,7 +59,7 @@ async def test_a_provider_by_name(capsys: pytest.CaptureFixture[str], monkeypatc
     assert ran.err.startswith("weft: 11 in, 7 out, $0.0")
 
 
-async def test_the_bill_and_the_stop_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_bill_and_the_stop_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     usage = {"prompt_tokens": 1234, "completion_tokens": 7, "cost": 0.0125}
     stream = [*wire_stream("chat", text="Half", stop="max_tokens", usage=None)[:-1]]
     async with ScriptedServer(
@@ -69,7 +69,7 @@ async def test_the_bill_and_the_stop_are_told(capsys: pytest.CaptureFixture[str]
     assert ran.err == "weft: 1,234 in, 7 out, $0.0125, max_tokens. The answer was cut off at the output limit.\n"
 
 
-async def test_unknown_usage_is_said_to_be_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_unknown_usage_is_reported_to_be_unknown(capsys: pytest.CaptureFixture[str]) -> None:
     async with ScriptedServer([wire_reply("chat", text="Hello", usage=None)]) as server:
         ran = await run(capsys, *run_with(server, "Hi"))
     assert ran.err == "weft: unknown in, unknown out, cost unknown\n"
@@ -146,7 +146,7 @@ async def test_a_picture_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert [part["type"] for part in content] == ["image_url"]
 
 
-async def test_retries_are_told_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_retries_are_reported_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     refusal = Reply.json({"error": {"message": "busy"}}, 503)
     async with ScriptedServer([refusal, wire_reply("chat", text="Hello")]) as server:
         ran = await run(capsys, *run_with(server, "Hi"))

@@ -105,7 +105,7 @@ async def test_an_interrupt_at_the_prompt(tmp_path: Path) -> None:
     assert not (tmp_path / "a.txt").exists()
 
 
-async def test_what_is_waited_for_is_said() -> None:
+async def test_what_is_waited_for_is_reported() -> None:
     """Once it takes longer than a second; and it is gone when the answer is there."""
     reply = Reply([Pause(4), *wire_stream("chat", text="Here it is.")])
     async with ScriptedServer([reply]) as server, terminal(*run_with(server, "Go")) as program:

@@ -113,7 +113,7 @@ async def test_no_tools_without_a_folder(capsys: pytest.CaptureFixture[str]) -> 
     assert ran.code == 0
 
 
-async def test_what_is_only_in_memory_is_said_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_what_is_only_in_memory_is_reported_to_be(capsys: pytest.CaptureFixture[str]) -> None:
     replies = [calls(("create_file", {"path": "x.html", "content": "<p>"})), wire_reply("chat", text="Done.")]
     async with ScriptedServer(replies) as server:
         ran = await run(capsys, *run_with(server, "Do it", "--tools", "files", "--permissions", "auto"))

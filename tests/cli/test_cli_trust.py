@@ -94,7 +94,7 @@ def test_no_tool_writes_the_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"/x": 3}', b"\xff"])
-def test_answers_that_cannot_be_understood_say_nothing(content: bytes) -> None:
+def test_answers_that_cannot_be_understood_are_silent(content: bytes) -> None:
     path = write(AUTO)
     config_home().mkdir(parents=True)
     (config_home() / TRUST_FILE).write_bytes(content)
@@ -121,7 +121,7 @@ async def test_a_file_that_is_wrong_is_not_trusted(capsys: Capture) -> None:
     assert "did you mean 'model'?" in ran.err
 
 
-async def test_one_that_does_nothing_is_told_in_a_line_and_once_refused_not_at_all(capsys: Capture) -> None:
+async def test_one_that_does_nothing_is_reported_in_a_line_and_once_refused_not_at_all(capsys: Capture) -> None:
     write("this is no TOML, and nobody reads it")
     for words in (["run", "Hi", "--model", "antropic/x"], ["build", "--text", "x", "--model", "antropic/x"]):
         ran = await run_process(*words)

@@ -179,7 +179,7 @@ def event(seq: int, session: str = "ses_a") -> Event:
 
 
 @given(st.integers(0, 5), st.lists(st.integers(0, 12)))
-def test_a_cursor_takes_each_event_once_and_none_behind_a_gap(start: int, arrivals: list[int]) -> None:
+def test_a_cursor_accepts_each_event_once_and_none_behind_a_gap(start: int, arrivals: list[int]) -> None:
     cursor = EventCursor("ses_a", start)
     taken: list[int] = []
     for seq in arrivals:

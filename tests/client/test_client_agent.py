@@ -57,7 +57,7 @@ async def test_the_conversation_goes_on() -> None:
         assert len(server.sessions) == 1
 
 
-async def test_leaving_a_stream_cancels() -> None:
+async def test_disconnecting_a_stream_cancels() -> None:
     async with serving("A long answer. " * 50) as server, server.client() as agent:
         async with aclosing(agent.stream("Go on.")) as events:
             async for event in events:
@@ -68,7 +68,7 @@ async def test_leaving_a_stream_cancels() -> None:
         assert end.status == "cancelled"
 
 
-async def test_cancelling_whoever_waits_cancels_the_exchange() -> None:
+async def test_cancelling_anyone_who_waits_cancels_the_exchange() -> None:
     async with serving([ASK], "Ok.", tools=["ask"]) as server, server.client() as agent:
         running = asyncio.create_task(agent.run("Ask."))
         await until(lambda: server.sessions and any(e.type == "question_asked" for e in server.only.log))
@@ -134,7 +134,7 @@ async def test_functions_that_answer_for_people() -> None:
     assert "blue" in str(result.messages)
 
 
-async def test_what_waited_before_one_came_is_asked_again() -> None:
+async def test_what_waited_before_one_came_is_repeated() -> None:
     async def decide(request: ApprovalRequested) -> bool:
         return True
 
@@ -228,7 +228,7 @@ async def test_two_clients_on_one_session() -> None:
             assert one.messages == two.messages == server.only.agent.messages
 
 
-async def test_delegated_work_is_heard_too() -> None:
+async def test_delegated_work_is_received_too() -> None:
     helper = Agent(weft.ScriptedModel(["I helped."]))
     tools = [helper.as_tool("helper", "Helps.")]
     async with serving([call("helper", prompt="Help")], "Done.", tools=tools) as server, server.client() as agent:
@@ -269,7 +269,7 @@ def test_run_sync() -> None:
     elsewhere.close()
 
 
-async def test_a_closed_client_says_so() -> None:
+async def test_a_closed_client_reports_it() -> None:
     async with serving("One.") as server:
         agent = server.client()
         await agent.run("Hi")

@@ -136,7 +136,7 @@ disturbances = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(disturbances, st.randoms(use_true_random=False))
-def test_whatever_happens_what_is_heard_is_the_log(plan: list[str], chance: random.Random) -> None:
+def test_whatever_happens_what_is_received_is_the_log(plan: list[str], chance: random.Random) -> None:
     async def play() -> None:
         async with serving(*TURNS, tools=[look]) as server:
             held: list[str] = []
@@ -211,7 +211,7 @@ def reset_of(server: Server, **snapshot: Any) -> dict[str, Any]:
     return {"type": "reset", "session": kept.agent.session, "reason": "future", "seq": len(kept.log), "snapshot": state}
 
 
-async def test_a_reset_lets_go_of_who_listens_and_tells_who_waits() -> None:
+async def test_a_reset_lets_go_of_who_listens_and_reports_who_waits() -> None:
     ask = call("ask_user", question="Which?", suggestions=["a", "b"])
     async with serving([ask], "Done.", "Again.", tools=["ask"]) as server, server.client() as agent:
         heard: list[Event] = []
@@ -245,7 +245,7 @@ async def test_a_reset_lets_go_of_who_listens_and_tells_who_waits() -> None:
         assert len(heard) == seen
 
 
-async def test_a_cursor_that_is_not_taken_is_a_reset() -> None:
+async def test_a_cursor_that_is_not_accepted_is_a_reset() -> None:
     async with serving("One.", "Two.") as server, server.client() as agent:
         await agent.run("Hi")
         subscription = agent.subscribe(lambda _: None)
@@ -328,7 +328,7 @@ async def test_another_kind_of_server() -> None:
 # --- a server that is gone --------------------------------------------------------------------------------------------
 
 
-async def test_gone_for_longer_than_ones_patience() -> None:
+async def test_missing_for_longer_than_ones_patience() -> None:
     async with serving([call("ask_user", question="?", suggestions=["a", "b"])], "Done.", tools=["ask"]) as server:
         agent = server.client(timing=SHORT)
         heard: list[Event] = []
@@ -381,13 +381,13 @@ async def test_a_server_that_only_ever_hangs_up_is_given_up() -> None:
         assert server.sockets < 60  # with pauses in between
 
 
-async def test_busy_servers_are_asked_again() -> None:
+async def test_busy_servers_are_repeated() -> None:
     async with serving("One.") as server, server.client() as agent:
         server.refuse = lambda _: web.Response(status=503) if len(server.requests) < 4 else None
         assert (await agent.run("Hi")).text == "One."
 
 
-async def test_many_commands_stay_below_what_servers_take() -> None:
+async def test_many_commands_stay_below_what_servers_accept() -> None:
     async with serving(*["Ok."] * 80) as server, server.client() as agent:
         exchanges = [agent.send(str(number)) for number in range(80)]
         results = [await exchange.result() for exchange in exchanges]

@@ -96,7 +96,7 @@ async def test_two_hundred_random_disconnects(tmp_path: Path) -> None:
             assert proxy.made == 200
 
 
-async def test_cancel_and_leaving(tmp_path: Path) -> None:
+async def test_cancel_and_disconnecting(tmp_path: Path) -> None:
     slow = "Slow. " * 200
     async with served(tmp_path, slow, slow, pause=0.01) as server, weft.connect(server.url, TOKEN) as agent:
         async with aclosing(agent.stream("Go.")) as events:
@@ -151,7 +151,7 @@ async def test_two_clients_on_one_session(tmp_path: Path) -> None:
             assert not check_log(log)
 
 
-async def test_closing_leaves_the_exchange_and_another_picks_it_up(tmp_path: Path) -> None:
+async def test_closing_keeps_the_exchange_and_another_picks_it_up(tmp_path: Path) -> None:
     async with served(tmp_path, [ASK], "Blue it is.") as server:
         async with server.client() as first:
             exchange = first.send("Go.", client_request_id="mine")
@@ -168,7 +168,7 @@ async def test_closing_leaves_the_exchange_and_another_picks_it_up(tmp_path: Pat
             assert result.messages == second.messages
 
 
-async def test_a_server_that_is_started_again(tmp_path: Path) -> None:
+async def test_a_server_that_is_restarted(tmp_path: Path) -> None:
     turns = ("One.", "Two.")
     async with served(tmp_path, *turns) as server:
         agent = server.client()
@@ -212,7 +212,7 @@ async def test_a_cursor_beyond_the_log(tmp_path: Path) -> None:
         assert [message.text for message in agent.messages] == ["Hi", "One.", "Hi", "Two."]
 
 
-async def test_gone(tmp_path: Path) -> None:
+async def test_missing(tmp_path: Path) -> None:
     async with served(tmp_path, [ASK], "Done.") as server:
         agent = server.client(timing=Timing(patience=0.5, first=0.01, longest=0.05, dial=1))
         exchange = agent.send("Go.")

@@ -124,7 +124,7 @@ async def test_the_code_that_it_was_closed_with(code: int) -> None:
         await socket.close()
 
 
-async def test_a_server_that_says_why_but_does_not_hang_up() -> None:
+async def test_a_server_that_states_why_but_does_not_hang_up() -> None:
     """Its code counts at once, not after a silence."""
 
     async with raw(lingering(b"\x88\x02" + (4401).to_bytes(2, "big"))) as port:
@@ -317,7 +317,7 @@ def reply(body: bytes, status: int = 200, more: str = "") -> bytes:
     return f"HTTP/1.1 {status} X\r\ncontent-length: {len(body)}\r\n{more}\r\n".encode() + body
 
 
-async def test_an_answer_that_was_packed_on_the_way() -> None:
+async def test_an_answer_that_was_packed_in_between() -> None:
     body = gzip.compress(b'{"messages": [], "seq": 7}')
     async with asking(reply(body, more="content-encoding: gzip\r\n")) as theirs:
         assert (await theirs.conversation("ses_a")).seq == 7

@@ -157,7 +157,7 @@ FAULTS: dict[str, list[Step]] = {"cut": [Cut()], "reset": [Pause(0.02), Reset()]
 
 @pytest.mark.parametrize("wire", WIRES)
 @pytest.mark.parametrize("fault", ["error", *FAULTS])
-async def test_f09_what_a_failed_attempt_said_is_taken_back(wire: str, fault: str) -> None:
+async def test_f09_what_a_failed_attempt_sent_is_withdrawn(wire: str, fault: str) -> None:
     steps = FAULTS.get(fault, [ERRORS[wire]])
     async with ScriptedServer([body(wire, *half(wire), *steps), wire_reply(wire, text="Hello")]) as server:
         turn, events = await ask(server, wire)
@@ -286,7 +286,7 @@ async def test_f14_cancel_before_the_first_byte() -> None:
         await session.close()
 
 
-async def test_f14_cancel_while_waiting_to_try_again() -> None:
+async def test_f14_cancel_while_waiting_to_retry() -> None:
     async with ScriptedServer(lambda _: body("chat", ERRORS["chat"])) as server:
         session = session_with(server, "chat", retry=weft.Retry(base=60, cap=60))
         events: list[Payload] = []

@@ -41,7 +41,7 @@ def test_every_error_has_a_code_of_the_vocabulary(kind: type[WeftError]) -> None
     assert kind("what is wrong").info().message == "what is wrong"
 
 
-def test_codes_tell_provider_errors_apart() -> None:
+def test_codes_report_provider_errors_apart() -> None:
     told = [(kind.code, kind.retryable) for kind in PROVIDER_KINDS]
     assert len(told) == len(set(told))
 
@@ -52,7 +52,7 @@ def test_only_passing_trouble_is_retried(kind: type[ProviderError]) -> None:
     assert kind("x").info().retryable is kind.retryable
 
 
-def test_info_carries_what_the_provider_said() -> None:
+def test_info_carries_what_the_provider_sent() -> None:
     error = errors.RateLimited("slow down", status=429, provider_code="rpm", retry_after=2.5, request_id="req_1")
     assert error.retry_after == 2.5
     assert error.info() == ErrorInfo(
@@ -65,7 +65,7 @@ def test_info_carries_what_the_provider_said() -> None:
     )
 
 
-def test_info_survives_encoding_and_leaves_out_what_is_not_known() -> None:
+def test_info_survives_encoding_and_omits_what_is_not_known() -> None:
     info = errors.MissingKey("set OPENAI_API_KEY").info()
     assert encode(info) == b'{"code":"missing_key","message":"set OPENAI_API_KEY"}'
     assert msgspec.json.decode(encode(info), type=ErrorInfo) == info

@@ -119,13 +119,13 @@ def test_depth_needs_no_recursion() -> None:
         value = value.pop()
 
 
-def test_encoding_of_unsupported_objects_says_so() -> None:
+def test_encoding_of_unsupported_objects_reports_it() -> None:
     with pytest.raises(TypeError):
         encode(object())
     assert msgspec.json.decode(encode([1])) == [1]
 
 
-def test_what_strangers_send_is_taken_for_what_it_is() -> None:
+def test_what_strangers_send_is_treated_as_what_it_is() -> None:
     assert (as_object({"a": 1}), as_object([1]), as_object(None)) == ({"a": 1}, {}, {})
     assert (as_list([1]), as_list({"a": 1}), as_list("ab")) == ([1], [], [])
     assert as_objects([{"a": 1}, 2, None, {}]) == [{"a": 1}, {}]

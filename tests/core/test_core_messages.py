@@ -53,7 +53,7 @@ def test_text_and_calls_of_a_message() -> None:
     assert message.tool_calls == [one, two]
 
 
-def test_short_ways_to_write_messages() -> None:
+def test_shorthands_to_write_messages() -> None:
     picture = Image(data="AAAA")
     result = ToolResult(id="1", status="ok", content="fine")
     assert user_message("see", picture) == Message(role="user", content=[Text("see"), picture])
@@ -66,7 +66,7 @@ def test_every_status_but_ok_reads_as_a_failure(status: str) -> None:
     assert ToolResult(id="1", status=status, content="").is_error is True  # pyright: ignore[reportArgumentType]
 
 
-def test_a_result_may_say_for_itself_whether_it_failed() -> None:
+def test_a_result_may_state_for_itself_whether_it_failed() -> None:
     assert ToolResult(id="1", status="ok", content="").is_error is False
     assert ToolResult(id="1", status="error", content="", is_error=False).is_error is False
     assert ToolResult(id="1", status="ok", content="", is_error=True).is_error is True
@@ -79,7 +79,7 @@ def test_the_text_of_a_result() -> None:
     assert ToolResult(id="1", status="ok", content=[]).text == ""
 
 
-def test_a_tool_without_parameters_takes_an_empty_object() -> None:
+def test_a_tool_without_parameters_accepts_an_empty_object() -> None:
     one, two = ToolDefinition(name="a"), ToolDefinition(name="b")
     assert one.input_schema == {"type": "object", "properties": {}}
     assert one.input_schema is not two.input_schema

@@ -75,7 +75,7 @@ def _json(value: Any) -> bytes:
 @pytest.mark.parametrize(
     ("delay", "seconds"), [("7s", 7.0), ("0.25s", 0.25), ("99999s", MAX_RETRY_AFTER), ("-5s", 0.0), ("junk", 0.0)]
 )
-def test_google_says_it_in_the_body(delay: str, seconds: float) -> None:
+def test_google_states_it_in_the_body(delay: str, seconds: float) -> None:
     assert of(delay) == seconds
 
 

@@ -50,7 +50,7 @@ def test_adding_has_no_order(a: Usage, b: Usage, c: Usage) -> None:
 
 
 @given(usages)
-def test_usage_survives_encoding_and_leaves_out_the_unknown(usage: Usage) -> None:
+def test_usage_survives_encoding_and_omits_the_unknown(usage: Usage) -> None:
     encoded = encode(usage)
     assert msgspec.json.decode(encoded, type=Usage) == usage
     assert b"null" not in encoded

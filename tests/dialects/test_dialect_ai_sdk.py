@@ -184,7 +184,7 @@ def test_a_dropped_attempt_is_closed_and_named() -> None:
     assert of_kind(told, "tool-output")[0]["toolCallId"] == "call_1.2", "the id of a dropped call is not used again"
 
 
-def test_a_cancel_keeps_what_was_said() -> None:
+def test_a_cancel_keeps_what_was_sent() -> None:
     partial = [begun(), TextContentBlockStart(0, "msg_1.0"), TextDelta(0, "msg_1.0", "Hel")]
     told = chunks(asked(), partial, dropped(error=CANCELLED), answered("cancelled"))
     assert not of_kind(told, "data-discarded")

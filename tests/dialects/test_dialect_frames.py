@@ -72,7 +72,7 @@ def test_native_is_the_log_itself() -> None:
     assert [(item.event, item.id) for item in read] == [(event.type, str(event.seq)) for event in events]
 
 
-def test_native_tells_of_other_sessions_without_a_cursor() -> None:
+def test_native_reports_other_sessions_without_a_cursor() -> None:
     dialect = NativeDialect("ses_1")
     (frame,) = dialect.feed(log_of(begun(), session="ses_2")[0])
     assert isinstance(frame.data, Event)
@@ -99,7 +99,7 @@ def test_unknown_events_and_what_lies_outside_of_exchanges_are_ignored(name: str
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_rewind_is_told_in_no_other_dialect(name: str) -> None:
+def test_a_rewind_is_reported_in_no_other_dialect(name: str) -> None:
     known = log_of(*EXCHANGE)
     rewound = [*known, *log_of(SessionRewound(0), first=len(known) + 1)]
     assert spoken(open_dialect(name), rewound) == spoken(open_dialect(name), known)
@@ -123,7 +123,7 @@ def test_only_the_last_frame_of_an_event_has_its_seq(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_nothing_is_said_after_the_close(name: str) -> None:
+def test_nothing_is_reported_after_the_close(name: str) -> None:
     dialect = open_dialect(name)
     events = log_of(*EXCHANGE)
     spoken(dialect, events)

@@ -81,7 +81,7 @@ def test_a_dropped_attempt_begins_a_paragraph() -> None:
     assert deltas(asked(), begun(), dropped(), again)[1] == {"content": "Hello."}
 
 
-def test_a_refusal_is_said_as_one() -> None:
+def test_a_refusal_is_reported_as_one() -> None:
     refusal = [TextContentBlockStart(0, "b", refusal=True), TextDelta(0, "b", "No.")]
     frames = objects(spoken(OpenAIDialect(), log_of(asked(), begun(), [*refusal], answered("completed", "refusal"))))
     assert frames[1]["choices"][0]["delta"] == {"refusal": "No."}

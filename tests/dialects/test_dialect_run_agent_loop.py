@@ -34,7 +34,7 @@ async def test_the_loop_of_the_four_events() -> None:
     ]
 
 
-async def test_the_conversation_that_the_page_sends_again() -> None:
+async def test_the_conversation_that_the_page_resends() -> None:
     model = S(["Warmer."])
     messages = [
         {"role": "system", "content": "Be brief."},
@@ -84,7 +84,7 @@ async def test_the_conversation_that_the_page_sends_again() -> None:
     ]
 
 
-async def test_a_failure_is_told_and_not_raised() -> None:
+async def test_a_failure_is_reported_and_not_raised() -> None:
     said = await pairs(GO, S([["Hel", S.fail(Overloaded("The provider is busy.", status=529))]]))
     assert said[-1] == ("done", {"status": "failed", "error": "The provider is busy."})
 
@@ -106,7 +106,7 @@ async def test_messages_that_are_none(messages: list[Any], why: str) -> None:
         await pairs(messages, S(["Hi."]))
 
 
-async def test_leaving_the_loop_ends_the_exchange() -> None:
+async def test_disconnecting_the_loop_ends_the_exchange() -> None:
     stopped = asyncio.Event()
 
     @weft.tool

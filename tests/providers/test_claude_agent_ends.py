@@ -199,7 +199,7 @@ async def test_a_budget_of_weft_ends_the_sdks_loop() -> None:
         ({"type": "assistant", "session_id": "s-1"}, MalformedResponse, "cannot read"),
     ],
 )
-async def test_an_error_is_typed_and_says_one_sentence(line: Any, kind: type[WeftError], said: str) -> None:
+async def test_an_error_is_typed_and_states_one_sentence(line: Any, kind: type[WeftError], said: str) -> None:
     async with Played([[init(), line, Wait()]]) as played:
         with pytest.raises(kind) as raised:
             await played.agent.run("Hi.")
@@ -210,7 +210,7 @@ async def test_an_error_is_typed_and_says_one_sentence(line: Any, kind: type[Wef
     assert played.payloads_of("exchange_response")[0].status == "failed"
 
 
-async def test_after_a_failure_the_next_model_takes_over() -> None:
+async def test_after_a_failure_the_next_model_continues() -> None:
     scripted = weft.ScriptedModel(["Take a coat."])
     recording = [init(), result("API Error: 529 overloaded_error", is_error=True, api_error_status=529)]
     async with Played([recording], fallbacks=[scripted]) as played:
@@ -303,7 +303,7 @@ async def test_a_real_process_that_dies(tmp_path: Path) -> None:
             await agent.run("What should I wear?")
 
 
-async def test_a_real_process_that_says_no_json(tmp_path: Path) -> None:
+async def test_a_real_process_that_states_no_json(tmp_path: Path) -> None:
     model, _ = stubborn(tmp_path, then="print('{broken', flush=True); os._exit(0)")
     async with weft.Agent(model) as agent:
         with pytest.raises(WeftError):

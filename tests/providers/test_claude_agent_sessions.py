@@ -66,7 +66,7 @@ async def test_a_reopened_conversation_goes_on_where_it_ended() -> None:
     assert (options.resume, options.resume_session_at, options.fork_session) == ("s-2", None, False)
 
 
-async def test_a_history_of_another_model_is_told() -> None:
+async def test_a_history_of_another_model_is_reported() -> None:
     history = [
         user_message("What should I wear?"),
         Message(role="assistant", content=[Text("I look."), ToolCall(id="c", name="weather", input={"city": "Oslo"})]),
@@ -83,7 +83,7 @@ async def test_a_history_of_another_model_is_told() -> None:
     assert played.processes[0].options.resume is None
 
 
-async def test_what_another_model_said_in_between_is_told() -> None:
+async def test_what_another_model_sent_in_between_is_reported() -> None:
     async with Played([answer("One.")]) as played:
         await played.agent.run("First?")
         history = [*played.agent.messages, user_message("Second?"), assistant("Two, says the other.")]
@@ -96,7 +96,7 @@ async def test_what_another_model_said_in_between_is_told() -> None:
     assert later.processes[0].options.resume == "s-1"
 
 
-async def test_another_model_takes_over_what_the_sdk_said() -> None:
+async def test_another_model_adopts_what_the_sdk_sent() -> None:
     recording = [
         init(),
         *message("msg_1", call(WEATHER, "toolu_1", city="Oslo")),
@@ -128,7 +128,7 @@ async def test_after_a_cancel_the_session_is_resumed() -> None:
     assert asked(played, 1).endswith("Second?")
 
 
-async def test_a_request_that_the_model_never_saw_is_asked_again() -> None:
+async def test_a_request_that_the_model_never_saw_is_repeated() -> None:
     async with Played([[init(), Wait()]], [answer("Both.")]) as played:
         exchange = played.agent.send("First?")
         async with asyncio.timeout(30):
@@ -141,7 +141,7 @@ async def test_a_request_that_the_model_never_saw_is_asked_again() -> None:
     assert played.processes[1].options.resume is None
 
 
-async def test_steering_is_told_when_the_query_has_its_result() -> None:
+async def test_steering_is_reported_when_the_query_has_its_result() -> None:
     first = [
         init(),
         *message("msg_1", call(WEATHER, "toolu_1", city="Oslo")),
@@ -162,7 +162,7 @@ async def test_steering_is_told_when_the_query_has_its_result() -> None:
     assert done.cost == pytest.approx(0.02)
 
 
-async def test_an_answer_that_does_not_fit_is_asked_for_again() -> None:
+async def test_an_answer_that_does_not_fit_is_requested_repeatedly() -> None:
     async with Played([answer("no"), answer("7", "msg_2")]) as played:
         assert (await played.agent.run("How many?", output=int)).output == 7
     assert "nothing but the JSON" in asked(played, 0, 1)

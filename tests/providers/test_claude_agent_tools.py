@@ -35,7 +35,7 @@ async def test_the_sdks_tools_are_off_unless_they_are_named() -> None:
     assert other.processes[0].options.tools == ["Read", "Bash"]
 
 
-async def test_a_tool_of_the_sdk_runs_there_and_is_told_here() -> None:
+async def test_a_tool_of_the_sdk_runs_there_and_is_reported_here() -> None:
     async with Played([bash()], sdk_tools=["Bash"]) as played:
         done = await played.agent.run("List.")
     assert done.text == "Done."

@@ -156,7 +156,7 @@ async def test_an_answer_that_is_reset() -> None:
         assert "broke" in str(error)
 
 
-async def test_several_addresses_that_refuse_are_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_several_addresses_that_refuse_are_reported_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     async def two(host: str, port: int, **_: object) -> list[object]:
         return [(AF_INET, SOCK_STREAM, 6, "", (f"127.0.0.{last}", port)) for last in (1, 2)]
 

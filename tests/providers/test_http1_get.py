@@ -279,7 +279,7 @@ async def test_tls_is_for_the_name_and_not_for_the_address(trusted: Path) -> Non
     assert names == ["models.test", "other.test"]
 
 
-async def test_two_ways_to_one_origin_are_two() -> None:
+async def test_two_methods_to_one_origin_are_two() -> None:
     async with Keeping(SHORT) as server, pool() as connections:
         for target in (
             at(server.port, "127.0.0.1"),

@@ -94,7 +94,7 @@ def test_lines_may_end_with_a_line_feed_alone() -> None:
     ],
 )
 @pytest.mark.parametrize("before", [[], [b"a: 1"]])
-def test_headers_that_two_would_read_in_two_ways(line: bytes, before: list[bytes]) -> None:
+def test_headers_that_two_would_read_in_two_methods(line: bytes, before: list[bytes]) -> None:
     with pytest.raises(NotHttp):
         parse_head(head(*before, line, b"z: 1"))
 
@@ -184,7 +184,7 @@ def test_a_head_has_a_size() -> None:
 
 
 @pytest.mark.parametrize("filling", [b" ", b"\t", b"a", b"a:", b": ", b"\r", b",", b"\n"])
-def test_no_head_takes_long(filling: bytes) -> None:
+def test_no_head_is_slow(filling: bytes) -> None:
     """The worst of these took a minute with an expression that goes back on its steps."""
     size = MAX_HEAD // len(filling) - 50
     start = time.process_time()

@@ -30,7 +30,7 @@ def trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("answer", [SHORT, CHUNKED], ids=["length", "chunked"])
-async def test_a_thousand_turns_take_one_connection(answer: bytes) -> None:
+async def test_a_thousand_turns_use_one_connection(answer: bytes) -> None:
     async with PieceServer([answer], close=False) as server:
         for _ in range(1000):
             assert (await fetch(server.url)).body == b"hi"
@@ -77,7 +77,7 @@ async def test_an_end_that_does_not_come_is_not_waited_for_long(monkeypatch: pyt
         await asyncio.wait_for(left.wait(), 5)
 
 
-async def test_two_hundred_at_once_and_again() -> None:
+async def test_two_hundred_at_once_and_a_second_time() -> None:
     async with PieceServer([CHUNKED], close=False) as server:
         for _ in range(2):
             answers = await asyncio.gather(*(fetch(server.url, b"%d" % number) for number in range(200)))
@@ -98,7 +98,7 @@ async def test_two_hundred_at_once_and_again() -> None:
     ],
     ids=["close", "1.0", "line break", "second answer", "byte", "second answer after chunks"],
 )
-async def test_a_connection_with_anything_odd_is_not_used_again(answer: bytes) -> None:
+async def test_a_connection_with_anything_odd_is_not_reused(answer: bytes) -> None:
     async with PieceServer([answer], close=False) as server:
         for turn in (1, 2, 3):
             assert (await fetch(server.url)).body == b"hi"
@@ -255,7 +255,7 @@ async def test_closing_ends_a_read_with_an_error() -> None:
         await asyncio.wait_for(server.left.wait(), 5)
 
 
-async def test_closing_a_whole_answer_leaves_the_connection_to_others() -> None:
+async def test_closing_a_whole_answer_keeps_the_connection_to_others() -> None:
     """It belongs to the next request already."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -44,7 +44,7 @@ def test_given_headers_go_before_ours_but_not_before_the_framing() -> None:
     assert lines == ["POST / HTTP/1.1", "host: other", "accept-encoding: gzip", "content-length: 7", "", ""]
 
 
-def test_headers_that_change_are_written_again() -> None:
+def test_headers_that_change_are_rewritten() -> None:
     target = RequestTarget.parse("http://h/")
     headers = {"authorization": "Bearer one"}
     assert b"Bearer one" in target.encode_post_head(headers, 1)

@@ -218,7 +218,7 @@ async def test_a_proxy_that_is_not_there(served: ssl.SSLContext, monkeypatch: py
         assert "CANARY" not in str(failed.value)
 
 
-async def test_a_proxy_that_says_nothing(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_proxy_that_is_silent(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     from weft.providers.transport import Transport
 
     async with RawServer(never_answer) as proxy:
@@ -273,7 +273,7 @@ async def test_no_tls_inside(served: ssl.SSLContext, monkeypatch: pytest.MonkeyP
             await fetch(SECURE)
 
 
-async def test_a_server_that_leaves_as_soon_as_the_tunnel_stands(
+async def test_a_server_that_disconnects_as_soon_as_the_tunnel_stands(
     served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def close_at_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -312,7 +312,7 @@ async def read_to_the_end(url: str) -> None:
         raise broken_read(error) from None
 
 
-async def test_a_cancelled_request_leaves_the_proxy(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cancelled_request_keeps_the_proxy(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     left = asyncio.Event()
 
     async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -327,7 +327,7 @@ async def test_a_cancelled_request_leaves_the_proxy(served: ssl.SSLContext, monk
         await asyncio.wait_for(left.wait(), 5)
 
 
-async def test_a_tunnel_leaves_nothing_open(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_tunnel_closes_everything(served: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import asyncio, sys\n"
         "sys.path[:0] = sys.argv[1:]\n"

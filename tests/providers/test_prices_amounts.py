@@ -216,7 +216,7 @@ def test_the_price_of_a_turn(provider: str, name: str, used: Usage) -> None:
 
 
 @pytest.mark.parametrize("provider", providers, ids=lambda provider: provider.id)
-def test_what_is_told_of_a_model(provider: theirs.Provider) -> None:
+def test_what_is_informed_of_a_model(provider: theirs.Provider) -> None:
     for model in provider.models:
         name = model.id
         told = describe_model(model_named(provider.id, name))

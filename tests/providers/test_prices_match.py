@@ -147,7 +147,7 @@ def test_an_id_comes_before_another_name() -> None:
     assert found.find("bb", "m") is None
 
 
-def test_names_are_written_in_any_way() -> None:
+def test_names_are_written_in_any_form() -> None:
     found = listed({"id": "a", "models": [model("m-2025-12-11"), model("m-2025-02-31"), model("m-2025-12-11:free")]})
     first, _, free = found.providers[0].models
     assert found.find(" A\t", "M-2025-12-11") is first

@@ -96,7 +96,7 @@ async def test_while_an_error_page_is_read() -> None:
         await asyncio.wait_for(server.requests[0].closed_early.wait(), 1)
 
 
-async def test_while_waiting_to_try_again() -> None:
+async def test_while_waiting_to_retry() -> None:
     with no_task_left():
         async with ScriptedServer(lambda _: Reply.json({"error": {"message": "busy"}}, 503)) as server:
             session = session_at(server, retry=weft.Retry(base=60, cap=60))
@@ -124,7 +124,7 @@ async def test_a_cancelled_session_can_go_on() -> None:
         assert server.requests[0].content == server.requests[1].content
 
 
-async def test_a_callers_own_deadline_is_told_as_such() -> None:
+async def test_a_callers_own_deadline_is_reported_as_such() -> None:
     async with ScriptedServer([body("chat", *half("chat"), Hang())]) as server:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):

@@ -92,7 +92,7 @@ def test_a_known_provider_can_be_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (model.wire.name, model.base_url) == ("chat", "https://models.test/v1")
 
 
-def test_a_folder_moves_no_known_provider_and_takes_no_known_key() -> None:
+def test_a_folder_moves_no_known_provider_and_accepts_no_known_key() -> None:
     """Whoever wrote the folder would get the key."""
     write(MINE.replace("mine", "openai"))
     with pytest.raises(ConfigurationError, match="may not change the provider 'openai'"):

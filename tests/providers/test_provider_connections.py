@@ -34,7 +34,7 @@ async def test_a_redirect_is_not_followed(status: int) -> None:
 
 
 @pytest.mark.parametrize("location", [f"https://thief.test/?key={KEY}", f"https://{KEY}@thief.test/", f"/{KEY}", ""])
-async def test_a_redirect_that_repeats_the_key_tells_nobody(location: str) -> None:
+async def test_a_redirect_that_repeats_the_key_reports_nobody(location: str) -> None:
     away = Reply(status=307, headers={"location": location}, framing="length")
     async with ScriptedServer([away]) as server:
         error, events = await ask(session_at(server))
@@ -134,7 +134,7 @@ def run_python(code: str, *options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
 
 
-def test_a_loop_leaves_nothing_open() -> None:
+def test_a_loop_closes_everything() -> None:
     done = run_python(TWO_LOOPS, "-W", "error")
     assert done.stderr == ""
     assert (done.returncode, done.stdout.split()) == (0, ["Hello"] * 6)

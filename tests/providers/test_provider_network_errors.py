@@ -196,6 +196,6 @@ async def test_a_server_that_comes_up_meanwhile() -> None:
         await asyncio.gather(*coming)
 
 
-async def test_events_of_a_failed_connection_say_what_the_error_says() -> None:
+async def test_events_of_a_failed_connection_state_what_the_error_states() -> None:
     error, events = await ask(session_at(f"http://127.0.0.1:{refused_port()}", retry=ONCE))
     assert str(error) in written(events)

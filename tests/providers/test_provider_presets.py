@@ -33,7 +33,7 @@ LOCAL = ["ollama", "lmstudio", "vllm", "llamacpp"]
 
 
 @pytest.mark.parametrize(("provider", "wire", "variable", "url", "header"), KNOWN)
-def test_a_name_is_all_it_takes(
+def test_a_name_is_all_it_needs(
     provider: str, wire: str, variable: str, url: str, header: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
@@ -51,7 +51,7 @@ def test_every_preset_is_in_the_table() -> None:
     assert set(BASE_URL_ENVS) <= set(PRESETS)
 
 
-def test_anthropic_says_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_anthropic_states_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     assert resolve("anthropic/m").request_headers["anthropic-version"] == "2023-06-01"
 
@@ -73,7 +73,7 @@ def test_a_local_server_needs_no_key(provider: str) -> None:
 
 
 @pytest.mark.parametrize("provider", sorted(set(PRESETS) - set(LOCAL)))
-def test_a_missing_key_says_which_variable(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_key_states_which_variable(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
     with pytest.raises(MissingKey) as raised:
         weft.open_provider_session(f"{provider}/m")

@@ -91,7 +91,7 @@ async def test_each_attempt_is_a_message_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("fault", ["status", "event", "cut", "end"])
-async def test_events_and_error_say_the_same(fault: str) -> None:
+async def test_events_and_error_state_the_same(fault: str) -> None:
     replies = {
         "status": Reply.json({"error": {"message": "busy"}}, status=503),
         "event": body("chat", ERRORS["chat"]),

@@ -83,7 +83,7 @@ async def test_plain_text() -> None:
 
 
 @pytest.mark.parametrize("script", ["", [], [Scripted.think("")], [""]], ids=["text", "list", "thought", "part"])
-async def test_a_turn_that_says_nothing(script: Script) -> None:
+async def test_a_turn_that_is_silent(script: Script) -> None:
     turn, _ = await play(Scripted([script]))
     assert (turn.message.content, turn.stop_reason) == ([], "end_turn")
 

@@ -116,7 +116,7 @@ async def test_a_session_that_goes_on_sends_what_a_fresh_one_would(wire: str) ->
     assert len(set(bodies)) == 4
 
 
-async def test_a_history_that_is_changed_under_way_is_written_anew() -> None:
+async def test_a_history_that_is_changed_in_progress_is_written_anew() -> None:
     async with ScriptedServer(lambda _: wire_reply("chat", text="Hello.")) as server:
         session = session_at(server, messages=[user_message("One."), assistant("Two."), user_message("Three.")])
         await session.stream_turn(lambda _: None)

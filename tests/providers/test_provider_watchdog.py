@@ -52,7 +52,7 @@ async def test_an_error_page_that_never_ends() -> None:
     assert isinstance(error, ProviderTimeout)
 
 
-async def test_a_stall_is_tried_again() -> None:
+async def test_a_stall_is_retried() -> None:
     replies = [body("chat", *half("chat"), Hang()), wire_reply("chat", text="Hello")]
     async with ScriptedServer(replies) as server:
         turn, events = await ask(session_at(server, timeouts=weft.Timeouts(socket=0.1)))

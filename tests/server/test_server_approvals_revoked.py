@@ -46,7 +46,7 @@ async def _asked(server: Served, session: str, decision: dict[str, Any] | None) 
     return was_asked
 
 
-async def test_h04_always_is_kept_and_can_be_taken_back(tmp_path: Path) -> None:
+async def test_h04_always_is_kept_and_can_be_withdrawn(tmp_path: Path) -> None:
     always = {"decision": "approve", "always": True}
     async with served(tmp_path, _knocks, **OPTIONS) as server:
         session = await server.session()

@@ -85,7 +85,7 @@ async def test_the_openai_client_knows_what_is_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_an_openai_client_that_leaves_does_not_cancel(stream: bool, tmp_path: Path) -> None:
+async def test_an_openai_client_that_disconnects_does_not_cancel(stream: bool, tmp_path: Path) -> None:
     def slow() -> weft.ScriptedModel:
         return S([answers] * 5, piece=6, pause=0.01)
 
@@ -155,7 +155,7 @@ async def test_an_error_ends_the_loop_with_done(tmp_path: Path) -> None:
     assert "out of order" in told[-1][1]["error"]
 
 
-async def test_a_page_that_leaves_does_not_cancel(tmp_path: Path) -> None:
+async def test_a_page_that_disconnects_does_not_cancel(tmp_path: Path) -> None:
     def slow() -> weft.ScriptedModel:
         return S([answers] * 5, piece=6, pause=0.01)
 
@@ -169,7 +169,7 @@ async def test_a_page_that_leaves_does_not_cancel(tmp_path: Path) -> None:
         assert response.status == "completed"
 
 
-async def test_two_requests_in_one_conversation_each_hear_their_own_answer(tmp_path: Path) -> None:
+async def test_two_requests_in_one_conversation_each_receive_their_own_answer(tmp_path: Path) -> None:
     """The second waits for the first; neither is told what the other asked for."""
 
     def slow() -> weft.ScriptedModel:

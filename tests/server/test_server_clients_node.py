@@ -71,7 +71,7 @@ async def test_the_ai_sdk_regenerates_an_answer(tmp_path: Path) -> None:
     assert told[1]["messages"][-1]["id"] != told[2]["messages"][-1]["id"]
 
 
-async def test_the_ai_sdk_is_told_of_an_error(tmp_path: Path) -> None:
+async def test_the_ai_sdk_is_informed_of_an_error(tmp_path: Path) -> None:
     async with served(tmp_path, model) as server:
         told = await played("ai.mjs", server.url, TOKEN, "chat-3", steps=[{"do": "send", "text": "Please fail"}])
         assert told[0]["status"] == "error"
@@ -80,7 +80,7 @@ async def test_the_ai_sdk_is_told_of_an_error(tmp_path: Path) -> None:
         assert told[0]["status"] == "error"
 
 
-async def test_the_ai_sdk_leaves_and_comes_back_to_what_goes_on(tmp_path: Path) -> None:
+async def test_the_ai_sdk_disconnects_and_comes_back_to_what_goes_on(tmp_path: Path) -> None:
     def slow() -> weft.ScriptedModel:
         return S([answers] * 50, piece=6, pause=0.02)
 
@@ -129,7 +129,7 @@ async def test_an_ag_ui_agent_runs_several_times_with_tools_and_files(tmp_path: 
     assert not check_log(log)
 
 
-async def test_an_ag_ui_agent_is_told_of_an_error_and_a_run_is_made_once(tmp_path: Path) -> None:
+async def test_an_ag_ui_agent_is_informed_of_an_error_and_a_run_is_made_once(tmp_path: Path) -> None:
     async with served(tmp_path, model) as server:
         told = await played("agui.mjs", server.url, TOKEN, "thread-2", steps=[{"text": "Please fail"}])
         assert told[0]["events"][-1]["type"] == "RUN_ERROR"

@@ -194,7 +194,7 @@ async def test_killed_at_a_point(point: str, server: Server) -> None:
 
 
 @pytest.mark.parametrize("point", [*IN_RECOVERY, "append.commit", "append.after", "lease.taken"])
-async def test_killed_again_while_it_recovers(point: str, server: Server) -> None:
+async def test_killed_twice_while_it_recovers(point: str, server: Server) -> None:
     log = await lives(server, ["tool.after:3", point])
     interrupted = [e for e in log if isinstance(e.data, ToolResult) and e.data.status == "interrupted"]
     assert len(interrupted) == 1
@@ -213,7 +213,7 @@ async def test_killed_at_random_pairs(seed: int, server: Server) -> None:
     await lives(server, [f"{point}:{chance.randint(1, 60 if 'append' in point else 6)}" for point in points])
 
 
-async def test_what_waited_is_answered_after_a_restart_without_being_asked_again(server: Server) -> None:
+async def test_what_waited_is_answered_after_a_restart_without_being_repeated(server: Server) -> None:
     async with server.client() as client:
         session = await _session(server)
         assert await server.start("tool.after:2")

@@ -30,7 +30,7 @@ def test_what_a_delegate_spent_is_counted_once() -> None:
     meters.check_exchange("bob")
 
 
-def test_dollars_that_nobody_knows_are_not_taken_for_none() -> None:
+def test_dollars_that_nobody_knows_are_not_treated_as_none() -> None:
     now = 0.0
     meters = UsageMeters(ServerLimits(usd_per_day=1.0), lambda: now)
     hear = meters.usage_reactor("ann", "ses_1")

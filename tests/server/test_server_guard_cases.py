@@ -295,7 +295,7 @@ BAD: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.mark.parametrize("bad", BAD)
-async def test_weft_serve_says_what_is_wrong_in_one_line(bad: str, tmp_path: Path) -> None:
+async def test_weft_serve_states_what_is_wrong_in_one_line(bad: str, tmp_path: Path) -> None:
     words, said = BAD[bad]
     code, out, err = await _serve(tmp_path, *words)
     assert code in (1, 2), (code, err)
@@ -307,7 +307,7 @@ async def test_weft_serve_says_what_is_wrong_in_one_line(bad: str, tmp_path: Pat
     assert "short" not in err or bad != "a short token"
 
 
-async def test_weft_serve_says_that_its_port_is_taken(tmp_path: Path) -> None:
+async def test_weft_serve_states_that_its_port_is_accepted(tmp_path: Path) -> None:
     with sockets.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -323,7 +323,7 @@ async def test_weft_serve_says_that_its_port_is_taken(tmp_path: Path) -> None:
 @pytest.mark.skipif(
     os.geteuid() == 0 and not Path("/proc/self/ns/user").exists(), reason="needs a folder nobody writes"
 )
-async def test_weft_serve_says_that_its_folder_cannot_be_written(tmp_path: Path) -> None:
+async def test_weft_serve_states_that_its_folder_cannot_be_written(tmp_path: Path) -> None:
     code, out, err = await _serve(tmp_path, "--port", "0", "--data", "/proc/nowhere")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1, err
@@ -371,7 +371,7 @@ async def test_weft_serve_is_ready_in_one_line_of_json(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-async def test_weft_serve_says_its_token_in_the_address_and_nowhere_else(tmp_path: Path) -> None:
+async def test_weft_serve_states_its_token_in_the_address_and_nowhere_else(tmp_path: Path) -> None:
     token = "a-token-of-the-operator-1"
     process, line = await _ready(tmp_path, "--log", "debug", WEFT_TOKEN=token)
     assert line.startswith("Weft is at http://127.0.0.1:")
@@ -380,7 +380,7 @@ async def test_weft_serve_says_its_token_in_the_address_and_nowhere_else(tmp_pat
     assert token not in out + err
 
 
-async def test_weft_serve_says_aloud_that_it_asks_for_no_token(tmp_path: Path) -> None:
+async def test_weft_serve_states_aloud_that_it_asks_for_no_token(tmp_path: Path) -> None:
     process, line = await _ready(tmp_path, "--no-token")
     url = line.split()[-1]
     assert "token" not in url

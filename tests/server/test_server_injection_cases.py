@@ -82,7 +82,7 @@ PROTOCOL = [
 ]
 
 
-async def test_i02a_what_a_tool_says_is_never_protocol(tmp_path: Path) -> None:
+async def test_i02a_what_a_tool_states_is_never_protocol(tmp_path: Path) -> None:
     @weft.tool
     async def say(number: int) -> str:
         """Say something odd."""

@@ -100,7 +100,7 @@ async def test_a_live_exchange_in_batches_is_the_log_that_is_stored(tmp_path: Pa
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_a_client_that_leaves_between_batches_misses_nothing(seed: int, tmp_path: Path) -> None:
+async def test_a_client_that_disconnects_between_batches_misses_nothing(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     async with served(tmp_path, lambda: S(["word " * 120], piece=2, pause=0.001)) as server:
         session = await server.session()
@@ -120,7 +120,7 @@ async def test_a_client_that_leaves_between_batches_misses_nothing(seed: int, tm
         assert had[-1]["exchange"] == accepted["exchange"]
 
 
-async def test_the_end_of_a_long_log_comes_first_and_again_in_its_place(tmp_path: Path) -> None:
+async def test_the_end_of_a_long_log_comes_first_and_a_second_time_in_its_place(tmp_path: Path) -> None:
     async with served(tmp_path, _talkative) as server:
         session = await server.session()
         await _send_texts(server, session, "One.", "Two.", "Three.")
@@ -135,7 +135,7 @@ async def test_the_end_of_a_long_log_comes_first_and_again_in_its_place(tmp_path
         assert [event for message in heard for event in _events(message)] == log
 
 
-async def test_no_end_is_told_where_all_comes_as_quickly(tmp_path: Path) -> None:
+async def test_no_end_is_reported_where_all_comes_as_quickly(tmp_path: Path) -> None:
     async with served(tmp_path, _talkative) as server:
         session = await server.session()
         await _send_texts(server, session, "One.")

@@ -146,7 +146,7 @@ async def test_m04_one_session_queues_so_many(tmp_path: Path) -> None:
         assert statuses == [202] * 4 + [429] * 4
 
 
-async def test_m07_leaving_right_after_asking_loses_nothing_and_leaks_nothing(tmp_path: Path) -> None:
+async def test_m07_disconnecting_right_after_asking_loses_nothing_and_leaks_nothing(tmp_path: Path) -> None:
     async with served(tmp_path, lambda: S(["Hello."]), settings=_settings(exchanges=1000)) as server:
         found: set[str] = set()
         for number in range(100):

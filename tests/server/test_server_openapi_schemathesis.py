@@ -98,7 +98,7 @@ def _try_one(operation: Any, things: dict[str, list[str]], tried: dict[str, int]
 
 
 @pytest.mark.filterwarnings("default")
-async def test_every_operation_does_what_the_document_says(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_every_operation_does_what_the_document_states(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     limits = ServerLimits(sessions_per_minute=100_000, exchanges=10_000, queue=10_000)
     async with whole_server(tmp_path, ServerSettings(port=0, limits=limits), _writes) as server:
         things = await _things(server)

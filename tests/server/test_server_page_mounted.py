@@ -50,7 +50,7 @@ async def _converse(page: Page, address: str) -> None:
     await page.get_by_label("Token").fill(TOKEN)
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_test_id("connection")).to_have_text("Connected")
-    await page.get_by_role("radio", name="Assistant").click()
+    await expect(page.get_by_role("radio", name="Assistant")).to_be_checked()
     await expect(page.get_by_label("Model")).to_have_count(0)  # the program defines the agent
     await page.get_by_label("What to work on").fill("Is anybody there?")
     await page.get_by_role("button", name="Start", exact=True).click()

@@ -159,9 +159,7 @@ async def test_a_server_that_speaks_no_tls(tmp_path: Path, answer: bytes) -> Non
     assert not any(CANARY.encode() in sent for sent in heard)
 
 
-async def test_a_stream_over_http_tells_of_it_in_every_dialect(
-    tmp_path: Path, served_by_nobody: ssl.SSLContext
-) -> None:
+async def test_a_stream_over_http_reports_it_in_every_dialect(tmp_path: Path, served_by_nobody: ssl.SSLContext) -> None:
     async with (
         listening(served_by_nobody, b"") as (port, _),
         asking(tmp_path, f"https://localhost:{port}/v1", "chat") as server,

@@ -58,7 +58,7 @@ async def test_what_was_broken_off_two_hundred_times_is_the_log(over: str, tmp_p
     assert [decode_event(told.data.encode()) for told in broken["native"].frames] == log
 
 
-async def test_an_event_that_the_dialect_says_in_several_frames_comes_again_whole(tmp_path: Path) -> None:
+async def test_an_event_that_the_dialect_states_in_several_frames_repeats_whole(tmp_path: Path) -> None:
     async with served(tmp_path, lambda: S([[S.think("Hm."), "Hello."]])) as server:
         session = await server.session()
         accepted = await server.send(session)

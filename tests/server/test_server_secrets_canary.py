@@ -177,7 +177,7 @@ async def test_k04_keys_can_be_seen_to_be_set_and_not_seen(tmp_path: Path, monke
                 assert CANARY.encode() not in (await ask(server, way, token=TOKEN)).body
 
 
-async def test_k05_nothing_is_told_to_strangers(tmp_path: Path) -> None:
+async def test_k05_nothing_is_sent_to_strangers(tmp_path: Path) -> None:
     async with keyed(tmp_path, "http://127.0.0.1:9/v1", "chat") as (server, _):
         stranger = {"Authorization": ""}
         async with server.client.get("/health", headers=stranger) as answer:
@@ -191,7 +191,7 @@ async def test_k05_nothing_is_told_to_strangers(tmp_path: Path) -> None:
                 assert "/src/" not in said
 
 
-async def test_x13_no_client_says_where_a_key_goes(tmp_path: Path) -> None:
+async def test_x13_no_client_states_where_a_key_goes(tmp_path: Path) -> None:
     """There is no field for an address, and no name of a model that is one."""
     async with (
         ScriptedServer(lambda _: Reply([Reset()])) as sink,

@@ -53,7 +53,7 @@ async def _all(connection: aiohttp.ClientWebSocketResponse) -> list[str]:
     return [message.data async for message in connection]
 
 
-async def test_all_who_listen_are_told_where_to_go_on(server: Server) -> None:
+async def test_all_who_listen_are_reported_where_to_go_on(server: Server) -> None:
     assert await server.start()
     async with server.client() as client:
         session = await _session(client)

@@ -48,7 +48,7 @@ async def _receive_all(socket: aiohttp.ClientWebSocketResponse) -> tuple[list[An
     return said, socket.close_code
 
 
-async def test_streams_of_every_dialect_are_told_and_end(tmp_path: Path) -> None:
+async def test_streams_of_every_dialect_are_reported_and_end(tmp_path: Path) -> None:
     async with on(tmp_path / "s.db") as server:
         session = await server.session()
         streams = {
@@ -74,7 +74,7 @@ async def test_streams_of_every_dialect_are_told_and_end(tmp_path: Path) -> None
         assert {code for _, code in said.values()} == {1011}
 
 
-async def test_a_request_that_streams_its_answer_is_told(tmp_path: Path) -> None:
+async def test_a_request_that_streams_its_answer_is_reported(tmp_path: Path) -> None:
     asked = {"messages": [{"role": "user", "content": "Go on."}], "stream": True}
     async with on(tmp_path / "s.db") as server:
         streams = {
@@ -155,7 +155,7 @@ async def test_a_stream_that_resumes_afterwards_has_no_gap(tmp_path: Path) -> No
         assert log[-1].exchange == accepted["exchange"]
 
 
-async def test_variants_that_cannot_be_stored_are_told_and_end(tmp_path: Path) -> None:
+async def test_variants_that_cannot_be_stored_are_reported_and_end(tmp_path: Path) -> None:
     opened: list[Studio] = []
 
     def routes(context: ServerContext) -> Sequence[Operation | BaseRoute]:

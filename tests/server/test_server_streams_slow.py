@@ -68,7 +68,7 @@ def _transports() -> int:
 
 
 @pytest.mark.parametrize("over", ["sse", "ws"])
-async def test_a_client_that_takes_nothing_is_cut_off_and_nobody_else_notices(over: str, tmp_path: Path) -> None:
+async def test_a_client_that_accepts_nothing_is_cut_off_and_nobody_else_notices(over: str, tmp_path: Path) -> None:
     async with served(tmp_path, _loud, settings=_settings(stall_seconds=1.0)) as server:
         session = await server.session()
         stuck = [await _stuck(server, session, over) for _ in range(5)]
@@ -109,7 +109,7 @@ async def test_a_slow_but_steady_reader_is_not_dropped(tmp_path: Path) -> None:
         assert seen == len(await server.log(session))
 
 
-async def test_streams_with_nothing_to_say_have_a_pulse(tmp_path: Path) -> None:
+async def test_streams_with_nothing_to_send_have_a_pulse(tmp_path: Path) -> None:
     settings = msgspec.structs.replace(ServerSettings(port=0), heartbeat_seconds=0.2)
     async with served(tmp_path, settings=settings) as server:
         session = await server.session()
@@ -159,7 +159,7 @@ async def test_deleting_a_session_ends_its_streams_and_what_runs(tmp_path: Path)
         assert server.context.open_sessions.busy == 0
 
 
-async def test_idle_sessions_are_closed_under_their_readers_and_open_again(tmp_path: Path) -> None:
+async def test_idle_sessions_are_closed_under_their_readers_and_reopen(tmp_path: Path) -> None:
     async with served(tmp_path, lambda: S(["Hello."])) as server:
         session = await server.session()
         copy = Copy(server.client, session, over="ws")
@@ -200,7 +200,7 @@ async def test_nothing_is_kept_for_sessions_that_nobody_uses(tmp_path: Path) -> 
         assert not server.context.open_sessions._hubs  # pyright: ignore[reportPrivateUsage]
 
 
-async def test_leaving_is_not_cancelling(tmp_path: Path) -> None:
+async def test_disconnecting_is_not_cancelling(tmp_path: Path) -> None:
     model = S(["Word after word. " * 12], piece=4, pause=0.01)
     async with served(tmp_path, lambda: model) as server:
         session = await server.session()

@@ -64,7 +64,7 @@ async def test_tabs_see_the_same_events_and_requests_are_queued(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("over", ["rest", "ws"])
-async def test_a_second_request_is_refused_steers_or_interrupts_as_it_says(over: str, tmp_path: Path) -> None:
+async def test_a_second_request_is_refused_steers_or_interrupts_as_it_states(over: str, tmp_path: Path) -> None:
     @weft.tool
     async def wait(word: str) -> str:
         """Wait a moment."""
@@ -152,7 +152,7 @@ async def test_fifty_duplicates_over_both_wires_make_one_exchange_also_after_a_r
     assert not check_log(log)
 
 
-async def test_one_socket_hears_several_sessions_each_in_order(tmp_path: Path) -> None:
+async def test_one_socket_receives_several_sessions_each_in_order(tmp_path: Path) -> None:
     async with served(tmp_path, _slow) as server:
         sessions = [await server.session() for _ in range(8)]
         heard: dict[str, list[str]] = {session: [] for session in sessions}

@@ -276,7 +276,7 @@ async def test_a_hostile_page_reaches_nobody_and_nothing(tmp_path: Path) -> None
             assert len(page.context.pages) == 1
 
 
-async def test_the_bridge_tells_of_errors_and_of_the_chosen_element(tmp_path: Path) -> None:
+async def test_the_bridge_reports_errors_and_of_the_chosen_element(tmp_path: Path) -> None:
     text = (
         "<!doctype html><html><head><title>T</title></head><body><ul><li class='a'>One</li><li class='a'>Two</li></ul>"
         "<button onclick='document.title = \"clicked\"'>Press</button>"

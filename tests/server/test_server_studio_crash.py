@@ -32,7 +32,7 @@ def _design(messages: Sequence[Turn]) -> tuple[str, list[tuple[str, dict[str, An
     return "It is a page. " * (3000 if "slow" in asked else 2), []
 
 
-async def test_a_kill_in_the_middle_leaves_every_variant_with_an_outcome(host: Host, tmp_path: Path) -> None:
+async def test_a_kill_in_the_middle_keeps_every_variant_with_an_outcome(host: Host, tmp_path: Path) -> None:
     async with endpoint(_design, pause=0.01) as model, Server(host, tmp_path, model) as server:
         assert await server.start()
         async with server.client() as client:

@@ -93,7 +93,7 @@ class _Listening:
         return S([first, second])
 
 
-async def test_several_variants_tell_their_own_story_on_one_socket(tmp_path: Path) -> None:
+async def test_several_variants_report_their_own_story_on_one_socket(tmp_path: Path) -> None:
     scripts: dict[str, Script] = {"one": writer("One", pause=0.001), "two": writer("Two", pause=0.001)}
     async with atelier(tmp_path, scripts) as server:
         frames, code, _ = await _receive_all(server, _message(numVariants=4))
@@ -121,7 +121,7 @@ async def test_several_variants_tell_their_own_story_on_one_socket(tmp_path: Pat
         await server.check(project)
 
 
-async def test_what_a_model_thinks_is_told(tmp_path: Path) -> None:
+async def test_what_a_model_thinks_is_reported(tmp_path: Path) -> None:
     script = lambda: S([[S.think("A plain page. "), S.call("create_file", path="index.html", content="x")], "Done."])  # noqa: E731
     async with atelier(tmp_path, {"one": script}) as server:
         frames, _, _ = await _receive_all(server, _message(numVariants=1))
@@ -175,7 +175,7 @@ async def test_an_update_goes_on_from_history_file_options_and_element(tmp_path:
         assert "<h1>Second</h1>" in str(second.messages[-1])
 
 
-async def test_an_update_without_a_file_takes_the_code_of_the_history(tmp_path: Path) -> None:
+async def test_an_update_without_a_file_accepts_the_code_of_the_history(tmp_path: Path) -> None:
     model = _Listening(S.call("edit_file", path="index.html", old_text="<h1>Old</h1>", new_text="<h1>New</h1>"))
     history = [{"role": "user", "text": "A page."}, {"role": "assistant", "text": page("Old")}]
     message = _message(generationType="update", prompt={"text": "Call it New."}, history=history, numVariants=1)
@@ -222,7 +222,7 @@ async def test_tools_are_left_out_as_the_page_wants(tmp_path: Path, flag: str, t
 
 
 @pytest.mark.parametrize("code", [4333, 1000, 1001])
-async def test_closing_with_4333_cancels_and_any_other_way_does_not(tmp_path: Path, code: int) -> None:
+async def test_closing_with_4333_cancels_and_any_other_code_does_not(tmp_path: Path, code: int) -> None:
     pieces = wire_stream("chat", text=["Let me ", "see."])
     last = Hang() if code == 4333 else Pause(0.7)
     async with (
@@ -260,7 +260,7 @@ async def test_a_page_that_cancels_at_once_cancels_all(tmp_path: Path) -> None:
         assert {variant["status"] for variant in state["versions"][0]["variants"]} == {"cancelled"}
 
 
-async def test_one_that_fails_says_so_and_the_others_go_on(tmp_path: Path) -> None:
+async def test_one_that_fails_reports_it_and_the_others_go_on(tmp_path: Path) -> None:
     scripts: dict[str, Script] = {
         "anthropic/claude-opus-4-6": writer("Good"),
         "gemini/gemini-3-pro-preview": lambda: S([[S.fail(ServerFault("The provider is out of order."))]] * 20),
@@ -286,7 +286,7 @@ async def test_where_all_fail_the_socket_closes_with_4332(tmp_path: Path) -> Non
         assert Counter(frame["type"] for frame in frames)["variantError"] == 2
 
 
-async def test_a_variant_that_cannot_even_begin_is_told(tmp_path: Path) -> None:
+async def test_a_variant_that_cannot_even_begin_is_reported(tmp_path: Path) -> None:
     def unavailable() -> Any:
         raise ServerFault("The key of this model was taken away.")
 

@@ -118,7 +118,7 @@ async def test_a_preview_shows_the_files_as_they_are_now(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-async def test_a_preview_takes_nothing(tmp_path: Path, method: str) -> None:
+async def test_a_preview_accepts_nothing(tmp_path: Path, method: str) -> None:
     async with atelier(tmp_path, {"one": writer("One")}) as server:
         _, variant = await _variant(server)
         async with (

@@ -61,7 +61,7 @@ async def test_cancelling_one_closes_its_connection_and_no_other(tmp_path: Path)
                 assert await server.read(at) == page("There").encode()
 
 
-async def test_whoever_leaves_stops_nothing(tmp_path: Path) -> None:
+async def test_anyone_who_disconnects_stops_nothing(tmp_path: Path) -> None:
     async with _endpoint(1.0) as slow, atelier(tmp_path, {"slow": lambda: model_at(slow)}) as server:
         made = await server.project(models=["slow"], variants=2)
         async with aclosing(server.states(made["id"])) as states:  # the project's stream

@@ -134,7 +134,7 @@ async def test_w11_open_sockets_end_whether_they_listen_or_not(tmp_path: Path) -
         assert len(await server.log(session)) >= before
 
 
-async def test_w11_no_command_is_obeyed_after_the_token_has_gone(tmp_path: Path) -> None:
+async def test_w11_no_command_is_obeyed_after_the_token_expired(tmp_path: Path) -> None:
     """Even where it was sent before the close was heard."""
     async with served(tmp_path) as server:
         session = await server.session()
@@ -226,7 +226,7 @@ def test_short_tokens_are_refused_and_new_ones_are_long():
     assert len(new_token()) >= 40
 
 
-async def test_whoever_comes_after_the_token_has_gone_is_told_at_once(tmp_path: Path) -> None:
+async def test_anyone_who_comes_after_the_token_expired_is_reported_at_once(tmp_path: Path) -> None:
     """Between the door and the stream there is time enough to revoke a token."""
     tokens = AccessTokens({TOKEN: "", OTHER: "other"})
     holder = tokens.identify(TOKEN)

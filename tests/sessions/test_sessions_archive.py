@@ -37,7 +37,7 @@ async def exported(sessions: Sessions) -> bytes:
     return b"".join([line async for line in sessions.export(name)])
 
 
-async def test_out_and_in_again(sessions: Sessions) -> None:
+async def test_out_and_back_in(sessions: Sessions) -> None:
     data = await exported(sessions)
     other = Sessions(MemoryStore())
     info = await other.import_from(io.BytesIO(data), tools=["files"])
@@ -131,7 +131,7 @@ def changed(number: int, **changes: object) -> Harm:
         changed(4, time="now"),
     ],
 )
-async def test_a_damaged_archive_leaves_nothing_behind(sessions: Sessions, harm: Harm) -> None:
+async def test_a_damaged_archive_cleans_up(sessions: Sessions, harm: Harm) -> None:
     lines = (await exported(sessions)).splitlines(keepends=True)
     with pytest.raises(BadArchive):
         await sessions.import_from(io.BytesIO(b"".join(harm(lines))))

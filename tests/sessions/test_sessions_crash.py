@@ -155,7 +155,7 @@ async def test_killed_at_a_point(point: str, host: Host, passages: dict[str, int
 
 
 @pytest.mark.parametrize("point", [*IN_RECOVERY, "append.before", "append.commit", "append.after", "lease.taken"])
-async def test_killed_again_while_recovering(point: str, host: Host, tmp_path: Path) -> None:
+async def test_killed_twice_while_recovering(point: str, host: Host, tmp_path: Path) -> None:
     assert host.run(tmp_path, "tool.after:3")
     assert host.run(tmp_path, point)
     assert not host.run(tmp_path)

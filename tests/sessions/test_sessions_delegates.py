@@ -62,7 +62,7 @@ async def test_their_events_are_stored_as_a_session_of_theirs(store: Store) -> N
     assert [listed.id for listed in (await store.list()).sessions] == [name]
 
 
-async def test_what_they_wrote_is_there_again(store: Store) -> None:
+async def test_what_they_wrote_is_restored(store: Store) -> None:
     name, _ = await worked(
         store,
         [call("write_file", path="a.txt", content="mine\n")],

@@ -97,7 +97,7 @@ async def test_a_disk_that_is_full(small_disk: Path, tmp_path: Path) -> None:
     assert "session_resumed" in types_of(log)
 
 
-async def test_a_disk_that_has_room_again_while_the_process_lives(small_disk: Path) -> None:
+async def test_a_disk_that_regains_room_while_the_process_lives(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     store = SqliteStore(small_disk / "s.db")
     name = await fresh(store)
@@ -348,7 +348,7 @@ async def opened(folder: Path) -> SqliteStore:
     return store
 
 
-async def test_a_fork_on_a_full_disk_leaves_nothing(small_disk: Path) -> None:
+async def test_a_fork_on_a_full_disk_cleans_up(small_disk: Path) -> None:
     store = SqliteStore(small_disk / "s.db")
     sessions = Sessions(store)
     name = await fresh(store)

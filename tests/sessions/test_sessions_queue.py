@@ -57,7 +57,7 @@ async def left(session: Session) -> None:
         await session.close()
 
 
-async def test_what_waits_is_taken_up_in_order_after_a_crash(store: SqliteStore) -> None:
+async def test_what_waits_is_resumed_in_order_after_a_crash(store: SqliteStore) -> None:
     name = await fresh(store)
     old = await busy(store, name)
     picture = user_message("See.", Image(data="QUJD" * 100_000))
@@ -91,7 +91,7 @@ async def test_what_waits_is_taken_up_in_order_after_a_crash(store: SqliteStore)
     await last.close()
 
 
-async def test_a_crash_again_before_their_turn(store: SqliteStore) -> None:
+async def test_a_crash_a_second_time_before_their_turn(store: SqliteStore) -> None:
     name = await fresh(store)
     first = await busy(store, name)
     sent = [first.send("One."), first.send("Two."), first.send("Three.")]
@@ -134,7 +134,7 @@ async def test_what_interrupts_comes_first(store: SqliteStore) -> None:
     assert check_log(await log_of(store, name)) == []
 
 
-async def test_what_was_cancelled_while_it_waited_is_not_taken_up(store: SqliteStore) -> None:
+async def test_what_was_cancelled_while_it_waited_is_not_resumed(store: SqliteStore) -> None:
     name = await fresh(store)
     old = await busy(store, name)
     kept, dropped = old.send("One."), old.send("Two.", client_request_id="r2")
@@ -221,7 +221,7 @@ async def test_a_fork_does_not_do_what_waits_in_the_other(store: SqliteStore) ->
     assert "One." not in requests_of(log)
 
 
-async def test_recover_leaves_what_waits_to_whoever_opens_it(store: SqliteStore) -> None:
+async def test_recover_keeps_what_waits_to_anyone_who_opens_it(store: SqliteStore) -> None:
     name = await fresh(store)
     session = await busy(store, name)
     await session.accepted(session.send("One."))

@@ -115,7 +115,7 @@ async def test_events_of_other_sessions_keep_their_place_and_are_not_stored(benc
     assert len(await bench.stored()) == 2
 
 
-async def test_when_it_fails_all_who_wait_are_told(bench: Bench) -> None:
+async def test_when_it_fails_all_who_wait_are_reported(bench: Bench) -> None:
     told: list[Exception | None] = []
     bench.store.free.clear()
     bench.bus.publish(ConversationStart())
@@ -139,7 +139,7 @@ async def test_when_it_fails_all_who_wait_are_told(bench: Bench) -> None:
     await bench.recorder.close()
 
 
-async def test_a_fault_that_is_no_store_error_is_told_as_one(bench: Bench) -> None:
+async def test_a_fault_that_is_no_store_error_is_reported_as_one(bench: Bench) -> None:
     bench.store.error = RuntimeError("/home/somebody/secret")
     bench.bus.publish(ConversationStart())
     with pytest.raises(StoreError, match="RuntimeError") as raised:

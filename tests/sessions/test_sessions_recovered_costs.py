@@ -41,7 +41,7 @@ def test_the_bill_of_what_was_broken_off(costs: tuple[float | None, ...], whole:
         (Fenced("x"), "The session could not be stored while the exchange ran; "),
     ],
 )
-def test_the_reason_is_said(error: StoreError, said: str) -> None:
+def test_the_reason_is_reported(error: StoreError, said: str) -> None:
     for why, beginning in ((error.happened, said), (ENDED, "The process ended while the exchange ran; ")):
         closing = list(_unfinished().closing_payloads(why))
         told = next(payload for payload in closing if isinstance(payload, ErrorOccurred))

@@ -85,7 +85,7 @@ def attempts_of(log: list[Event], name: str) -> list[int]:
     return [event.data.attempt for event in log if isinstance(event.data, ToolExecuting) and event.data.name == name]
 
 
-async def test_an_idempotent_call_is_run_again_under_its_key(store: SqliteStore) -> None:
+async def test_an_idempotent_call_is_rerun_under_its_key(store: SqliteStore) -> None:
     name, desk = await fresh(store), Desk()
     old = await broken_off(store, name, desk, call("pay", amount=3), call("post"))
     new = await Session.open(store, name, model=model("I see."), tools=desk.tools(), force=True)
@@ -123,7 +123,7 @@ async def test_its_second_start_is_stored_before_it_runs(store: SqliteStore) -> 
     await left(old)
 
 
-async def test_one_that_fails_again_has_its_own_error(store: SqliteStore) -> None:
+async def test_one_that_fails_twice_has_its_own_error(store: SqliteStore) -> None:
     name, desk = await fresh(store), Desk()
     old = await broken_off(store, name, desk, call("pay", amount=3))
 
@@ -197,7 +197,7 @@ async def test_one_that_is_idempotent_only_since_then_is_interrupted(store: Sqli
     await left(old)
 
 
-async def test_one_that_was_allowed_need_not_be_asked_again_and_keeps_its_arguments(store: SqliteStore) -> None:
+async def test_one_that_was_allowed_need_not_be_repeated_and_keeps_its_arguments(store: SqliteStore) -> None:
     name, desk = await fresh(store, permissions="ask"), Desk()
 
     async def cheaper(_: object) -> weft.Approval:
@@ -244,7 +244,7 @@ async def test_one_that_brings_every_process_down_is_given_up(store: SqliteStore
     await left(writers[0])
 
 
-async def test_recover_leaves_it_to_whoever_has_the_tools(store: SqliteStore) -> None:
+async def test_recover_keeps_it_to_anyone_who_has_the_tools(store: SqliteStore) -> None:
     name, desk = await fresh(store), Desk()
     old = await broken_off(store, name, desk, call("pay", amount=3))
     log = await log_of(store, name)
@@ -259,7 +259,7 @@ async def test_recover_leaves_it_to_whoever_has_the_tools(store: SqliteStore) ->
     await new.close()
 
 
-async def test_a_fork_runs_nothing_again(store: SqliteStore) -> None:
+async def test_a_fork_runs_nothing_a_second_time(store: SqliteStore) -> None:
     name, desk = await fresh(store), Desk()
     old = await broken_off(store, name, desk, call("pay", amount=3))
     fork = await Sessions(store).fork(name)

@@ -42,7 +42,7 @@ def folded(log: list[Event]) -> ConversationState:
     return state
 
 
-async def test_the_log_says_it_and_nothing_else_does(store: SqliteStore) -> None:
+async def test_the_log_states_it_and_nothing_else_does(store: SqliteStore) -> None:
     name = await fresh(store)
     session = await Session.open(store, name, model=model("One.", "Two."))
     await session.run("First.")
@@ -57,7 +57,7 @@ async def test_the_log_says_it_and_nothing_else_does(store: SqliteStore) -> None
     assert "dropped" not in (await store.info(name)).settings
 
 
-async def test_a_rewind_can_be_taken_back(store: SqliteStore) -> None:
+async def test_a_rewind_can_be_withdrawn(store: SqliteStore) -> None:
     name = await fresh(store)
     session = await Session.open(store, name, model=model("One.", "Two.", "Three."))
     await session.run("First.")
@@ -120,7 +120,7 @@ async def test_what_a_client_brought_along_stays(store: SqliteStore) -> None:
     await again.close()
 
 
-async def test_a_session_of_before_still_leaves_out_what_it_left_out(store: SqliteStore) -> None:
+async def test_a_session_of_before_still_omits_what_it_left_out(store: SqliteStore) -> None:
     """It was rewound when its settings said what was dropped."""
     name = await fresh(store)
     session = await Session.open(store, name, model=model("One.", "Two.", "Three."))

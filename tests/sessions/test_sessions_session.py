@@ -113,7 +113,7 @@ async def test_a_tool_runs_only_when_its_start_is_stored(store: SqliteStore, tmp
     await session.close()
 
 
-async def test_a_result_is_told_when_it_is_stored(store: SqliteStore) -> None:
+async def test_a_result_is_reported_when_it_is_stored(store: SqliteStore) -> None:
     name = await fresh(store)
     session = await Session.open(store, name, model=model("Hello."))
     await session.run("Hi.")
@@ -121,7 +121,7 @@ async def test_a_result_is_told_when_it_is_stored(store: SqliteStore) -> None:
     await session.close()
 
 
-async def test_leaving_a_stream_cancels(store: SqliteStore) -> None:
+async def test_disconnecting_a_stream_cancels(store: SqliteStore) -> None:
     name = await fresh(store)
     session = await Session.open(store, name, model=weft.ScriptedModel(["word " * 500], pause=0.002))
     stream = session.stream("Go.")
@@ -172,7 +172,7 @@ async def test_the_same_request_is_the_same_exchange_after_a_restart(store: Sqli
     assert types_of(await log_of(store, name)).count("exchange_request") == 1
 
 
-async def test_a_project_has_its_files_again_and_revisions_go_on(store: SqliteStore) -> None:
+async def test_a_project_regains_its_files_and_revisions_go_on(store: SqliteStore) -> None:
     name = await fresh(store, tools=["files"])
     write = [call("write_file", path="a.txt", content="one\n"), call("write_file", path="b.txt", content="b\n")]
     patch = "*** Begin Patch\n*** Delete File: b.txt\n*** End Patch\n"
@@ -250,7 +250,7 @@ async def test_a_session_is_opened_once(store: SqliteStore) -> None:
     await (await Session.open(store, name, model=model("Hi."))).close()
 
 
-async def test_whoever_is_taken_over_can_say_no_more(store: SqliteStore) -> None:
+async def test_anyone_who_is_replaced_can_state_no_more(store: SqliteStore) -> None:
     name = await fresh(store)
     old = await Session.open(store, name, model=weft.ScriptedModel(["word " * 200, "More."], pause=0.002))
     shown: list[int] = []
@@ -274,7 +274,7 @@ async def test_whoever_is_taken_over_can_say_no_more(store: SqliteStore) -> None
     assert max(shown) <= next(event.seq for event in log if event.type == "session_resumed")
 
 
-async def test_opening_in_vain_leaves_it_free(store: SqliteStore) -> None:
+async def test_opening_in_vain_keeps_it_free(store: SqliteStore) -> None:
     name = await fresh(store)
     with pytest.raises(ConfigurationError, match="names no model"):
         await Session.open(store, name)
@@ -428,7 +428,7 @@ async def test_recover_closes_what_dead_writers_left(store: SqliteStore) -> None
 # --- what agents do besides ------------------------------------------------------------------------------------------
 
 
-async def test_an_agent_that_works_for_a_session_is_heard_in_its_place(store: SqliteStore) -> None:
+async def test_an_agent_that_works_for_a_session_is_received_in_its_place(store: SqliteStore) -> None:
     helper = weft.Agent(model([call("look", n=7)], "Seven."), tools=[look]).as_tool("helper", "Helps.")
     name = await fresh(store)
     session = await Session.open(store, name, model=model([call("helper", prompt="Look.")], "Done."), tools=[helper])
@@ -441,7 +441,7 @@ async def test_an_agent_that_works_for_a_session_is_heard_in_its_place(store: Sq
     assert kinds.index("tool_executing") < theirs[0] < theirs[-1] < kinds.index("tool_result")
 
 
-async def test_whoever_decides_is_asked_after_the_question_is_stored(store: SqliteStore) -> None:
+async def test_anyone_who_decides_is_asked_after_the_question_is_stored(store: SqliteStore) -> None:
     name = await fresh(store, permissions="ask")
 
     @weft.tool(effect="write")
@@ -486,7 +486,7 @@ async def test_a_cancel_is_prompt_and_stored(store: SqliteStore) -> None:
     assert check_log(await log_of(store, name)) == []
 
 
-async def test_a_suspended_session_leaves_its_queue_to_the_next_writer(tmp_path: Path):
+async def test_a_suspended_session_keeps_its_queue_to_the_next_writer(tmp_path: Path):
     store = SqliteStore(tmp_path / "s.db")
     sessions = Sessions(store)
     info = await sessions.create(model="scripted/x")

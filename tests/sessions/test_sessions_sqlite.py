@@ -51,7 +51,7 @@ async def test_a_picture_is_stored_once_and_no_row_is_large(tmp_path: Path) -> N
     connection.close()
 
 
-async def test_blobs_of_nobody_are_gone_after_a_delete(tmp_path: Path) -> None:
+async def test_blobs_of_nobody_are_deleted_after_a_delete(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "s.db")
     await leased(store, "ses_a")
     await leased(store, "ses_b")
@@ -81,7 +81,7 @@ async def test_a_full_disk_loses_nothing_and_recovers(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_a_locked_database_says_so_and_goes_on_later(tmp_path: Path) -> None:
+async def test_a_locked_database_reports_it_and_goes_on_later(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "s.db", patience=0.05)
     lease = await leased(store)
     other = raw(tmp_path / "s.db")
@@ -96,7 +96,7 @@ async def test_a_locked_database_says_so_and_goes_on_later(tmp_path: Path) -> No
     await store.close()
 
 
-async def test_a_truncated_wal_leaves_a_whole_beginning(tmp_path: Path) -> None:
+async def test_a_truncated_wal_keeps_a_whole_beginning(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "s.db")
     lease = await leased(store)
     for first in range(1, 200, 4):
@@ -125,7 +125,7 @@ async def test_a_truncated_wal_leaves_a_whole_beginning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\0" + b"\xff" * 5000])
-def test_a_damaged_file_says_so(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_reports_it(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "s.db").write_bytes(content)
     with pytest.raises(StoreError) as raised:
         SqliteStore(tmp_path / "s.db")
@@ -138,7 +138,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert str(tmp_path) not in str(raised.value)
 
 
-async def test_a_closed_store_says_so(tmp_path: Path) -> None:
+async def test_a_closed_store_reports_it(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "s.db")
     await store.close()
     await store.close()

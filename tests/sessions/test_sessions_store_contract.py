@@ -125,7 +125,7 @@ async def test_the_epoch_grows_with_each_lease(store: Store) -> None:
         await store.release(lease)
 
 
-async def test_whoever_was_taken_over_is_fenced_off(store: Store) -> None:
+async def test_anyone_who_was_replaced_is_fenced_off(store: Store) -> None:
     old = await leased(store)
     await store.append(old, events("ses_a", 1, 1))
     new = await store.acquire("ses_a", new_holder(), force=True)
@@ -145,7 +145,7 @@ async def test_a_released_lease_writes_no_more(store: Store) -> None:
         await store.append(lease, events("ses_a", 1, 1))
 
 
-async def test_a_lease_that_ran_out_may_be_taken_and_one_that_is_renewed_not(store: Store) -> None:
+async def test_a_lease_that_ran_out_may_be_accepted_and_one_that_is_renewed_not(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"))
     lease = await store.acquire("ses_a", new_holder(), seconds=0.0)
     lease = await store.renew(lease, seconds=60.0)
@@ -155,7 +155,7 @@ async def test_a_lease_that_ran_out_may_be_taken_and_one_that_is_renewed_not(sto
     assert (await store.acquire("ses_a", new_holder())).epoch == 2
 
 
-async def test_the_lease_of_a_dead_process_may_be_taken(store: Store) -> None:
+async def test_the_lease_of_a_dead_process_may_be_accepted(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a"))
     host, _, started, nonce = new_holder().split("/")
     await store.acquire("ses_a", f"{host}/{2**22 + 7}/{started}/{nonce}")
@@ -168,7 +168,7 @@ async def test_the_lease_of_a_dead_process_may_be_taken(store: Store) -> None:
 # --- sessions --------------------------------------------------------------------------------------------------------
 
 
-async def test_what_is_said_about_a_session(store: Store) -> None:
+async def test_what_is_reported_about_a_session(store: Store) -> None:
     await store.create(SessionInfo(id="ses_a", title="One", parent="ses_z", parent_seq=7, settings={"model": "m"}))
     info = await store.info("ses_a")
     assert (info.title, info.parent, info.parent_seq, info.settings) == ("One", "ses_z", 7, {"model": "m"})
@@ -235,7 +235,7 @@ async def test_a_cursor_that_is_none(store: Store, cursor: str) -> None:
         assert "cursor" in str(error)  # noqa: PT017
 
 
-async def test_delete_takes_the_log_along(store: Store) -> None:
+async def test_delete_deletes_the_log(store: Store) -> None:
     lease = await leased(store)
     await store.append(lease, events("ses_a", 1, 3))
     await store.delete("ses_a")
@@ -304,7 +304,7 @@ async def test_a_draft_is_there_for_its_writer_alone(store: Store) -> None:
     assert not await store.abandoned()
 
 
-async def test_drafts_of_writers_that_are_gone_are_abandoned(store: Store) -> None:
+async def test_drafts_of_writers_that_are_deleted_are_abandoned(store: Store) -> None:
     await store.create(SessionInfo(id="ses_new"), draft=True)  # about to be written
     await store.create(SessionInfo(id="ses_old", updated=1.0), draft=True)  # its writer died before it began
     await store.create(SessionInfo(id="ses_late"), draft=True)

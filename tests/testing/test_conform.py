@@ -310,7 +310,7 @@ FAULTS: dict[str, tuple[Change, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_fault_is_told_where_it_belongs(fault: str) -> None:
+async def test_a_fault_is_reported_where_it_belongs(fault: str) -> None:
     change, expected = FAULTS[fault]
     wrong = await wrong_in("chat", change)
     assert wrong.keys() == expected.keys(), wrong
@@ -362,7 +362,7 @@ async def test_an_event_that_is_no_json() -> None:
     assert "“{oops” is no JSON" in wrong["json"].seen
 
 
-async def test_an_error_in_the_stream_is_told_once() -> None:
+async def test_an_error_in_the_stream_is_reported_once() -> None:
     wrong = await wrong_in(
         "chat", lambda reply, request: error_stream if probes.HELLO in request.content.decode() else reply
     )

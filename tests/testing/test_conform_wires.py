@@ -174,7 +174,7 @@ FAULTS: dict[str, tuple[str, Change, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-async def test_a_fault_is_told_where_it_belongs(fault: str) -> None:
+async def test_a_fault_is_reported_where_it_belongs(fault: str) -> None:
     wire, change, expected = FAULTS[fault]
     wrong = await wrong_in(wire, change)
     assert wrong.keys() == expected.keys(), wrong
@@ -261,7 +261,7 @@ async def test_a_server_that_breaks_instead_of_refusing() -> None:
     assert wrong["malformed-json"].seen == "the connection broke after 1 bytes"
 
 
-async def test_a_server_that_was_busy_once_is_asked_again() -> None:
+async def test_a_server_that_was_busy_once_is_repeated() -> None:
     busy = [refuses(probes.COLOUR, 429)]
     change: Change = lambda reply, request: (  # noqa: E731
         busy.pop()(reply, request) if busy and probes.COLOUR in request.content.decode() else reply

@@ -44,7 +44,7 @@ async def test_a_script_may_hold_functions() -> None:
         assert [await ask(server.url), await ask(server.url)] == [(200, b"1"), (200, b"/v1/x")]
 
 
-async def test_an_empty_script_says_so() -> None:
+async def test_an_empty_script_reports_it() -> None:
     async with ScriptedServer([]) as server:
         status, body = await ask(server.url)
     assert status == 400
@@ -131,7 +131,7 @@ STALLS: dict[str, Callable[[], Reply]] = {
 
 
 @pytest.mark.parametrize("stall", STALLS)
-async def test_a_client_that_leaves_is_noticed(stall: str) -> None:
+async def test_a_client_that_disconnects_is_noticed(stall: str) -> None:
     async with (
         ScriptedServer([STALLS[stall]()]) as server,
         aiohttp.ClientSession() as client,
@@ -144,7 +144,7 @@ async def test_a_client_that_leaves_is_noticed(stall: str) -> None:
         await asyncio.wait_for(request.closed_early.wait(), 2)
 
 
-async def test_leaving_closes_everything_at_once() -> None:
+async def test_disconnecting_closes_everything_at_once() -> None:
     before = asyncio.all_tasks()
     async with aiohttp.ClientSession() as client:
         async with ScriptedServer([Reply([b"first", Hang()]), Reply([Pause(60)]), Reply([b"idle"])]) as server:

@@ -23,7 +23,7 @@ def decode(wire: str, pieces: list[bytes]) -> Decoder:
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_everything_said_is_read(wire: str) -> None:
+def test_everything_sent_is_read(wire: str) -> None:
     decoder = decode(wire, wire_stream(wire, text=["Let me ", "look."], thinking=["Hm", "m."], calls=CALLS))
     assert decoder.error is None
     assert decoder.message is not None

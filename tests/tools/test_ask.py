@@ -35,7 +35,7 @@ async def test_the_answer_comes_back() -> None:
     assert person.heard == [("c7", "Which colour?", ["red", "green"])]
 
 
-async def test_no_answer_is_said() -> None:
+async def test_no_answer_is_reported() -> None:
     assert (await call(Person(""), "Which?", ["a", "b"])).content == "The user gave no answer."
 
 

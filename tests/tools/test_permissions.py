@@ -209,7 +209,7 @@ async def test_a_writer_that_waits_for_approval_keeps_its_place() -> None:
     assert ran == [{"what": "a"}, {"what": "b"}]
 
 
-async def test_changed_arguments_are_checked_and_told() -> None:
+async def test_changed_arguments_are_checked_and_reported() -> None:
     bench = Asked(made())
     task, (request,) = await bench.requests(call("act", what="x"))
     bench.resolve(request, Approval(True, arguments={"what": "y"}))
@@ -229,7 +229,7 @@ async def test_changed_arguments_get_around_nothing(arguments: dict[str, Any], s
     assert ran == []
 
 
-async def test_always_is_for_the_same_thing_and_can_be_taken_back() -> None:
+async def test_always_is_for_the_same_thing_and_can_be_withdrawn() -> None:
     bench = Asked(made(subjects=whole))
     task, (request,) = await bench.requests(call("act", what="ls *"))
     bench.resolve(request, Approval(True, always=True))

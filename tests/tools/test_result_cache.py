@@ -36,7 +36,7 @@ async def test_the_same_question_is_answered_once() -> None:
     assert runs == ["a", "b"]
 
 
-async def test_a_file_that_changed_is_read_again() -> None:
+async def test_a_file_that_changed_is_reread() -> None:
     at = bench()
     await at.one("length", path="a")
     at.runtime.workspace.write("b", "other", on_change=lambda _: None)

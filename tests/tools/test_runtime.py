@@ -95,7 +95,7 @@ async def test_a_fault_has_its_own_words() -> None:
         (object, str(object)),
     ],
 )
-async def test_whatever_a_function_returns_can_be_said(value: Any, content: Any) -> None:
+async def test_whatever_a_function_returns_can_be_reported(value: Any, content: Any) -> None:
     @tool
     async def give() -> Any:
         """Give."""
@@ -226,7 +226,7 @@ async def test_no_more_at_once_than_allowed() -> None:
     assert meeting.most == 3
 
 
-async def test_one_that_raises_leaves_the_others_alone() -> None:
+async def test_one_that_raises_does_not_touch_the_others() -> None:
     results = await Bench(echo, fail).run(
         call("echo", id="1", text="a"), call("fail", id="2", reason="no"), call("echo", id="3", text="b")
     )

@@ -40,7 +40,7 @@ async def test_two_in_progress_is_advised_against_and_done() -> None:
     assert not output.is_error
 
 
-async def test_limits_leave_the_list_as_it_was() -> None:
+async def test_limits_keep_the_list_as_it_was() -> None:
     keep = SessionObjects()
     await call(keep, [{"text": "stays"}])
     for items in ([{"text": "x"}] * 101, [{"text": "x" * 501}], [{"text": " "}]):

@@ -85,7 +85,7 @@ def test_every_problem_has_its_path() -> None:
     assert 'arguments: "y" is required' in problem
 
 
-def test_many_problems_are_told_in_few_words() -> None:
+def test_many_problems_are_reported_in_few_words() -> None:
     _, problem = check({"x": ["a"] * 1000}, x=LIST)
     assert problem is not None
     assert problem.endswith("and more")
@@ -106,12 +106,12 @@ def test_a_schema_that_is_none(schema: Any) -> None:
         Validator("t", schema)
 
 
-def test_a_schema_that_is_none_is_told_with_its_place() -> None:
+def test_a_schema_that_is_none_is_reported_with_its_place() -> None:
     with pytest.raises(ConfigurationError, match=r"not a JSON Schema: properties\.a\.type: \"strin\" is no JSON type"):
         Validator("t", {"type": "object", "properties": {"a": {"type": "strin"}}})
 
 
-def test_a_schema_that_goes_in_circles_mends_nothing_and_ends() -> None:
+def test_a_schema_that_goes_in_circles_repairs_nothing_and_ends() -> None:
     schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"$ref": "#/$defs/x"}}}
     assert Validator("t", schema).check({"a": "1"}) == ({"a": "1"}, None)
     arguments = {"a": "1", "b": 5}

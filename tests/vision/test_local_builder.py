@@ -108,7 +108,7 @@ async def test_a_stack_that_it_does_not_write_is_a_sentence() -> None:
         assert "does not write the stack react_vite; choose one of html_css" in result.error.message
 
 
-async def test_the_two_ways_differ_and_say_so() -> None:
+async def test_the_two_methods_differ_and_report_it() -> None:
     async with Bench() as exact, Bench(LocalVision(mode="responsive", pause=0)) as flowing:
         first = await exact.ask(shown(page()))
         second = await flowing.ask(shown(page()))
@@ -172,7 +172,7 @@ async def test_cancel_ends_it_within_a_second() -> None:
         bench.prove()
 
 
-async def test_what_may_not_be_written_is_said() -> None:
+async def test_what_may_not_be_written_is_reported() -> None:
     async with Bench(permissions=weft.Permissions("auto", ["deny create_file"])) as bench:
         result = await bench.ask(shown(page()))
         assert result.status == "completed"
@@ -200,7 +200,7 @@ async def test_it_goes_on_in_a_conversation_that_was_kept() -> None:
     assert SKETCH not in turn.tool_calls[-1].input["content"]
 
 
-async def test_it_looks_compares_and_stops_when_nothing_can_be_mended() -> None:
+async def test_it_looks_compares_and_stops_when_nothing_can_be_repaired() -> None:
     @weft.tool(name="compare_with_target")
     def compare() -> weft.ToolOutput:
         """Compare."""
@@ -225,7 +225,7 @@ async def test_a_page_that_is_good_at_once_is_compared_once() -> None:
         assert "it scores 0.990 of 1." in result.text
 
 
-async def test_it_mends_until_the_score_no_longer_grows_and_takes_back_what_did_not_help() -> None:
+async def test_it_repairs_until_the_score_no_longer_grows_and_withdraws_what_did_not_help() -> None:
     scores = iter([0.9, 0.95, 0.94])
     colours = iter(["#ff0000", "#00ff00", "#0000ff"])
 
@@ -251,7 +251,7 @@ async def test_it_mends_until_the_score_no_longer_grows_and_takes_back_what_did_
         assert bench.of(ExchangeResponse)[-1].turns <= 12
 
 
-async def test_mending_is_bounded() -> None:
+async def test_repairing_is_bounded() -> None:
     count = iter(range(100))
 
     @weft.tool(name="compare_with_target")
@@ -266,7 +266,7 @@ async def test_mending_is_bounded() -> None:
         assert bench.calls().count("compare_with_target") == 4
 
 
-async def test_a_comparison_that_fails_is_said() -> None:
+async def test_a_comparison_that_fails_is_reported() -> None:
     @weft.tool(name="compare_with_target")
     def compare() -> str:
         """Compare."""

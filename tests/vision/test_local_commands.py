@@ -69,14 +69,14 @@ async def test_a_command_that_must_be_allowed_is_asked_for(tmp_path: Path) -> No
         assert asked.calls() == ["run_command"]
 
 
-async def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
+async def test_a_command_that_fails_states_why(tmp_path: Path) -> None:
     async with bench(tmp_path) as asked:
         result = await asked.ask("read nothing.txt")
         assert "`read_file nothing.txt` failed: " in result.text
         assert str(tmp_path) not in result.text
 
 
-async def test_without_the_tool_it_says_how_to_get_it() -> None:
+async def test_without_the_tool_it_states_how_to_get_it() -> None:
     async with Bench(tools=()) as asked:
         result = await asked.ask("run make test")
         assert result.text == "There is no tool run_command here; give it to the session (--workspace . --tools shell)."

@@ -12,7 +12,7 @@ from weft.vision.local_detection import start_detection
 pytestmark = needs_vision
 
 
-async def test_all_who_ask_share_one_look_and_hear_every_step() -> None:
+async def test_all_who_ask_share_one_look_and_receive_every_step() -> None:
     first, second = start_detection(page("#fffffb")), start_detection(page("#fffffb"))
     assert first is second
     steps = [step async for step in first.progress()]
@@ -28,7 +28,7 @@ async def test_all_who_ask_share_one_look_and_hear_every_step() -> None:
     kept.release()
 
 
-async def test_a_look_that_nobody_waits_for_stops_and_can_be_asked_for_again() -> None:
+async def test_a_look_that_nobody_waits_for_stops_and_can_be_requested_repeatedly() -> None:
     look = start_detection(dense())
     async for _ in look.progress():
         break
@@ -44,14 +44,14 @@ async def test_a_look_that_nobody_waits_for_stops_and_can_be_asked_for_again() -
     again.release()
 
 
-async def test_one_who_leaves_does_not_stop_the_others() -> None:
+async def test_one_who_disconnects_does_not_stop_the_others() -> None:
     first, second = start_detection(page("#fbffff")), start_detection(page("#fbffff"))
     first.release()
     assert (await second.result()).texts
     second.release()
 
 
-async def test_a_fault_is_told_to_everyone_and_not_remembered() -> None:
+async def test_a_fault_is_sent_to_everyone_and_not_remembered() -> None:
     looks = [start_detection(b"no picture")]
     for _ in range(2):
         with pytest.raises(UnreadablePicture):

@@ -132,7 +132,7 @@ def test_what_is_not_understood_is_not_done(words: str) -> None:
     assert parse_edits(words) == []
 
 
-def test_hostile_words_take_no_time() -> None:
+def test_hostile_words_are_fast() -> None:
     begun = time.monotonic()
     for words in (
         "make it red and " + '"' * 580,
@@ -216,7 +216,7 @@ async def changed(words: str, page: str = PAGE) -> tuple[str, str]:
         return bench.file(), result.text
 
 
-async def test_a_page_is_read_and_edited_and_the_change_told() -> None:
+async def test_a_page_is_read_and_edited_and_the_change_reported() -> None:
     page, said = await changed('make the title red and change "Order now" to "Buy bread"')
     assert '<h1 class="title" style="color: red">Fresh bread</h1>' in page
     assert '<span class="caption">Buy bread</span>' in page
@@ -251,14 +251,14 @@ async def test_what_is_unclear_is_asked_back() -> None:
     assert "There is no <footer> in the page" in said
 
 
-async def test_what_needs_a_language_model_is_said_in_one_sentence() -> None:
+async def test_what_needs_a_language_model_is_reported_in_one_sentence() -> None:
     page, said = await changed("add a newsletter form below the list")
     assert page == PAGE
     assert said == CANNOT
     assert said.count(". ") == 0
 
 
-async def test_without_a_page_the_reason_is_told() -> None:
+async def test_without_a_page_the_reason_is_reported() -> None:
     async with Bench() as bench:
         result = await bench.ask("make the title red")
         assert result.text.startswith("index.html cannot be changed here: ")

@@ -49,7 +49,7 @@ def test_it_is_the_default_where_no_key_is_set(monkeypatch: pytest.MonkeyPatch) 
     assert "local/vision" not in rank_models([view.name for view in models.list_models()], models.default)
 
 
-def test_without_its_parts_it_is_not_offered_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_parts_it_is_not_offered_and_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_model, "available", lambda: False)
     monkeypatch.setattr("weft.server.models.available", lambda: False)
     models = KnownModels(servers=Here())

@@ -160,7 +160,7 @@ def test_a_colour_is_corrected_as_far_as_it_can_be_read() -> None:
     assert contrast(colour, "#e2e8f0") >= 4.5
 
 
-def test_a_page_that_is_as_near_as_it_may_be_is_not_corrected_again() -> None:
+def test_a_page_that_is_as_near_as_it_may_be_is_not_corrected_a_second_time() -> None:
     once = corrected(_mail("#202124"), GREY)
     assert once is not None
     assert corrected(once, GREY) is None

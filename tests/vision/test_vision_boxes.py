@@ -86,7 +86,7 @@ def test_a_circle_is_a_box_and_a_triangle_is_none() -> None:
     assert abs(found[0].radius - 40) <= 2
 
 
-def test_the_painted_page_leaves_only_seams_unexplained() -> None:
+def test_the_painted_page_keeps_only_seams_unexplained() -> None:
     paper = Paper()
     paper.box(0, 0, 640, 60, "#111827")
     paper.box(60, 100, 300, 160, "#f9fafb", 12, outline="#e5e7eb")

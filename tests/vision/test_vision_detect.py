@@ -117,7 +117,7 @@ def test_a_very_tall_page_is_read_where_there_is_something() -> None:
         assert [text.text for text in seen.texts] == ["The very beginning", "The very end"]
 
 
-def test_what_cannot_be_read_is_kept_and_said() -> None:
+def test_what_cannot_be_read_is_kept_and_sent() -> None:
     thai = next((path for path in _thai()), None)
     if thai is None:
         pytest.skip("no Thai font is installed")

@@ -55,10 +55,10 @@ def test_a_drawing_is_most_like_itself() -> None:
 
 @settings(max_examples=60)
 @given(st.floats(6, 90), st.floats(0.01, 0.6))
-def test_snapping_never_leaves_the_slack_by_more_than_rounding(size: float, slack: float) -> None:
+def test_snapping_never_keeps_the_slack_by_more_than_rounding(size: float, slack: float) -> None:
     assert abs(snap_size(size, slack) - size) <= max(slack, 0.005) + 1e-9
 
 
-def test_wide_scripts_are_told_apart() -> None:
+def test_wide_scripts_are_distinguished() -> None:
     assert needs_wide("价格 42")
     assert not needs_wide("Price 42 €")

@@ -53,7 +53,7 @@ def test_grey_on_a_tinted_row_is_darkened_only_there() -> None:
 
 
 @pytest.mark.parametrize("ground", ["linear-gradient(90deg, #fff, #eee)", "#808080 url(assets/photo-1.png) 0 0"])
-def test_nothing_is_said_of_pictures_and_gradients(ground: str) -> None:
+def test_nothing_is_reported_of_pictures_and_gradients(ground: str) -> None:
     (node,) = ensure_contrast((_on(ground, _text("#9ca3af")),), "#ffffff")
     assert _colour(node.children[0]) == "#9ca3af"
 

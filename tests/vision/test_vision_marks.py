@@ -110,7 +110,7 @@ def test_an_unsure_reading_or_one_of_a_few_letters_parts_nothing(sure: float, te
 
 
 @given(st.text("ab ★☆.", max_size=8), st.lists(st.floats(0, 1), min_size=8, max_size=8))
-def test_any_reading_leaves_its_letters(text: str, places: list[float]) -> None:
+def test_any_reading_keeps_its_letters(text: str, places: list[float]) -> None:
     paper = _ticked()
     pixels = np.asarray(paper.image)
     ink = _line(paper, Rect(16, 16, 160, 22))

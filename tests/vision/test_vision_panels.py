@@ -63,7 +63,7 @@ def test_a_card_in_the_pages_colour_is_a_panel(x: int, colour: str, letters: str
     assert (panel.rect, panel.fill, panel.radius) == (Rect(x, 200, 300, 100), colour, 0)
 
 
-def test_a_card_that_runs_on_into_the_page_takes_its_text_along() -> None:
+def test_a_card_that_runs_on_into_the_page_keeps_its_text() -> None:
     paper = _hero()
     paper.box(120, 200, 300, 100, "#ffffff")
     paper.text(150, 250, "Homes that last", 24, bold=True)

@@ -82,7 +82,7 @@ def test_cmyk_and_transparency_come_out_right() -> None:
     assert (load_screenshot(out.getvalue()).pixels == 255).all()
 
 
-def test_too_small_is_said() -> None:
+def test_too_small_is_reported() -> None:
     with pytest.raises(UnreadablePicture, match="small"):
         load_screenshot(Paper(6, 6).png())
 

@@ -107,7 +107,9 @@ def test_the_price_of_a_letter_is_what_differs() -> None:
     st.integers(0, 2**32 - 1),
     st.floats(0.3, 1.0),
 )
-def test_the_cheapest_way_is_the_one_of_a_plain_search(leaps: list[int], places: int, seed: int, part: float) -> None:
+def test_the_cheapest_method_is_the_one_of_a_plain_search(
+    leaps: list[int], places: int, seed: int, part: float
+) -> None:
     distances = np.array(sorted(leaps, reverse=True), np.intp)
     prices = np.random.default_rng(seed).random((len(distances), places))
     prices[prices > 0.9] = np.inf
@@ -127,7 +129,7 @@ def test_the_cheapest_way_is_the_one_of_a_plain_search(leaps: list[int], places:
             assert cost[place] == pytest.approx(cost[source] + prices[ways[place], source])
 
 
-def test_a_word_that_comes_again_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_that_repeats_is_not_reread(monkeypatch: pytest.MonkeyPatch) -> None:
     face = face_of("sans")
     runs: Counter[str] = Counter()
     monkeypatch.setattr(script_ocr, "decode_line", counted(script_ocr.decode_line, runs))

@@ -65,7 +65,7 @@ def _parsed(html: str) -> _Balance:
 
 
 @pytest.mark.parametrize("stack", HTML)
-def test_html_is_balanced_and_says_what_was_seen(stack: str) -> None:
+def test_html_is_balanced_and_states_what_was_seen(stack: str) -> None:
     files = write_files(_page(), stack)
     html = files["index.html"]
     assert isinstance(html, str)
@@ -192,5 +192,5 @@ def test_an_unknown_stack_is_named_with_the_known_ones() -> None:
         ((("grid-template-columns", "repeat(3, minmax(0, 1fr))"),), ["grid-cols-3"]),
     ],
 )
-def test_tailwind_says_the_same_in_its_own_words(style: tuple[tuple[str, str], ...], words: list[str]) -> None:
+def test_tailwind_states_the_same_in_its_own_words(style: tuple[tuple[str, str], ...], words: list[str]) -> None:
     assert utilities(style) == words

@@ -38,7 +38,7 @@ async def test_a_draft_runs_its_scripts_in_an_origin_of_its_own(visit: Visit) ->
     await expect(inside.locator("#end")).to_have_text("The end.")
 
 
-async def test_a_draft_cannot_leave_its_frame(visit: Visit, sink: tuple[str, list[str]]) -> None:
+async def test_a_draft_cannot_escape_its_frame(visit: Visit, sink: tuple[str, list[str]]) -> None:
     visit.strict = False  # the console is full of what was refused
     page = visit.page
     address, heard = sink

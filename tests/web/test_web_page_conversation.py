@@ -92,7 +92,7 @@ async def test_a_question_is_answered_in_place(visit: Visit) -> None:
     await expect(visit.log).to_contain_text("Thank you")
 
 
-async def test_more_can_be_said_while_it_works(visit: Visit) -> None:
+async def test_more_can_be_reported_while_it_works(visit: Visit) -> None:
     await visit.ask("endless please", model="scripted/slow")
     await expect(visit.log).to_contain_text("word word")
     await visit.send_message("and then this")
@@ -107,7 +107,7 @@ async def test_more_can_be_said_while_it_works(visit: Visit) -> None:
     await expect(visit.log).to_contain_text("Stopped here")
 
 
-async def test_interrupting_takes_the_place_of_what_runs(visit: Visit) -> None:
+async def test_interrupting_replaces_what_runs(visit: Visit) -> None:
     await visit.ask("endless please", model="scripted/slow")
     await expect(visit.log).to_contain_text("word word")
     await visit.page.get_by_label("While it works").select_option("interrupt")
@@ -116,7 +116,7 @@ async def test_interrupting_takes_the_place_of_what_runs(visit: Visit) -> None:
     await visit.done(2)
 
 
-async def test_a_failure_is_said_and_can_be_tried_again(visit: Visit) -> None:
+async def test_a_failure_is_reported_and_can_be_retried(visit: Visit) -> None:
     await visit.ask("fail please")
     await expect(visit.page.get_by_role("alert")).to_contain_text("refuses this request")
     await visit.done()

@@ -24,7 +24,7 @@ async def test_sessions_are_found_renamed_and_deleted(visit: Visit) -> None:
     await expect(page.get_by_text("Nothing found.")).to_be_visible()
 
 
-async def test_settings_say_what_there_is_and_no_key(visit: Visit) -> None:
+async def test_settings_state_what_there_is_and_no_key(visit: Visit) -> None:
     page = visit.page
     await page.get_by_role("link", name="Settings").click()
     await expect(page.get_by_text("ANTHROPIC_API_KEY")).to_be_visible()

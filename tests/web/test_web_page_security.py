@@ -69,7 +69,7 @@ async def test_names_results_thoughts_and_questions_are_text(visit: Visit) -> No
     await unharmed(visit)
 
 
-async def test_a_page_cannot_leave_its_frame(visit: Visit, sink: Sink) -> None:
+async def test_a_page_cannot_escape_its_frame(visit: Visit, sink: Sink) -> None:
     """As it is written, in the frame, and in a tab of its own."""
     visit.strict = False  # the console is full of what was refused
     page = visit.page

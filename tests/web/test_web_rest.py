@@ -17,7 +17,7 @@ def recording() -> bytes:
     return film.getvalue()
 
 
-async def test_steering_is_heard_at_the_next_turn(visit: Visit) -> None:
+async def test_steering_is_received_at_the_next_turn(visit: Visit) -> None:
     await visit.ask("write notes please", model="scripted/slow")
     await expect(visit.tool("write_file").get_by_label("being written")).to_be_visible()
     await visit.page.get_by_label("While it works").select_option("steer")

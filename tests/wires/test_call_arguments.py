@@ -37,7 +37,7 @@ def test_what_is_no_object_never_runs(text: str) -> None:
     assert (call.invalid.reason, call.invalid.raw, call.input) == ("malformed", text, {})
 
 
-def test_the_model_is_told_what_is_wrong_and_where() -> None:
+def test_the_model_is_reported_what_is_wrong_and_where() -> None:
     invalid = finish('{"a": 1,}').invalid
     assert invalid is not None
     assert "line 1 column" in invalid.message

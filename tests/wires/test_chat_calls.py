@@ -60,7 +60,7 @@ def test_a_finish_reason_between_two_calls_ends_nothing(finish: str) -> None:
     assert decoded.stop == "tool_use"
 
 
-def test_without_an_index_the_id_tells_and_else_the_latest_call() -> None:
+def test_without_an_index_the_id_reports_and_else_the_latest_call() -> None:
     decoded = run(
         call_delta(None, "x", "f", '{"a"'),
         call_delta(None, arguments=": 1}"),
@@ -71,7 +71,7 @@ def test_without_an_index_the_id_tells_and_else_the_latest_call() -> None:
 
 
 @pytest.mark.parametrize("indexes", [(1, 2), (3, 9), (5, 0)])
-def test_sparse_indexes_leave_no_holes(indexes: tuple[int, int]) -> None:
+def test_sparse_indexes_keep_no_holes(indexes: tuple[int, int]) -> None:
     one, two = indexes
     decoded = run(call_delta(one, "x", "f", '{"a": 1}'), call_delta(two, "y", "g", '{"b": 2}'))
     assert decoded.named == [("f", A), ("g", B)]
@@ -238,7 +238,7 @@ def test_an_empty_legacy_wrapper_is_a_message_without_calls() -> None:
 
 
 @pytest.mark.parametrize("name", ["constructor", "__class__", "toString", "bad name!"])
-def test_odd_names_are_kept_and_made_legal_on_the_way_back(name: str) -> None:
+def test_odd_names_are_kept_and_made_legal_on_return(name: str) -> None:
     decoded = run(call_delta(0, "x", name, "{}"))
     assert decoded.calls[0].name == name
     assert decoded.native["tool_calls"][0]["function"]["name"] == name.replace(" ", "_").replace("!", "_")

@@ -217,7 +217,7 @@ def test_a_file_in_a_result_is_not_lost() -> None:
     assert "JVBE" in str(sent(*history))
 
 
-def test_an_empty_result_says_so() -> None:
+def test_an_empty_result_reports_it() -> None:
     history = [Message(role="assistant", content=[CALL]), tool_results([ToolResult(id="c1", status="ok", content="")])]
     assert sent(*history)[1]["content"] == "(no output)"
 

@@ -13,7 +13,7 @@ from weft.wires.request import Quirks
 DONE = b"[DONE]"
 
 
-def test_role_only_empty_and_absent_deltas_say_nothing() -> None:
+def test_role_only_empty_and_absent_deltas_are_silent() -> None:
     decoded = decode(
         "chat",
         chunk({"role": "assistant", "content": ""}),
@@ -157,7 +157,7 @@ def test_usage_in_every_chunk_is_replaced_not_added() -> None:
     assert decode("chat", *chunks, chunk({}, "stop")).usage == Usage(input=9, output=3)
 
 
-def test_a_later_chunk_without_usage_or_of_zeros_keeps_what_was_said() -> None:
+def test_a_later_chunk_without_usage_or_of_zeros_keeps_what_was_sent() -> None:
     """U05."""
     used = chunk({"content": "a"}, usage={"prompt_tokens": 9, "completion_tokens": 3})
     zeros = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}

@@ -52,7 +52,7 @@ def test_a_conversation_that_is_too_long_is_known_by_its_words(message: str) -> 
 
 
 @pytest.mark.parametrize("message", OTHERS)
-def test_other_bad_requests_are_not_taken_for_it(message: str) -> None:
+def test_other_bad_requests_are_not_treated_as_it(message: str) -> None:
     assert error_from_response(400, {}, b'{"error": {"message": "%s"}}' % message.encode()).code == "invalid_request"
 
 

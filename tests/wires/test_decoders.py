@@ -95,7 +95,7 @@ def test_an_end_in_the_middle_of_the_terminal_event_is_no_success(wire: str) -> 
 
 
 @EVERY_WIRE
-def test_what_was_used_is_told_though_the_message_is_discarded(wire: str) -> None:
+def test_what_was_used_is_reported_though_the_message_is_discarded(wire: str) -> None:
     events = [event for place, event in enumerate(SAMPLES[wire]) if place != TERMINAL[wire]]
     if wire == "chat":
         decoded = decode(wire, *events)
@@ -116,7 +116,7 @@ def test_an_attempt_that_failed_outside_the_stream_is_discarded(wire: str) -> No
 
 
 @EVERY_WIRE
-def test_ids_that_the_session_has_seen_are_not_used_again(wire: str) -> None:
+def test_ids_that_the_session_has_seen_are_not_reused(wire: str) -> None:
     decoded = decode(wire, *SAMPLES[wire], used_ids={"c1"})
     one, two = decoded.calls
     assert one.id != "c1"

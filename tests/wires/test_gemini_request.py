@@ -68,7 +68,7 @@ def test_each_setting(settings: dict[str, Any], config: JsonObject) -> None:
     ("effort", "level"),
     [("none", "minimal"), ("low", "low"), ("medium", "medium"), ("high", "high"), ("xhigh", "high")],
 )
-def test_newer_models_take_a_level(effort: Any, level: str) -> None:
+def test_newer_models_accept_a_level(effort: Any, level: str) -> None:
     config = body(model=NEW, reasoning=Reason(effort=effort))["generationConfig"]["thinkingConfig"]
     assert config["thinkingLevel"] == level
     assert "thinkingBudget" not in config
@@ -141,7 +141,7 @@ def test_calls_from_elsewhere_carry_the_sentinel_where_signatures_are_demanded()
     assert "thoughtSignature" not in str(body(user_message("go"), Message(role="assistant", content=[CALL])))
 
 
-def test_an_error_result_says_so() -> None:
+def test_an_error_result_reports_it() -> None:
     history = [
         Message(role="assistant", content=[CALL]),
         tool_results([ToolResult(id="c1", status="timeout", content="late")]),

@@ -65,7 +65,7 @@ def test_no_call_of_a_message_that_was_cut_runs(finish: str, why: str) -> None:
 
 
 @pytest.mark.parametrize("finish", ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])
-def test_a_call_that_the_api_itself_could_not_read_is_tried_again(finish: str) -> None:
+def test_a_call_that_the_api_itself_could_not_read_is_retried(finish: str) -> None:
     """R21."""
     decoded = decode("gemini", parts({"text": "a"}), parts(finish=finish))
     assert decoded.failure == "malformed_response"

@@ -54,7 +54,7 @@ def test_a_whole_history_stays_as_it_is() -> None:
     assert repair(whole) == whole[:3]
 
 
-def test_a_dangling_call_gets_a_result_that_says_so() -> None:
+def test_a_dangling_call_gets_a_result_that_reports_it() -> None:
     repaired = repair([user_message("go"), assistant_message(call("a", "write"))])
     assert repaired[2] == tool(ToolResult(id="a", name="write", status="interrupted", content=UNANSWERED))
     assert repair(repaired) == repaired
@@ -103,7 +103,7 @@ def test_ids_repeated_in_a_later_turn_stay_two_calls() -> None:
     assert len(set(ids)) == 2
 
 
-def test_a_dangling_call_does_not_take_the_result_of_a_later_call_with_its_id() -> None:
+def test_a_dangling_call_does_not_use_the_result_of_a_later_call_with_its_id() -> None:
     history = [
         assistant_message(call("0")),
         user_message("again"),
@@ -123,7 +123,7 @@ def test_a_duplicate_result_does_not_answer_a_later_call_with_its_id() -> None:
     assert answers(repair(history)) == [["first"], ["second"]]
 
 
-def test_an_id_made_up_for_a_repeated_call_takes_no_result_of_its_namesake() -> None:
+def test_an_id_made_up_for_a_repeated_call_accepts_no_result_of_its_namesake() -> None:
     history = [
         assistant_message(call("a")),
         tool(result("a", "1")),
@@ -142,12 +142,12 @@ def test_one_id_twice_in_one_message_stays_two_calls() -> None:
     assert answers(repaired) == [["1", "2"]]
 
 
-def test_a_result_takes_the_name_of_its_call() -> None:
+def test_a_result_uses_the_name_of_its_call() -> None:
     repaired = repair([assistant_message(call("a", "write")), tool(result("a", "1", name=""))])
     assert repaired[1] == tool(result("a", "1", name="write"))
 
 
-def test_blank_texts_and_what_they_leave_empty_go() -> None:
+def test_blank_texts_and_what_they_keep_empty_go() -> None:
     blank = assistant_message(Text(" \n"))
     assert repair([user_message("a", "", "  "), blank, user_message("")]) == [user_message("a")]
     assert repair([assistant_message(Text(""), call("a")), tool(result("a", "1"))])[0] == assistant_message(call("a"))
@@ -160,7 +160,7 @@ def test_native_content_keeps_a_message_that_shows_nothing() -> None:
     assert repair([message]) == [message]
 
 
-def test_ids_are_made_legal_and_told_apart() -> None:
+def test_ids_are_made_legal_and_distinguished() -> None:
     history = [assistant_message(call("a:1"), call("a;1"), call("x" * 70 + "1"), call("x" * 70 + "2"), call(""))]
     ids = ids_of(history)
     assert ids["a:1"] == "a_1"
@@ -175,7 +175,7 @@ def test_the_providers_own_ids_go_back_to_it_as_they_came() -> None:
     assert ids_of([message], "other") == {"call_x": "call_x"}
 
 
-def test_the_same_native_id_twice_is_told_apart() -> None:
+def test_the_same_native_id_twice_is_distinguished() -> None:
     native = Native(wire="w", provider="p", model="m", content={})
     one = Message(role="assistant", content=[call("0")], native=native)
     two = Message(role="assistant", content=[call("call_2", wire_id="0")], native=native)

@@ -51,13 +51,13 @@ def test_an_escape_cut_in_two_does_not_end_its_string(cut: int) -> None:
     assert [json.loads(event.data) for event in events] == [{"a": '"}\\'}]
 
 
-def test_an_element_past_the_size_limit_is_a_typed_error() -> None:
+def test_an_element_beyond_the_size_limit_is_a_typed_error() -> None:
     with pytest.raises(MalformedResponse, match="50 bytes"):
         read(JsonArrayParser(max_element_bytes=50), b'[{"a": "' + b"x" * 100, 10)
 
 
 @given(elements, st.integers(1, 9))
-def test_the_first_byte_tells_an_array_from_events(value: list[Any], step: int) -> None:
+def test_the_first_byte_reports_an_array_from_events(value: list[Any], step: int) -> None:
     as_array = b" \n" + json.dumps(value).encode()
     as_events = b"".join(b"data: " + json.dumps(item).encode() + b"\r\n\r\n" for item in value)
     assert read(SSEOrArrayParser(), as_array, step) == value
@@ -66,7 +66,7 @@ def test_the_first_byte_tells_an_array_from_events(value: list[Any], step: int) 
 
 @pytest.mark.parametrize("raw", [b'\xef\xbb\xbf[{"a":1}]', b'\xef\xbb\xbfdata: {"a":1}\n\n', b'\n\ndata: {"a":1}'])
 @pytest.mark.parametrize("step", [1, 2, 100])
-def test_byte_order_marks_and_blank_starts_tell_nothing(raw: bytes, step: int) -> None:
+def test_byte_order_marks_and_blank_starts_report_nothing(raw: bytes, step: int) -> None:
     assert read(SSEOrArrayParser(), raw, step) == [{"a": 1}]
 
 

@@ -102,18 +102,18 @@ def test_reasoning(model: str, reason: Reason, fields: JsonObject) -> None:
     assert body(model=model, reasoning=reason) == body(model=model) | fields
 
 
-def test_the_limit_leaves_room_for_the_thinking() -> None:
+def test_the_limit_keeps_room_for_the_thinking() -> None:
     """The API refuses a budget that is not under max_tokens."""
     request = body(model=OLD, reasoning=Reason(budget=1024), max_output_tokens=500)
     assert request["thinking"].get("budget_tokens", 0) < request["max_tokens"]
 
 
-def test_thinking_takes_no_temperature() -> None:
+def test_thinking_accepts_no_temperature() -> None:
     request = body(reasoning=Reason(effort="low"), temperature=0.5, top_p=0.5)
     assert not {"temperature", "top_p"} & set(request)
 
 
-def test_thinking_that_is_off_leaves_the_temperature() -> None:
+def test_thinking_that_is_off_keeps_the_temperature() -> None:
     assert body(reasoning=Reason(effort="none"), temperature=0.5)["temperature"] == 0.5
 
 

@@ -84,7 +84,7 @@ def test_reasoning_of_a_chat_server_is_left_out_where_it_is_not_wanted() -> None
 
 
 @pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
-def test_an_id_that_comes_again_in_a_later_turn_is_told_apart(wire: str) -> None:
+def test_an_id_that_repeats_in_a_later_turn_is_distinguished(wire: str) -> None:
     """T11: the second turn uses the ids of the first."""
     first = conversation(wire)
     used_ids = {call.id for call in first[1].tool_calls}

@@ -60,7 +60,7 @@ def test_each_setting(settings: dict[str, Any], fields: JsonObject) -> None:
 @pytest.mark.parametrize(
     ("effort", "think"), [("none", "low"), ("low", "low"), ("medium", "medium"), ("xhigh", "high")]
 )
-def test_one_family_takes_a_level(effort: Any, think: str) -> None:
+def test_one_family_accepts_a_level(effort: Any, think: str) -> None:
     assert body(model="gpt-oss:20b", reasoning=Reason(effort=effort))["think"] == think
 
 
@@ -87,7 +87,7 @@ def test_a_conversation_from_elsewhere() -> None:
     ]
 
 
-def test_what_the_api_cannot_take_is_mentioned_not_dropped_in_silence() -> None:
+def test_what_the_api_cannot_accept_is_mentioned_not_dropped_in_silence() -> None:
     pdf = File(media_type="application/pdf", data="JVBE", name="report.pdf")
     assert "report.pdf" in str(body(user_message("read this", pdf))["messages"])
     assert "https://example.org/a.png" in str(

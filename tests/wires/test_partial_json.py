@@ -71,7 +71,7 @@ def add(growths: dict[Path, str], parser: PartialJson) -> None:
 @given(values, writers)
 @example('\ud83d\U0001f600\\"\\u00e9', json.dumps)
 @example({"a\\": {"b\n": ["\U0001f600", -1.5e-7, True, None]}}, json.dumps)
-def test_character_by_character_nothing_is_ever_taken_back(value: Any, write: Write) -> None:
+def test_character_by_character_nothing_is_ever_withdrawn(value: Any, write: Write) -> None:
     text = write(value)
     final = json.loads(text)
     parser = PartialJson()
@@ -115,7 +115,7 @@ def test_random_pieces_with_or_without_looking(value: Any, write: Write, data: s
 
 
 @given(st.integers() | st.floats(allow_nan=False, allow_infinity=False))
-def test_a_number_is_not_said_before_it_is_whole(number: float) -> None:
+def test_a_number_is_not_reported_before_it_is_whole(number: float) -> None:
     text = json.dumps(number)
     parser = PartialJson()
     parser.feed('{"n":')
@@ -148,7 +148,7 @@ def test_an_empty_string_is_known_though_it_did_not_grow() -> None:
     assert not parser.complete
 
 
-def test_looking_twice_says_nothing_twice() -> None:
+def test_looking_twice_is_silent_twice() -> None:
     parser = PartialJson()
     parser.feed('["x')
     assert parser.value == ["x"]
@@ -172,7 +172,7 @@ def test_nothing_is_known_before_anything_is() -> None:
     assert not parser.complete
 
 
-def test_a_number_alone_is_settled_by_the_end() -> None:
+def test_a_number_alone_is_resolved_by_the_end() -> None:
     parser = PartialJson()
     parser.feed("12")
     assert parser.value is None

@@ -75,7 +75,7 @@ def test_what_is_only_cut_short_is_no_error(text: str) -> None:
     assert not parser.complete
 
 
-def test_the_error_says_where() -> None:
+def test_the_error_states_where() -> None:
     assert parse('{"a": 1, b').error == "expected a key (character 9)"
     for step in (1, 3, 99):
         assert (parse('{"ab": "cd\\q"}', step).error or "").endswith("(character 10)")
@@ -142,7 +142,7 @@ def test_surrogates_read_as_the_standard_library_reads_them(text: str, value: st
 
 
 @pytest.mark.parametrize("cut", range(1, 12))
-def test_half_a_pair_is_not_said_while_its_other_half_may_come(cut: int) -> None:
+def test_half_a_pair_is_not_reported_while_its_other_half_may_come(cut: int) -> None:
     parser = PartialJson()
     parser.feed('"' + r"\ud83d\ude00"[:cut])
     assert parser.grow() == []

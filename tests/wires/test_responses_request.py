@@ -98,7 +98,7 @@ def test_models_that_reason_by_themselves_are_asked_for_what_to_carry(model: str
     assert "include" not in body(model="gpt-4.1")
 
 
-def test_a_server_that_stores_is_not_told_otherwise() -> None:
+def test_a_server_that_stores_is_not_reported_otherwise() -> None:
     assert "store" not in body(quirks=STORING)
 
 

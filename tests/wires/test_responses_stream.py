@@ -41,7 +41,7 @@ def test_the_terminal_event_alone_is_enough() -> None:
     assert decoded.native == output
 
 
-def test_the_terminal_event_does_not_repeat_what_was_said() -> None:
+def test_the_terminal_event_does_not_repeat_what_was_sent() -> None:
     output = [event["item"] for event in RESPONSES if event["type"] == "response.output_item.done"]
     decoded = decode("responses", *RESPONSES[:-1], response(output=output))
     assert decoded.text == "Let me look \U0001f600"
@@ -113,7 +113,7 @@ def test_an_incomplete_reason_nobody_knows_still_runs_nothing() -> None:
     assert decoded.calls[0].invalid is not None
 
 
-def test_an_error_and_a_failure_are_told_once() -> None:
+def test_an_error_and_a_failure_are_reported_once() -> None:
     error = {"type": "error", "error": {"type": "insufficient_quota", "message": "pay"}}
     failed = response("failed", error={"code": "server_error", "message": "other"})
     decoded = decode("responses", RESPONSES[0], error, failed)
@@ -207,14 +207,14 @@ def test_text_that_the_deltas_left_out_is_made_up() -> None:
     assert decode("responses", done, response()).text == "hello"
 
 
-def test_several_parts_of_one_message_are_said_once() -> None:
+def test_several_parts_of_one_message_are_reported_once() -> None:
     parts = [{"type": "output_text", "text": "one"}, {"type": "output_text", "text": "two"}]
     done = item("done", 0, id="m", type="message", content=parts)
     assert decode("responses", text(0, "one", 0), text(0, "two", 1), done, response()).text == "onetwo"
     assert decode("responses", done, response()).text == "onetwo"
 
 
-def test_a_tool_that_takes_free_text() -> None:
+def test_a_tool_that_has_free_text() -> None:
     done = item("done", 0, id="ct", type="custom_tool_call", call_id="c", name="patch", input='say "hi"\n')
     delta = {"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": 'say "'}
     added = item("added", 0, id="ct", type="custom_tool_call", call_id="c", name="patch", input="")

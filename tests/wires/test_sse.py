@@ -74,7 +74,7 @@ def parse(pieces: list[bytes], parser: SSEParser) -> list[Event]:
 @example("data: a\r\ndata:  b\r\n\r\ndata: c\r\rdata: d\n\n", [])
 @example("event: x\ndata: 1\n\ndata: 2\n\n", [])
 @example("data: 1\n\n\n\nid: 3\ndata: 2", [])
-def test_any_stream_in_any_cut_reads_as_the_standard_says(text: str, places: list[int]) -> None:
+def test_any_stream_in_any_cut_reads_as_the_standard_states(text: str, places: list[int]) -> None:
     raw = text.encode()
     some = [0, *sorted(min(place, len(raw)) for place in places), len(raw)]
     for cuts in (some, [0, len(raw)], range(len(raw) + 1)):
@@ -98,7 +98,7 @@ def test_only_the_first_byte_order_mark_is_none_of_the_text() -> None:
     ]
 
 
-def test_an_event_only_frame_gives_nothing_and_leaves_nothing() -> None:
+def test_an_event_only_frame_gives_nothing_and_cleans_up() -> None:
     assert SSEParser().feed(b"event: ping\n\n: comment\n\ndata: x\n\n") == [ServerSentEvent(b"x", "message")]
 
 
@@ -130,7 +130,7 @@ def test_an_absurd_retry_time_does_not_raise() -> None:
 
 
 @pytest.mark.parametrize("step", [1, 7, 64, 1000])
-def test_one_event_past_the_size_limit_is_a_typed_error(step: int) -> None:
+def test_one_event_beyond_the_size_limit_is_a_typed_error(step: int) -> None:
     parser = SSEParser(max_event_bytes=100)
     raw = b"data: " + b"x" * 200
     with pytest.raises(MalformedResponse, match="100 bytes"):

@@ -33,7 +33,7 @@ def split(pieces: list[str]) -> tuple[str, str]:
         ("", "", ""),
     ],
 )
-def test_thinking_is_taken_out_of_the_text(text: str, thinking: str, said: str) -> None:
+def test_thinking_is_removed_from_the_text(text: str, thinking: str, said: str) -> None:
     assert split([text]) == (thinking, said)
     assert split(list(text)) == (thinking, said)
 

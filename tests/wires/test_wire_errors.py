@@ -47,7 +47,7 @@ def of(status: int, body: Any = None, headers: dict[str, str] | None = None) -> 
     ],
 )
 @pytest.mark.parametrize("body", [b"", b"<html><body>nope</body></html>", b'{"error": {"message": "no"}}'])
-def test_the_status_alone_tells(status: int, code: str, retryable: bool, body: bytes) -> None:
+def test_the_status_alone_reports(status: int, code: str, retryable: bool, body: bytes) -> None:
     error = of(status, body)
     assert (error.code, error.retryable, error.status) == (code, retryable, status)
 
@@ -113,11 +113,11 @@ def test_an_error_inside_a_stream_is_of_the_class_of_its_status(event: Any, code
         (400, "Unknown parameter: 'foo'", "invalid_request"),
     ],
 )
-def test_words_tell_where_status_and_code_leave_it_open(status: int, message: str, code: str) -> None:
+def test_words_report_where_status_and_code_keep_it_open(status: int, message: str, code: str) -> None:
     assert of(status, {"error": {"message": message}}).code == code
 
 
-def test_a_gateway_passes_on_what_the_provider_behind_it_said() -> None:
+def test_a_gateway_passes_on_what_the_provider_behind_it_sent() -> None:
     raw = json.dumps({"error": {"type": "invalid_request_error", "message": "prompt is too long: 5 > 4"}})
     error = of(400, {"error": {"code": 400, "message": "Provider returned error", "metadata": {"raw": raw}}})
     assert error.code == "context_overflow"
@@ -139,7 +139,7 @@ def test_the_request_id_comes_from_headers_or_body() -> None:
     assert of(500, {"request_id": "r3", "error": {}}).request_id == "r3"
 
 
-def test_the_server_may_say_itself_whether_to_retry() -> None:
+def test_the_server_may_state_itself_whether_to_retry() -> None:
     assert not of(500, {}, {"x-should-retry": "false"}).retryable
     assert of(400, {}, {"x-should-retry": "true"}).retryable
     assert of(429, {}, {"x-should-retry": "false"}).retryable
@@ -172,7 +172,7 @@ def test_a_body_that_holds_no_error_is_none() -> None:
         assert error_from_body(body) is None
 
 
-def test_200_with_something_else_is_told_as_such() -> None:
+def test_200_with_something_else_is_reported_as_such() -> None:
     page = error_from_unexpected_body("text/html", b"<html>login</html>")
     assert (page.code, page.status) == ("malformed_response", 200)
     assert "text/html" in str(page)

@@ -21,7 +21,7 @@ def test_names_and_ids_become_legal(text: str) -> None:
     ("name", "legal"),
     [("read_file", "read_file"), ("a.b/c d", "a_b_c_d"), ("", "_"), ("é", "_"), ("x" * 70, "x" * 64), ("a\n", "a_")],
 )
-def test_a_legal_name_stays_and_an_invented_one_is_mended(name: str, legal: str) -> None:
+def test_a_legal_name_stays_and_an_invented_one_is_repaired(name: str, legal: str) -> None:
     assert legal_name(name) == legal
 
 

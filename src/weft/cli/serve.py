@@ -69,7 +69,11 @@ async def _serve(
         workspaces=_workspaces(options.workspace),
         sandbox=Sandbox(unsandboxed=options.unsandboxed),
     )
-    app = create_app(context, extensions(options))
+    try:
+        app = create_app(context, extensions(options))
+    except BaseException:
+        await store.close()
+        raise
     await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
 
 

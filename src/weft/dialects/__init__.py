@@ -1,9 +1,8 @@
 """Dialects encode the event log for one kind of client. Pure: events in, frames out, no I/O and no clock."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.lazy import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.dialects.ag_ui import AGUIDialect
     from weft.dialects.ai_sdk import AISDKDialect

@@ -1,9 +1,8 @@
 """The server: sessions over HTTP, server-sent events and WebSocket, with a page. `App` mounts it in another program."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.lazy import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.server.access_tokens import AccessTokens, new_token
     from weft.server.agent_server import App, serve, serve_async

@@ -1,9 +1,8 @@
 """Sessions: conversations that outlive the process, each one a log in a store."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.lazy import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.sessions.changes import ChangeRefused, Changes
     from weft.sessions.memory import MemoryStore

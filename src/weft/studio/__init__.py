@@ -1,9 +1,8 @@
 """The studio: several models build a page from a picture, words, a recording or an existing page."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.lazy import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.studio.browser.page import BrowserError
     from weft.studio.export import write_project, zip_project

@@ -1,9 +1,8 @@
 """For tests and demonstrations: a scripted HTTP server, model answers on each wire, a checker of event logs."""
 
-from typing import TYPE_CHECKING
-
 from weft.core.lazy import lazy_exports
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weft.testing.checker import LogChecker, check_log
     from weft.testing.checker.invariants import Violation

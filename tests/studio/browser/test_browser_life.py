@@ -22,7 +22,7 @@ def profiles() -> set[Path]:
 
 
 @needs_chromium
-async def test_it_starts_on_first_use_and_leaves_nothing() -> None:
+async def test_it_starts_on_first_use_and_cleans_up() -> None:
     before = profiles()
     browser = Browser()
     assert browser.pid is None
@@ -52,7 +52,7 @@ async def test_it_is_closed_when_nobody_uses_it() -> None:
 
 
 @needs_chromium
-async def test_it_is_started_again_when_it_dies() -> None:
+async def test_it_is_restarted_when_it_dies() -> None:
     with running(Browser()) as browser:
         await browser.render(PAGE)
         pid = browser.pid
@@ -64,7 +64,7 @@ async def test_it_is_started_again_when_it_dies() -> None:
 
 
 @needs_chromium
-async def test_a_page_under_way_survives_the_death_of_its_browser() -> None:
+async def test_a_page_in_progress_survives_the_death_of_its_browser() -> None:
     with running(Browser()) as browser:
         killed: list[int] = []
 
@@ -142,7 +142,7 @@ if sys.argv[1] == "wait":
 
 @needs_chromium
 @pytest.mark.parametrize("how", ["exit", "kill"])
-async def test_it_ends_with_whoever_started_it(how: str) -> None:
+async def test_it_ends_with_anyone_who_started_it(how: str) -> None:
     owner = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",

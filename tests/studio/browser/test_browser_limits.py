@@ -76,7 +76,7 @@ async def test_a_picture_that_never_arrives(hasty: Browser) -> None:
         await hasty.render(serve)
 
 
-async def test_a_page_that_takes_all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_page_that_uses_all_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeper_module, "MAX_MEMORY", 400_000_000)
     page = "<script>const kept = []; while (true) kept.push(new Uint8Array(4e6).fill(1))</script>"
     with running(Browser(seconds=20)) as browser:
@@ -87,7 +87,7 @@ async def test_a_page_that_takes_all_memory(monkeypatch: pytest.MonkeyPatch) -> 
         assert [text.text for text in rendering.texts] == ["next"]
 
 
-async def test_a_tall_page_is_cut_and_says_so(browser: Browser) -> None:
+async def test_a_tall_page_is_cut_and_reports_it(browser: Browser) -> None:
     page = """<!doctype html><style>body{margin:0}div{height:7500px}</style><div style="background:#f00"></div>
     <div style="background:#0f0"></div><div style="background:#00f"></div><p>after</p>"""
     rendering = await browser.render(serve_files({"index.html": page}))

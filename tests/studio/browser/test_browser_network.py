@@ -45,7 +45,7 @@ setTimeout(() => quiet(() => { location.href = "http://" + H + "/top"; }), 150);
 </script><meta http-equiv="refresh" content="0;url=http://HOST/refresh">"""
 
 
-async def test_no_way_out_is_open(browser: Browser) -> None:
+async def test_no_exit_is_open(browser: Browser) -> None:
     async with listening() as sink:
         asked: list[str] = []
         page = ATTEMPTS.replace("HOST", f"127.0.0.1:{sink.port}")

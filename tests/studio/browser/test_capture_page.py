@@ -102,7 +102,7 @@ async def test_a_page_on_desktop_and_phone() -> None:
 
 
 @needs_chromium
-async def test_a_name_is_resolved_by_us_and_the_host_is_told() -> None:
+async def test_a_name_is_resolved_by_us_and_the_host_is_reported() -> None:
     async with site(lambda _: ok("<p>named")) as made:
         rendering = await capture(f"http://shop.test:{made.port}/", outgoing=made.rules)
         assert words(rendering) == ["named"]

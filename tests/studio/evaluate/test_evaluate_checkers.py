@@ -23,7 +23,7 @@ def with_validator(folder: Path, script: str) -> Checkers:
     return find_checkers(folder)
 
 
-def test_without_checkers_it_is_said_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_checkers_it_is_reported_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WEFT_EVAL_TOOLS", raising=False)
     missing = find_checkers().missing
     assert len(missing) == 2

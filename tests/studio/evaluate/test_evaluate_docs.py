@@ -42,7 +42,7 @@ def test_a_report_becomes_a_page_with_pictures(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "docs/evaluation").iterdir()} == {"held-one.webp", "tuning-two.webp"}
 
 
-def test_without_a_report_it_says_what_to_do(tmp_path: Path) -> None:
+def test_without_a_report_it_states_what_to_do(tmp_path: Path) -> None:
     done = _made(str(tmp_path))
     assert done.returncode == 1
     assert "run weft eval" in done.stderr

@@ -32,7 +32,7 @@ def test_text_beside_the_picture_is_its_text(tmp_path: Path) -> None:
     assert second.texts is None
 
 
-def test_a_name_can_say_the_scale(tmp_path: Path) -> None:
+def test_a_name_can_state_the_scale(tmp_path: Path) -> None:
     (tmp_path / "big@2x.png").write_bytes(png(2560, 10))
     (target,) = load_targets([tmp_path / "big@2x.png"])
     assert (target.name, target.scale, target.viewport.width, target.is_mobile) == ("big", 2, 1280, False)
@@ -49,7 +49,7 @@ def test_a_window_is_no_taller_than_the_picture() -> None:
     assert (low.viewport.height, tall.viewport.height, tall.viewport.width) == (500, 800, 1280)
 
 
-def test_ready_targets_are_taken_as_they_are() -> None:
+def test_ready_targets_are_accepted_as_they_are() -> None:
     target = EvaluationTarget(name="mine", image=png(), size=(8, 6))
     assert load_targets([target]) == (target,)
 
@@ -63,7 +63,7 @@ def test_ready_targets_are_taken_as_they_are() -> None:
         ({"a.png": png(), "a.json": b'{"texts": [{"text": 3}]}'}, "texts in 'a.json' cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_said(tmp_path: Path, files: dict[str, bytes], says: str) -> None:
+def test_what_cannot_be_read_is_reported(tmp_path: Path, files: dict[str, bytes], says: str) -> None:
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     with pytest.raises(ConfigurationError, match=says) as caught:

@@ -123,7 +123,7 @@ def test_a_title_is_escaped() -> None:
     assert "alert" not in exported({"index.html": "<title>Mine</title><p>x"}, title="alert")
 
 
-def test_an_empty_project_says_what_is_missing() -> None:
+def test_an_empty_project_states_what_is_missing() -> None:
     with pytest.raises(ConfigurationError, match=r"has no index\.html yet"):
         exported({})
 

@@ -175,7 +175,7 @@ def test_what_the_subject_encloses_stays_with_it() -> None:
     assert alpha[10, 10] == alpha[190, 290] == 0
 
 
-def test_what_cannot_be_cut_says_why() -> None:
+def test_what_cannot_be_cut_states_why() -> None:
     with pytest.raises(CutoutError, match="No subject can be told"):
         cut_out(Image.new("RGB", (50, 50), "white"))
     with pytest.raises(CutoutError, match="transparent background already"):
@@ -193,7 +193,7 @@ def test_very_small_pictures_break_nothing(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(("path", "kind"), [("a.png", "PNG"), ("a.JPG", "JPEG"), ("a.webp", "WEBP"), ("a.x", "PNG")])
-def test_files_are_of_the_kind_that_their_name_says(path: str, kind: str) -> None:
+def test_files_are_of_the_kind_that_their_name_states(path: str, kind: str) -> None:
     for mode in ("RGB", "RGBA"):
         data = encode_picture(noise((20, 20)).convert(mode), path, "Grüße, 写真")
         assert Image.open(io.BytesIO(data)).format == kind
@@ -245,7 +245,7 @@ def test_keys_of_the_environment_choose_the_provider() -> None:
         ("local", "WEFT_IMAGES asks for pictures to be made on this machine."),
     ],
 )
-async def test_a_setting_that_cannot_be_met_is_told_and_the_rest_works(setting: str, said: str) -> None:
+async def test_a_setting_that_cannot_be_met_is_reported_and_the_rest_works(setting: str, said: str) -> None:
     images = ImageMaker.from_environment({"OPENAI_API_KEY": KEY, "WEFT_IMAGES": setting})
     made = await images.generate(ImageRequest(prompt="A hill", width=32, height=32), Palette())
     assert made.is_placeholder

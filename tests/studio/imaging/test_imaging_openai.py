@@ -50,7 +50,7 @@ async def test_a_picture_is_asked_for_and_read() -> None:
     }
 
 
-async def test_a_transparent_one_says_so() -> None:
+async def test_a_transparent_one_reports_it() -> None:
     async with ScriptedServer([MADE]) as server:
         wanted = ImageRequest(prompt="A logo", width=100, height=100, transparent=True)
         await OpenAIImages(KEY, "gpt-image-2.6-sunburst", base_url=server.url).generate(wanted)
@@ -170,7 +170,7 @@ def test_the_key_is_not_in_what_is_printed() -> None:
 
 
 @given(st.integers(16, 2048), st.integers(16, 2048))
-def test_every_size_is_one_that_the_models_take(width: int, height: int) -> None:
+def test_every_size_is_one_that_the_models_accept(width: int, height: int) -> None:
     across, down = map(int, request_size(width, height).split("x"))
     assert across % 16 == 0
     assert down % 16 == 0

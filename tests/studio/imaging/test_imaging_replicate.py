@@ -62,7 +62,7 @@ async def test_pictures_are_sent_small_in_the_request_and_large_by_upload() -> N
     assert edit.body["input"]["prompt"] == "Make it red"
 
 
-async def test_what_takes_too_long_is_cancelled_there() -> None:
+async def test_what_is_too_slow_is_cancelled_there() -> None:
     replies = [Reply.json({"id": "abc123", "status": "processing"}, 202), Reply.json({"status": "canceled"})]
     async with ScriptedServer(replies) as server:
         with pytest.raises(ProviderTimeout):

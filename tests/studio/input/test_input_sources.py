@@ -30,7 +30,7 @@ async def test_bytes_a_file_and_a_data_url_are_the_same_picture(tmp_path: Path) 
     assert len({each.data for each in found}) == 1
 
 
-async def test_an_error_says_which_picture_is_meant(tmp_path: Path) -> None:
+async def test_an_error_states_which_picture_is_meant(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^Picture 2 is not a picture"):
         await load_picture(b"no", name="Picture 2")
     with pytest.raises(BadInput, match=r"^The picture \(none\.png\) cannot be read: No such file") as caught:

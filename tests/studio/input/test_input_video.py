@@ -56,7 +56,7 @@ def colours(frames: list[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP"])
-async def test_an_animation_is_told_by_its_states(kind: str) -> None:
+async def test_an_animation_is_reported_by_its_states(kind: str) -> None:
     frames = await read_video(gif(kind))
     assert colours(frames) == ["white", "navy", "green", "orange"]
     assert [each.seconds for each in frames] == sorted(each.seconds for each in frames)
@@ -65,7 +65,7 @@ async def test_an_animation_is_told_by_its_states(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "codec"), [(".mp4", "mpeg4"), (".webm", "libvpx"), (".avi", "mjpeg")])
-async def test_a_recording_is_told_by_its_states(tmp_path: Path, suffix: str, codec: str) -> None:
+async def test_a_recording_is_reported_by_its_states(tmp_path: Path, suffix: str, codec: str) -> None:
     frames = await read_video(video(tmp_path, suffix, codec))
     assert colours(frames) == ["white", "navy", "green", "orange"]
     assert 0.9 <= frames[1].seconds < 2.1
@@ -93,14 +93,16 @@ async def test_a_damaged_recording_is_one_sentence() -> None:
         assert "\n" not in str(caught.value)
 
 
-async def test_without_a_decoder_one_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_decoder_one_sentence_states_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInput, match=r"needs ffmpeg to be decoded .* an animated GIF or WebP works without\."):
         await read_video(b"\0\0\0\x18ftypmp42" + bytes(200))
     assert len(await read_video(gif())) == 4
 
 
-def test_kinds_are_told_by_content() -> None:
+def test_kinds_are_reported_by_content() -> None:
     assert video_kind(b"\0\0\0\x18ftypisom") == "mov"
     assert video_kind(b"\0\0\0\x18ftypheic") is None
     assert video_kind(b"RIFF\0\0\0\0AVI LIST") == "avi"

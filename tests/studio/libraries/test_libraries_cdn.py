@@ -85,7 +85,7 @@ def test_fonts_come_from_this_machine() -> None:
 
 
 @pytest.mark.parametrize("name", ['a"}body{', "x;}", "<b>", "a\\", ""])
-def test_no_name_of_a_font_can_leave_its_rule(name: str) -> None:
+def test_no_name_of_a_font_can_escape_its_rule(name: str) -> None:
     assert font_css(f"https://fonts.googleapis.com/css2?family={quote(name)}") == ""
 
 

@@ -123,7 +123,7 @@ def test_the_notice_lists_every_package() -> None:
         assert f"| {package.name} | {package.version} | {package.license} |\n" in notice
 
 
-def test_without_the_files_one_sentence_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_files_one_sentence_states_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vendored, "VENDOR", tmp_path)
     assert serve_library("https://unpkg.com/vue@3") is None
     with pytest.raises(ConfigurationError, match=r"run scripts/vendor_libraries\.py"):

@@ -121,7 +121,7 @@ def test_another_hash_keeps_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatc
     assert bench.kept == set()
 
 
-def test_a_new_version_takes_the_place_of_the_old(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_version_replaces_the_old(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.archives[URL] = GOOD
     bench.write()
     (bench.vendor / "older@1.0.0").mkdir(parents=True)
@@ -131,7 +131,7 @@ def test_a_new_version_takes_the_place_of_the_old(bench: Bench, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("keep", [("none.js",), ()])
-def test_a_package_without_its_files_is_said(
+def test_a_package_without_its_files_is_reported(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, keep: tuple[str, ...]
 ) -> None:
     bench.archives[URL] = GOOD
@@ -141,7 +141,7 @@ def test_a_package_without_its_files_is_said(
     assert bench.kept == set()
 
 
-def test_a_package_that_is_not_there_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_not_there_is_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     bench.write()
     with pytest.raises(SystemExit, match=r"@x/y 1\.2\.3 cannot be fetched: the registry answered 404"):
         bench.run(monkeypatch)

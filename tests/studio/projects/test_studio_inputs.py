@@ -151,7 +151,7 @@ async def test_a_chosen_element_is_named_with_its_place(tmp_path: Path) -> None:
         (PromptBody(videos=[SourceBody(data="data:video/mp4;base64,aGVsbG8=")]), "The recording is no recording"),
     ],
 )
-async def test_what_cannot_be_used_is_said_in_one_sentence(prompt: PromptBody, sentence: str) -> None:
+async def test_what_cannot_be_used_is_reported_in_one_sentence(prompt: PromptBody, sentence: str) -> None:
     with pytest.raises(WeftError) as caught:
         await read_brief(prompt)
     said = str(caught.value)
@@ -170,7 +170,7 @@ async def test_what_cannot_be_used_is_said_in_one_sentence(prompt: PromptBody, s
         (BuildRequest(text="A page", files={"a": b"", "a/b": b""}), "is a file"),
     ],
 )
-async def test_a_brief_that_cannot_be_built_leaves_no_project(
+async def test_a_brief_that_cannot_be_built_keeps_no_project(
     tmp_path: Path, brief: BuildRequest, sentence: str
 ) -> None:
     async with desk(tmp_path, writes(page())) as studio:

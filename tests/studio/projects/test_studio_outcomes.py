@@ -83,7 +83,7 @@ async def test_a_variant_that_is_cancelled_before_it_begins_never_asks_its_model
         await studio.check(version)
 
 
-async def test_whoever_looks_while_variants_begin_takes_none_for_lost(tmp_path: Path) -> None:
+async def test_anyone_who_looks_while_variants_begin_treats_none_as_lost(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
 
         async def looking() -> None:
@@ -110,7 +110,7 @@ async def test_whoever_looks_while_variants_begin_takes_none_for_lost(tmp_path: 
         await asyncio.wait([looker])
 
 
-async def test_every_change_is_seen_by_whoever_watches(tmp_path: Path) -> None:
+async def test_every_change_is_seen_by_anyone_who_watches(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
         project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=("good",), variants=3))
         states = studio.studio.watch(OWNER, project.id)
@@ -182,7 +182,7 @@ async def test_versions_fork_from_any_variant_and_nothing_is_lost(tmp_path: Path
         assert (await studio.context.sessions.list()).sessions == []
 
 
-async def test_a_variant_is_tried_again_with_all_it_was_asked_with(tmp_path: Path) -> None:
+async def test_a_variant_is_retried_with_all_it_was_asked_with(tmp_path: Path) -> None:
     broken = [True]
 
     def model() -> ModelLike:
@@ -211,7 +211,7 @@ async def test_a_variant_is_tried_again_with_all_it_was_asked_with(tmp_path: Pat
             await studio.studio.retry(OWNER, project.id, VariantRef(edited.id, 0))
 
 
-async def test_one_that_never_began_can_be_tried_again(tmp_path: Path) -> None:
+async def test_one_that_never_began_can_be_retried(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
         project, first = await studio.built(BuildRequest(text="A page", models=("missing",)))
         assert first.variants[0].status == "failed"
@@ -221,7 +221,7 @@ async def test_one_that_never_began_can_be_tried_again(tmp_path: Path) -> None:
         assert second.variants[0].status == "completed"
 
 
-async def test_a_variant_at_work_is_not_tried_again(tmp_path: Path) -> None:
+async def test_a_variant_at_work_is_not_retried(tmp_path: Path) -> None:
     async with desk(tmp_path, SCRIPTS) as studio:
         project = await studio.studio.create(OWNER, BuildRequest(text="A page", models=("slow",)))
         with pytest.raises(WeftError, match="still running; cancel it"):

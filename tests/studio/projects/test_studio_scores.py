@@ -46,7 +46,7 @@ async def browser(monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Browser]:
 
 
 @needs_chromium
-async def test_a_low_score_is_followed_by_a_turn_that_mends(tmp_path: Path, browser: Browser) -> None:
+async def test_a_low_score_is_followed_by_a_turn_that_repairs(tmp_path: Path, browser: Browser) -> None:
     seen = await browser.render(
         ProjectPreview(find_stack("html_css"), {"index.html": GOOD}), viewport=Viewport(800, 600)
     )
@@ -92,7 +92,7 @@ async def test_without_chromium_all_is_there_but_the_score(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize("kind", ["cancelled", "failed"])
-async def test_what_was_stopped_or_failed_is_not_mended(
+async def test_what_was_stopped_or_failed_is_not_repaired(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[str] = []

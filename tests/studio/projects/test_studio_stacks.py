@@ -74,7 +74,7 @@ async def test_a_page_of_one_file_begins_empty(tmp_path: Path) -> None:
         assert preview.answer(PAGE) is None
 
 
-async def test_an_unknown_stack_is_one_sentence_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_an_unknown_stack_is_one_sentence_and_cleans_up(tmp_path: Path) -> None:
     async with desk(tmp_path, lambda: S(["Hello."])) as studio:
         with pytest.raises(Exception, match=r"There is no stack 'cobol'; choose one of html_tailwind, "):
             await studio.studio.create(OWNER, BuildRequest(stack="cobol", text="A page"))

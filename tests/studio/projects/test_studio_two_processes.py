@@ -89,7 +89,7 @@ async def _completed(studio: Studio, project: str) -> None:
                 return
 
 
-async def test_a_project_that_another_process_deletes_is_gone(tmp_path: Path) -> None:
+async def test_a_project_that_another_process_deletes_is_missing(tmp_path: Path) -> None:
     async with desk(tmp_path, writes(page())) as here, desk(tmp_path, writes(page())) as there:
         made, _ = await here.built(BuildRequest(text="A page", variants=1))
         async with aclosing(there.studio.watch(OWNER, made.id)) as states:

@@ -94,7 +94,7 @@ def test_a_design_system_comes_last() -> None:
     assert "design system" not in build_prompt(PromptRequest(design_system=DesignSystem("x", " ")), PAGE).system
 
 
-def test_an_element_is_told_precisely() -> None:
+def test_an_element_is_reported_precisely() -> None:
     files = {"index.html": '<ul>\n<li class="a">1</li>\n<li class="a">2</li>\n</ul>'}
     element = ChosenElement(html='<li class="a">2</li>', path="ul > li:nth-child(2)", index=2, count=2)
     said = build_prompt(PromptRequest(text="Red.", files=files, element=element), PAGE).messages[0].text
@@ -102,7 +102,7 @@ def test_an_element_is_told_precisely() -> None:
     assert said.endswith("It is written in `index.html`, line 3. Its place in the page is `ul > li:nth-child(2)`.")
 
 
-def test_nothing_in_a_request_is_taken_for_a_place() -> None:
+def test_nothing_in_a_request_is_treated_as_a_place() -> None:
     said = (
         build_prompt(PromptRequest(mode="text", text="Write {{request}} and {{rules}} on it."), PAGE).messages[0].text
     )

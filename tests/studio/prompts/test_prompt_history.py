@@ -65,7 +65,7 @@ def test_a_page_that_was_answered_as_text_is_a_file() -> None:
     assert "-<html><p>one</p></html>\n+<html><p>two</p></html>" in messages[3].text
 
 
-def test_files_that_went_are_said() -> None:
+def test_files_that_went_are_reported() -> None:
     history = (
         HistoryMessage(role="assistant", files={"a.html": "1", "b.css": "2"}),
         HistoryMessage(role="assistant", files={"a.html": "1"}),
@@ -109,7 +109,7 @@ def test_the_first_request_and_the_last_answer_stay() -> None:
     ),
     st.integers(0, 20_000),
 )
-def test_any_history_fits_and_takes_turns(history: list[HistoryMessage], room: int) -> None:
+def test_any_history_fits_and_alternates(history: list[HistoryMessage], room: int) -> None:
     messages = history_messages(history, "a", room)
     roles = [message.role for message in messages]
     assert all(one != two for one, two in itertools.pairwise(roles))

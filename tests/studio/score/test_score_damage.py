@@ -142,7 +142,7 @@ def test_equal_texts_are_matched_by_place() -> None:
     assert {difference.box[1] // 100 for difference in found.differences} == {0}, "the first row is what is missing"
 
 
-def test_differences_say_what_is_wrong() -> None:
+def test_differences_state_what_is_wrong() -> None:
     copy = drawn(
         [
             WORDS[0]._replace(colour=(0, 0, 255)),
@@ -165,7 +165,7 @@ def test_differences_say_what_is_wrong() -> None:
     assert y < 280 < y + h
 
 
-def test_a_longer_page_is_said_to_be_so() -> None:
+def test_a_longer_page_is_reported_to_be_so() -> None:
     found = score(TARGET, drawn(size=(WIDTH, 2 * HEIGHT)))
     assert any(
         d.kind == "height" and d.sentence == "The page is 600 px taller than the target." for d in found.differences
@@ -193,7 +193,7 @@ def test_text_that_cannot_be_seen_does_not_count() -> None:
     assert score(TARGET, hidden).overall == 1.0
 
 
-def test_colours_are_taken_from_the_picture_where_nobody_tells() -> None:
+def test_colours_are_read_from_the_picture_where_nobody_reports() -> None:
     assert TARGET.texts is not None
     unknown = tuple(TextBlock(t.text, t.x - 3, t.y - 3, t.w + 6, t.h + 6) for t in TARGET.texts)
     assert score(TARGET, PageImage(TARGET.image, unknown)).colour > 0.98

@@ -43,7 +43,7 @@ def words(rendering: Rendering) -> str:
 
 
 @pytest.mark.parametrize("name", list(load_stacks()))
-async def test_a_project_shows_and_says_nothing_in_the_console(browser: Browser, name: str) -> None:
+async def test_a_project_shows_and_is_silent_in_the_console(browser: Browser, name: str) -> None:
     seen = await look(browser, name, project(name))
     assert seen.console == ()
     assert seen.failed == ()
@@ -88,7 +88,7 @@ async def test_modules_styles_and_assets_of_a_project_work(browser: Browser) -> 
         ("export default () => <p>;", "src/App.jsx: "),
     ],
 )
-async def test_what_is_wrong_in_a_project_is_said(browser: Browser, code: str, said: str) -> None:
+async def test_what_is_wrong_in_a_project_is_reported(browser: Browser, code: str, said: str) -> None:
     files: dict[str, str | bytes] = {**find_stack("react_vite").scaffold, "src/App.jsx": code}
     seen = await look(browser, "react_vite", files, quiet_seconds=0.3)
     assert any(said in line for line in seen.console), seen.console

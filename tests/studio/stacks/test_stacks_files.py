@@ -45,7 +45,7 @@ def test_the_project_with_a_build_is_complete() -> None:
     assert find_stack("html_css").is_single_file
 
 
-def test_an_unknown_stack_says_which_there_are() -> None:
+def test_an_unknown_stack_states_which_there_are() -> None:
     with pytest.raises(ConfigurationError, match=r"no stack 'cobol'; choose one of html_tailwind, .*react_vite"):
         find_stack("cobol")
 

@@ -97,7 +97,7 @@ def test_a_drawing_stands_in_a_page_of_its_own() -> None:
 @needs_libraries
 @settings(deadline=None)
 @given(st.text())
-def test_no_module_can_leave_its_element(text: str) -> None:
+def test_no_module_can_escape_its_element(text: str) -> None:
     text += "</script><script>alert(1)//<!--"
     page = page_of("react_vite", {**find_stack("react_vite").scaffold, "src/App.jsx": text})
     inside = page.partition('id="weft-files">')[2].partition("</script>")[0]

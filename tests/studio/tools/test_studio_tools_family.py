@@ -87,7 +87,7 @@ async def test_an_option_is_read_counted_from_one() -> None:
     assert none.status == "invalid_input"
 
 
-async def test_a_long_option_is_cut_and_says_so() -> None:
+async def test_a_long_option_is_cut_and_reports_it() -> None:
     done = await ran(
         call("retrieve_option", option_number=1), find=finder(options=[{"a.html": b"a" * 150_000, "b.html": b"b" * 10}])
     )

@@ -95,7 +95,7 @@ async def test_a_model_that_is_in_no_list() -> None:
     assert _response(events).cost_usd is None
 
 
-async def test_replicate_does_not_say() -> None:
+async def test_replicate_does_not_state() -> None:
     failed = Reply.json({"id": "p1", "status": "failed", "error": "no"})
     async with ScriptedServer(lambda _: failed) as server:
         painter = ReplicateImages("k", base_url=server.url, attempts=1)

@@ -72,7 +72,7 @@ async def test_cancelling_closes_the_connection_and_writes_nothing() -> None:
         await agent.close()
 
 
-async def test_a_project_that_is_too_large_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_project_that_is_too_large_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(context, "MAX_FILES", 3)
     files = {"index.html": PAGE} | {f"{number}.txt": "x" for number in range(4)}
     done = await ran(call("screenshot_preview"), files=files)

@@ -90,7 +90,7 @@ async def test_without_a_key_placeholders_are_drawn_and_called_so() -> None:
     assert done.picture("assets/tiny.png").mode == "RGBA"
 
 
-async def test_a_provider_that_fails_leaves_no_broken_link() -> None:
+async def test_a_provider_that_fails_keeps_no_broken_link() -> None:
     painter = Painter(error=RateLimited("Test painter gets too many requests; wait a little."))
     wanted = [{"prompt": "A hill", "name": "hill", "width": 200, "height": 100}]
     done = await ran(call("generate_images", images=wanted), images=ImageMaker((painter,)))
@@ -191,7 +191,7 @@ async def test_a_provider_changes_a_picture_and_its_size_stays() -> None:
     assert "Changed by Test painter." in done.result.text
 
 
-async def test_plain_changes_are_made_here_and_said_word_for_word() -> None:
+async def test_plain_changes_are_made_here_and_sent_word_for_word() -> None:
     done = await ran(
         call("edit_image", path="a.jpg", instruction="Make it black and white and add a cat", save_as="../grey.jpg"),
         files={"a.jpg": picture_file("JPEG")},

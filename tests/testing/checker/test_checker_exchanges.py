@@ -129,7 +129,7 @@ def test_i51_other_turns() -> None:
     assert found(retried().change(ExchangeResponse, turns=4)) == {"I51"}
 
 
-def test_i51_a_limit_that_is_not_said() -> None:
+def test_i51_a_limit_that_is_not_reported() -> None:
     assert found(limited().change(ExchangeResponse, status="completed")) == {"I51"}
     assert found(limited().change(ExchangeResponse, limit=None)) == {"I51"}
 
@@ -155,6 +155,6 @@ def test_i60_the_next_exchange_is_not_cancelled() -> None:
     assert found(log) == set()
 
 
-def test_what_is_wrong_with_one_exchange_is_told_once() -> None:
+def test_what_is_wrong_with_one_exchange_is_reported_once() -> None:
     told = check_log(event_at(plain(), UserMessage, exchange="exc_x"))
     assert sorted(violation.invariant for violation in told) == ["I04", "I10", "I11"]

@@ -53,7 +53,7 @@ def test_i40_another_hash_before() -> None:
     assert found(written("one", None, "two").change(FileChanged, 2, prev_hash=digest("one"))) == {"I40"}
 
 
-def test_i40_says_where() -> None:
+def test_i40_states_where() -> None:
     log = written("one", "two").change(FileChanged, 1, revision=5)
     assert [v.seq for v in check_log(log.events())] == [log.find(FileChanged, 1) + 1]
 
@@ -96,7 +96,7 @@ def test_i42_of_no_call() -> None:
     assert "I42" in found(one_call().insert(FilePreview("call_9", "a", 0, "x"), before=ExchangeResponse))
 
 
-def test_i42_a_failed_tool_takes_its_preview_back() -> None:
+def test_i42_a_failed_tool_withdraws_its_preview() -> None:
     assert found(cut_off()) == set()
     assert found(cut_off().cut(FilePreviewReset)) == {"I42"}
     assert found(cut_off().change(FilePreviewReset, path="b.html")) == {"I42"}
@@ -111,7 +111,7 @@ def test_i42_a_preview_may_begin_anew_after_its_reset() -> None:
     assert found(log.cut(FilePreviewReset)) >= {"I63", "I42"}
 
 
-def test_i42_a_discarded_message_takes_its_previews_back() -> None:
+def test_i42_a_discarded_message_withdraws_its_previews() -> None:
     asked = call(path="index.html", content=PAGE)
     log = Log().open().start()
     log.block(0, asked, {asked.id: ("index.html", "<h1>Wrong")})

@@ -64,7 +64,7 @@ def test_i20_closed_twice() -> None:
     assert "I20" in found(retried().double(MessageDiscarded))
 
 
-def test_i20_closed_both_ways() -> None:
+def test_i20_closed_by_both_events() -> None:
     assert "I20" in found(plain().insert(MessageDiscarded("msg_ses_1_1", OVERLOADED), before=ExchangeResponse))
 
 
@@ -76,7 +76,7 @@ def test_i20_another_is_closed() -> None:
     assert "I20" in found(plain().change(MessageStop, message="msg_other"))
 
 
-def test_i20_opened_again() -> None:
+def test_i20_reopened() -> None:
     log = Log().open().turn("One.")
     log.messages = 0
     assert "I20" in found(log.turn("Two.").close())
@@ -164,7 +164,7 @@ def test_i24_a_delta_is_missing_or_twice() -> None:
     assert found(plain().double(ThinkingDelta)) == {"I24"}
 
 
-def test_i24_thoughts_that_were_not_said() -> None:
+def test_i24_thoughts_that_were_not_reported() -> None:
     assert found(with_content(plain(), Text("Hello, "), Text("world."))) == {"I24"}
 
 
@@ -288,7 +288,7 @@ def _discarded_call() -> Log:
     return log.turn(asked, attempt=2).run(asked).result(asked).turn("Done.").close()
 
 
-def test_i28_an_id_may_come_again_in_the_next_attempt() -> None:
+def test_i28_an_id_may_repeat_in_the_next_attempt() -> None:
     assert found(_discarded_call()) == set()
 
 
@@ -332,7 +332,7 @@ def test_i29_after_a_resume_a_turn_may_begin_anew_or_count_on() -> None:
     assert found(resumed_message().change(MessageStart, 1, attempt=3)) == {"I29"}
 
 
-def test_a_broken_call_may_say_anything() -> None:
+def test_a_broken_call_may_state_anything() -> None:
     asked = broken_call(raw="not json")
     log = Log().open().turn(asked).result(asked, "invalid_input").turn("Sorry.").close()
     assert found(log) == set()

@@ -53,14 +53,14 @@ def test_i63_a_message_goes_on_after_a_crash() -> None:
     assert found(log) == {"I63"}
 
 
-def test_i63_said_again_after_a_crash() -> None:
+def test_i63_repeated_after_a_crash() -> None:
     again = TextDelta(0, "msg_ses_1_1.0", "Half")
     assert found(resumed_message().insert(again, before=MessageDiscarded)) == {"I63"}
     stop = TextContentBlockStop(0, "msg_ses_1_1.0")
     assert found(resumed_message().insert(stop, before=MessageDiscarded)) == {"I63"}
 
 
-def test_i63_the_same_message_begins_again() -> None:
+def test_i63_the_same_message_restarts() -> None:
     assert "I63" in found(resumed_message().change(MessageStart, 1, message="msg_ses_1_1"))
     log = Log().open().start().resume().drop_message()
     log.messages = 0
@@ -82,7 +82,7 @@ def dequeued(log: Log) -> Log:
     return log
 
 
-def test_i60_what_was_taken_out_of_the_queue_runs() -> None:
+def test_i60_what_was_removed_from_the_queue_runs() -> None:
     assert found(dequeued(Log().open().turn("One.").close().open().close("cancelled"))) == set()
     assert found(dequeued(Log().open().turn("One.").close().open().turn("Two.").close())) == {"I60"}
 

@@ -32,7 +32,7 @@ def test_denied() -> None:
     assert check_log(approved(allowed=False).events()) == []
 
 
-def test_an_unfinished_log_is_wrong_once_it_is_said_to_be_complete() -> None:
+def test_an_unfinished_log_is_wrong_once_it_is_reported_to_be_complete() -> None:
     events = tools().events()
     assert {violation.invariant for violation in check_log(events[:-1])} == {"I11"}
 
@@ -58,7 +58,7 @@ def test_event_by_event() -> None:
     assert str(told[0][1]) == f"{where}: the exchange says 9 turns and has 2. {INVARIANTS['I51']}"
 
 
-def test_a_violation_says_where() -> None:
+def test_a_violation_states_where() -> None:
     log = plain().change(ExchangeResponse, turns=7)
     assert check_log(log.events()) == [
         Violation("I51", len(log.entries), "the exchange says 7 turns and has 1", "ses_1")

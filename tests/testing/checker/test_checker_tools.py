@@ -157,13 +157,13 @@ def test_i36_the_same_attempt_after_a_crash() -> None:
     assert found(resumed().change(ToolExecuting, 0, attempt=2)) == {"I36"}
 
 
-def test_i36_what_is_not_idempotent_runs_again_after_a_crash() -> None:
+def test_i36_what_is_not_idempotent_reruns_after_a_crash() -> None:
     assert found(resumed().change(ToolExecuting, 1, idempotent=False)) == {"I36"}
     assert found(resumed().change(ToolExecuting, 2, idempotent=False)) == {"I36"}
 
 
 @pytest.mark.parametrize("status", ["error", "cancelled", "timeout"])
-def test_i36_broken_off_and_not_said(status: str) -> None:
+def test_i36_broken_off_and_not_reported(status: str) -> None:
     assert found(resumed().change(ToolFailed, status=status).change(ToolResult, status=status)) == {"I36"}
 
 

@@ -201,7 +201,7 @@ def test_any_text_is_a_glob_or_a_fault(pattern: str, path: str) -> None:
     matcher.matches(path.encode("utf-8", "replace").decode())
 
 
-def test_no_pattern_takes_long() -> None:
+def test_no_pattern_is_slow() -> None:
     start = time.monotonic()
     for pattern in ("*a" * 500 + "b", "**/" * 300 + "x", "?*" * 500, "{a*,*a}" * 200 + "b"):
         try:

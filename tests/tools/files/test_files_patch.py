@@ -56,7 +56,7 @@ async def test_every_section_of_the_marked_form(bench: Bench) -> None:
     assert "Deleted gone.bin" in done.text
 
 
-async def test_a_heading_says_which_of_two_places(bench: Bench) -> None:
+async def test_a_heading_states_which_of_two_places(bench: Bench) -> None:
     bench.put("a.py", CODE)
     patch = marked("*** Update File: a.py", "@@ def second():", "-    x = 1", "+    x = 2")
     await bench.run(apply_patch, patch=patch)
@@ -183,7 +183,7 @@ async def test_wrong_counts_and_lost_spaces_are_forgiven(bench: Bench) -> None:
     assert bench.text("a.txt") == "a\n\nB\nc\n"
 
 
-async def test_crlf_files_take_lf_patches_and_stay_crlf(bench: Bench) -> None:
+async def test_crlf_files_accept_lf_patches_and_stay_crlf(bench: Bench) -> None:
     bench.put("a.txt", "one\r\ntwo\r\nthree\r\n")
     await bench.run(apply_patch, patch=marked("*** Update File: a.txt", "@@", " one", "-two", "+2", "+2½"))
     assert bench.content("a.txt") == "one\r\n2\r\n2½\r\nthree\r\n".encode()
@@ -265,7 +265,7 @@ def test_any_text_is_a_patch_or_a_fault(patch: str) -> None:
         assert bench.text("f") == "a\nb\n"
 
 
-def test_repetition_takes_no_time() -> None:
+def test_repetition_is_fast() -> None:
     text = "a\n" * 100_000
     start = time.monotonic()
     for old in (["a"] * 40_000 + ["b"], ["a"] * 40_000, ["a"], ["b"] * 40_000):

@@ -61,7 +61,7 @@ async def test_an_empty_file(bench: Bench) -> None:
     assert (await bench.run(read_file, path="a.txt")).text == "=== a.txt (empty) ==="
 
 
-async def test_a_long_file_is_cut_and_says_where_to_go_on(bench: Bench) -> None:
+async def test_a_long_file_is_cut_and_states_where_to_go_on(bench: Bench) -> None:
     bench.put("a.txt", "".join(f"{number}\n" for number in range(1, 5001)))
     done = await bench.run(read_file, path="a.txt")
     assert done.truncated

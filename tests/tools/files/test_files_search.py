@@ -359,7 +359,7 @@ def test_ripgrep_never_misses_a_file(tmp_path_factory: pytest.TempPathFactory, p
 
 
 @needs_ripgrep
-def test_s17_ripgrep_takes_no_argument_for_an_option(tmp_path: Path) -> None:
+def test_s17_ripgrep_accepts_no_argument_for_an_option(tmp_path: Path) -> None:
     for folder in ("--pre", "-rf"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "-x").write_text("--pre=./x\n")

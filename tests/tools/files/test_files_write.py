@@ -22,7 +22,7 @@ async def test_a_new_file_with_its_folders(bench: Bench, tool: Tool) -> None:
 
 
 @both
-async def test_it_replaces_what_is_there_and_says_so(bench: Bench, tool: Tool) -> None:
+async def test_it_replaces_what_is_there_and_reports_it(bench: Bench, tool: Tool) -> None:
     bench.put("a.txt", "one\ntwo\n")
     done = await bench.run(tool, path="a.txt", content="one\n2\nthree\n")
     assert bench.text("a.txt") == "one\n2\nthree\n"
@@ -37,7 +37,7 @@ async def test_the_same_content_changes_nothing(bench: Bench) -> None:
     assert not done.changes
 
 
-async def test_again_and_again_the_revisions_go_on(bench: Bench) -> None:
+async def test_repeatedly_the_revisions_go_on(bench: Bench) -> None:
     numbers = list[int]()
     for text in ("1", "2", "3"):
         done = await bench.run(create_file, path="index.html", content=text)

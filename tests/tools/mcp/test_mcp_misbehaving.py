@@ -35,7 +35,7 @@ async def test_an_older_protocol() -> None:
             await run(tools["raw__echo"], text="hi")
 
 
-async def test_servers_that_do_not_start_leave_the_others_working() -> None:
+async def test_servers_that_do_not_start_keep_the_others_working() -> None:
     configs = [
         raw(),
         raw("exit", name="exits"),
@@ -130,7 +130,7 @@ async def test_what_escapes_with_our_pipes_holds_nothing_open() -> None:
 
 
 @needs_proc
-async def test_cancelling_a_start_is_prompt_and_leaves_nothing() -> None:
+async def test_cancelling_a_start_is_prompt_and_cleans_up() -> None:
     before = children()
     servers = McpServers([raw("silent")])
     task = asyncio.create_task(servers.__aenter__())
@@ -224,7 +224,7 @@ def test_the_log_keeps_the_end(chunks: list[bytes]) -> None:
     assert log.text() == b"".join(chunks)[-MAX_LOG:].decode("utf-8", "replace")
 
 
-def test_without_the_package_it_says_what_to_install() -> None:
+def test_without_the_package_it_states_what_to_install() -> None:
     code = (
         "import sys; sys.modules['mcp'] = None\n"
         "try:\n    import weft.tools.mcp\n"

@@ -82,7 +82,7 @@ async def test_a_call_that_hangs_ends_in_time(tmp_path: Path) -> None:
         assert (await run(by_name(servers)["real__echo"], text="on")).content == "on"
 
 
-async def test_a_server_that_leaves_in_the_middle_is_started_again(servers: McpServers) -> None:
+async def test_a_server_that_disconnects_in_the_middle_is_restarted(servers: McpServers) -> None:
     tools = by_name(servers)
     before = (await run(tools["real__pid"])).content
     with pytest.raises(McpFault) as caught:
@@ -94,7 +94,7 @@ async def test_a_server_that_leaves_in_the_middle_is_started_again(servers: McpS
     assert servers.changes == []
 
 
-async def test_a_server_killed_in_the_middle_is_started_again(servers: McpServers, tmp_path: Path) -> None:
+async def test_a_server_killed_in_the_middle_is_restarted(servers: McpServers, tmp_path: Path) -> None:
     tools, mark = by_name(servers), tmp_path / "mark"
     others = asyncio.gather(
         *(run(tools["real__hang"], mark=str(tmp_path / f"{n}")) for n in range(3)), return_exceptions=True
@@ -112,7 +112,7 @@ async def test_a_server_killed_in_the_middle_is_started_again(servers: McpServer
     assert not is_alive(pid)
 
 
-async def test_a_server_killed_between_calls_is_started_again(servers: McpServers) -> None:
+async def test_a_server_killed_between_calls_is_restarted(servers: McpServers) -> None:
     tools = by_name(servers)
     pid = int(str((await run(tools["real__pid"])).content))
     os.kill(pid, signal.SIGKILL)

@@ -122,7 +122,7 @@ def test_other_drafts(schema: Any, valid: list[Any], invalid: list[Any]) -> None
     _hold(schema, valid, invalid)
 
 
-def test_a_schema_may_say_which_draft_its_parts_are_in() -> None:
+def test_a_schema_may_state_which_draft_its_parts_are_in() -> None:
     old = {"$id": "http://example.com/old", **DRAFT_7, "items": [{"type": "string"}]}
     _hold(
         {"properties": {"a": old, "b": {"prefixItems": [{"type": "null"}]}}}, [{"a": ["x"], "b": [None]}], [{"a": [1]}]

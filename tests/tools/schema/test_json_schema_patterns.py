@@ -101,7 +101,7 @@ def test_what_is_no_pattern(source: str) -> None:
         ("[ab]*a[ab]{200}c", "ab" * 20_000),
     ],
 )
-def test_no_pattern_takes_long(source: str, text: str) -> None:
+def test_no_pattern_is_slow(source: str, text: str) -> None:
     started = time.monotonic()
     assert not JsonSchema({"pattern": source}).is_valid(text)
     assert not JsonSchema({"propertyNames": {"pattern": source}}).is_valid({text: 1})

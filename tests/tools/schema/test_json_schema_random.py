@@ -174,7 +174,7 @@ def in_place(schema: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("draft", list(DRAFTS))
-def test_both_say_the_same(draft: str) -> None:
+def test_both_state_the_same(draft: str) -> None:
     @settings(max_examples=EXAMPLES, deadline=None)
     @given(schemas(draft), st.lists(VALUES, min_size=1, max_size=5))
     def check(schema: dict[str, Any], values: list[Any]) -> None:

@@ -73,7 +73,7 @@ def test_a_schema_that_holds_itself() -> None:
     ]
 
 
-def test_a_reference_that_goes_in_a_circle_says_nothing() -> None:
+def test_a_reference_that_goes_in_a_circle_is_silent() -> None:
     assert JsonSchema({"$ref": "#"}).is_valid(1)
     defs: dict[str, Any] = {"a": {"allOf": [{"$ref": "#/$defs/b"}, INT]}, "b": {"$ref": "#/$defs/a"}}
     schema = {"$ref": "#/$defs/a", "$defs": defs}
@@ -105,7 +105,7 @@ def test_a_dynamic_reference_is_for_the_outermost() -> None:
     assert JsonSchema(loose).is_valid({"children": [{"childern": []}]})
 
 
-def test_what_was_found_out_on_one_way_does_not_hold_on_another() -> None:
+def test_what_was_found_out_on_one_method_does_not_hold_on_another() -> None:
     def of(name: str, kind: str) -> Any:
         return {"$id": name, "$ref": "list", "$defs": {"item": {"$dynamicAnchor": "item", "type": kind}}}
 

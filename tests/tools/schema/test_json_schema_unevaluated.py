@@ -64,7 +64,7 @@ def test_what_is_left_may_have_a_schema_of_its_own() -> None:
     assert [(each.where, each.message) for each in schema.problems({"b": "x"})] == [("b", '"x" is not an integer')]
 
 
-def test_what_is_left_is_told_only_when_all_else_is_right() -> None:
+def test_what_is_left_is_reported_only_when_all_else_is_right() -> None:
     schema = JsonSchema({"properties": {"a": {"type": "integer"}}, "required": ["c"], "unevaluatedProperties": False})
     assert [each.message for each in schema.problems({"a": 1, "b": 1})] == ['"c" is required']
     assert [each.message for each in schema.problems({"a": 1, "c": 1})] == ['"c" is not known here']

@@ -79,14 +79,14 @@ async def test_a_normal_end_ends_what_was_left_running(place: Place):
     assert await all_processes_ended(marker)
 
 
-async def test_what_was_said_before_a_timeout_is_told(place: Place):
+async def test_what_was_sent_before_a_timeout_is_reported(place: Place):
     result = await place.run("echo early; sleep 600", timeout_s=1)
     assert result.text.endswith("early\n")
     assert place.shown() == "early\n"
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.001, 0.003, 0.006, 0.01, 0.02])
-async def test_a_cancel_at_any_moment_of_the_start_leaves_nothing(place: Place, delay: float):
+async def test_a_cancel_at_any_moment_of_the_start_cleans_up(place: Place, delay: float):
     marker = uuid4().hex
     for _ in range(5):
         task = asyncio.create_task(place.run(f"sleep 600 # {marker}"))
@@ -133,7 +133,7 @@ async def test_a_second_cancel_does_not_hurry_the_end(sandbox: Sandbox, tmp_path
     assert await all_processes_ended(marker)
 
 
-async def test_a_killed_server_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
+async def test_a_killed_server_cleans_up(sandbox: Sandbox, tmp_path: Path):
     marker = uuid4().hex
     program = (
         "import asyncio, sys\n"
@@ -152,7 +152,7 @@ async def test_a_killed_server_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
     assert await all_processes_ended(marker)
 
 
-def test_a_loop_that_closes_under_a_command_leaves_nothing(sandbox: Sandbox, tmp_path: Path):
+def test_a_loop_that_closes_under_a_command_cleans_up(sandbox: Sandbox, tmp_path: Path):
     marker = uuid4().hex
     for delay in (0.0, 0.001, 0.005, 0.1):
 
@@ -192,7 +192,7 @@ class Late(Unhurried):
 
 
 @pytest.mark.parametrize("slow", [Unhurried, Late])
-async def test_a_sandbox_that_is_gone_before_it_could_let_anybody_in(
+async def test_a_sandbox_that_is_missing_before_it_could_let_anybody_in(
     sandbox: Sandbox, tmp_path: Path, slow: type[SandboxLimits]
 ):
     launch = sandbox.prepare(str(tmp_path), "touch here", "")
@@ -234,7 +234,7 @@ async def test_long_output_keeps_its_beginning_and_its_end(place: Place):
     assert exit_code(result) == 0
 
 
-async def test_streams_are_told_apart_and_shown_while_the_command_runs(place: Place):
+async def test_streams_are_distinguished_and_shown_while_the_command_runs(place: Place):
     task = asyncio.create_task(place.run("echo out; echo err >&2; sleep 30; echo late"))
     while place.shown() != "out\nerr\n":
         await asyncio.sleep(0.01)
@@ -246,7 +246,7 @@ async def test_streams_are_told_apart_and_shown_while_the_command_runs(place: Pl
         await task
 
 
-async def test_what_is_shown_is_what_is_told(place: Place):
+async def test_what_is_shown_is_what_is_reported(place: Place):
     result = await place.run("for i in 1 2 3; do echo out $i; echo err $i >&2; done; printf 'é%.0s' $(seq 5000)")
     assert result.text.partition("\n")[2] == place.shown()
 
@@ -274,7 +274,7 @@ async def test_input_is_empty(place: Place):
 
 
 @pytest.mark.parametrize("command", ["", "  \n", "echo \0", "x" * 200_000, "echo \ud800"])
-async def test_what_cannot_be_a_command_is_said(place: Place, command: str):
+async def test_what_cannot_be_a_command_is_reported(place: Place, command: str):
     result = await place.run(command)
     assert result.status == "error"
     assert ": The command " in result.text
@@ -302,7 +302,7 @@ async def test_a_command_in_the_background(place: Place):
     assert "There is no background command" in again.text
 
 
-async def test_the_end_of_a_background_command_is_told_once(place: Place):
+async def test_the_end_of_a_background_command_is_reported_once(place: Place):
     await place.run("echo hi; exit 3", background=True)
     result = await place.call("command_output", id="command-1", wait_s=30)
     assert exit_code(result) == 3
@@ -310,9 +310,7 @@ async def test_the_end_of_a_background_command_is_told_once(place: Place):
     assert (await place.call("command_output", id="command-1")).status == "error"
 
 
-async def test_the_session_takes_its_background_commands_along(
-    make_place: Callable[[Sandbox], Place], sandbox: Sandbox
-):
+async def test_the_session_ends_its_background_commands(make_place: Callable[[Sandbox], Place], sandbox: Sandbox):
     place = make_place(sandbox)
     marker = uuid4().hex
     for _ in range(8):

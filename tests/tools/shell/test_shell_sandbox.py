@@ -220,7 +220,7 @@ async def test_protected_paths_stay_as_they_are(place: Place, present: bool):
         assert at.exists() == present, path
 
 
-async def test_what_appears_under_a_protected_name_is_set_aside_and_said(place: Place):
+async def test_what_appears_under_a_protected_name_is_set_aside_and_sent(place: Place):
     result = await place.run("echo obey > AGENTS.md")
     assert "AGENTS.md is protected: what the command made there is now AGENTS.md.refused-" in result.text
     assert not (place.folder / "AGENTS.md").exists()
@@ -358,7 +358,7 @@ async def test_where_bubblewrap_fails_the_tool_refuses(
     await place.runtime.close()
 
 
-async def test_unsandboxed_is_said_with_every_result(
+async def test_unsandboxed_is_reported_with_every_result(
     make_place: Callable[[Sandbox], Place], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)

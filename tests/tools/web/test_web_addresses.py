@@ -47,7 +47,7 @@ def test_wrapping_changes_nothing(inside: IPv4Address) -> None:
 
 
 @given(st.ip_addresses())
-def test_public_is_never_more_than_the_standard_library_says(address: IPv4Address | IPv6Address) -> None:
+def test_public_is_never_more_than_the_standard_library_states(address: IPv4Address | IPv6Address) -> None:
     if is_public(address) and isinstance(address, IPv4Address):
         assert address.is_global
         assert not address.is_multicast

@@ -53,12 +53,12 @@ async def test_the_marks_around_foreign_text_cannot_be_guessed() -> None:
     assert mark not in second
 
 
-async def test_the_address_after_redirects_is_said() -> None:
+async def test_the_address_after_redirects_is_reported() -> None:
     output = await fetch(redirect("/page"))
     assert "/page\nStatus: 200" in str(output.content)
 
 
-async def test_long_text_is_cut_and_it_says_so() -> None:
+async def test_long_text_is_cut_and_it_reports_it() -> None:
     output = await fetch(page("word " * 100_000, "text/plain"), max_chars=1000)
     assert output.truncated
     assert "the first 1,000 of 500,000 characters" in str(output.content)

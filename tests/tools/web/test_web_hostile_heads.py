@@ -47,7 +47,7 @@ async def refused(reply: Reply, kind: str, **limits: float) -> str:
         b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early\r\nlink: x\r\n\r\n" + OK + b"content-length: 5\r\n\r\nhello",
     ],
 )
-async def test_every_way_to_frame_a_body(reply: bytes) -> None:
+async def test_every_method_to_frame_a_body(reply: bytes) -> None:
     assert (await fetched(reply)).body == b"hello"
 
 

@@ -87,7 +87,7 @@ HOSTILE = [
 @pytest.mark.parametrize(
     "piece", [*HOSTILE, "<b>", "<ul><li>", "<pre>a", "<svg>", "<a href=x>y</a>", " ", "`|", "<title>"]
 )
-def test_hostile_pages_take_no_longer_than_others(piece: str) -> None:
+def test_hostile_pages_are_no_slower_than_others(piece: str) -> None:
     html = "<a " + piece * (600_000 // len(piece))
     start = time.perf_counter()
     html_to_text(html, "http://h/")

@@ -71,7 +71,7 @@ async def test_metadata_addresses_are_refused(host: str) -> None:
     assert "not on the public internet" in str(fault)
 
 
-async def test_names_of_private_addresses_are_refused_and_the_address_is_not_told() -> None:
+async def test_names_of_private_addresses_are_refused_and_the_address_is_not_reported() -> None:
     names = Names(metadata_google_internal=[["169.254.169.254"]], intra_test=[["10.1.2.3"]])
     for host in ("metadata.google.internal", "intra.test"):
         fault = await refused(WebFetcher(resolve=names), f"http://{host}/")

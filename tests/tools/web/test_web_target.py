@@ -86,7 +86,7 @@ def test_a_redirect_is_read_like_any_url() -> None:
 
 @given(st.one_of(st.text(), st.text().map("http://".__add__), st.from_regex(r"https?://[0-9a-fx.:\[\]@]{1,30}/")))
 @example("http://a\u200b.example/")
-def test_any_text_is_read_or_refused_and_reading_again_changes_nothing(url: str) -> None:
+def test_any_text_is_read_or_refused_and_rereading_changes_nothing(url: str) -> None:
     try:
         target = parse_target(url)
     except ToolFault:

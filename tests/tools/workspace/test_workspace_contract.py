@@ -61,7 +61,7 @@ def sha(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def test_it_says_what_it_is(bench: Bench) -> None:
+def test_it_states_what_it_is(bench: Bench) -> None:
     assert bench.workspace.is_project is (bench.kind == "memory")
     assert bench.workspace.root == ("" if bench.kind == "memory" else str(bench.folder))
 
@@ -370,7 +370,7 @@ def test_listing(bench: Bench) -> None:
     assert bench.workspace.list().cut is False
 
 
-def test_a_listing_says_when_it_is_cut(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_listing_states_when_it_is_cut(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     module = "memory" if bench.kind == "memory" else "disk"
     monkeypatch.setattr(f"weft.tools.workspace.{module}.MAX_ENTRIES", 3)
     for name in "abc":

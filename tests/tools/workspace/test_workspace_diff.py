@@ -83,7 +83,7 @@ def test_without_a_budget_it_is_longer_and_still_right(old: bytes, new: bytes) -
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="patch is not installed")
-def test_patch_takes_it(tmp_path: Path) -> None:
+def test_patch_accepts_it(tmp_path: Path) -> None:
     cases = [(b"", b"a"), (b"a", b""), (b"a\nb\nc\n", b"a\nB\nc"), (b"x\n" * 20, b"x\n" * 9 + b"y\n" + b"x\n" * 12)]
     for old, new in cases:
         (tmp_path / "f").write_bytes(old)
@@ -126,7 +126,7 @@ def test_what_is_no_text() -> None:
     assert unified_diff("f", None, b"\xff") == "Binary files /dev/null and b/f differ\n"
 
 
-def test_a_long_diff_says_what_is_left_out() -> None:
+def test_a_long_diff_states_what_is_left_out() -> None:
     new = b"".join(b"%06d\n" % number for number in range(50_000))
     diff = unified_diff("f", b"", new)
     assert len(diff.encode()) < MAX_DIFF_BYTES + 200
@@ -135,7 +135,7 @@ def test_a_long_diff_says_what_is_left_out() -> None:
     assert unified_diff("f", b"", b"x" * 100_000).endswith("are left out\n")
 
 
-def test_bad_inputs_take_no_longer_than_good_ones() -> None:
+def test_bad_inputs_are_no_slower_than_good_ones() -> None:
     chance = random.Random(3)
     shuffled = [b"%d\n" % number for number in range(40_000)]
     other = shuffled[:]

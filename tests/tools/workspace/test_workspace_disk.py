@@ -196,7 +196,7 @@ def test_pipes_and_sockets_are_neither_read_nor_replaced(house: House) -> None:
     assert kinds == {"pipe": "other", "socket": "other", "link": "link"}
 
 
-def test_a_hard_link_to_a_file_outside_leaves_it_alone(house: House) -> None:
+def test_a_hard_link_to_a_file_outside_does_not_touch_it(house: House) -> None:
     os.link(house.outside / "secret.txt", house.inside / "hl")
     house.workspace.read("hl")
     house.write("hl", "mine")
@@ -279,7 +279,7 @@ def test_a_very_deep_tree_is_walked_to_a_bound(house: House) -> None:
 
 
 @needs_proc
-def test_a_file_that_says_it_is_empty_and_is_not() -> None:
+def test_a_file_that_states_it_is_empty_and_is_not() -> None:
     workspace = DiskWorkspace("/proc/self")
     with pytest.raises(PathFault, match="more than the 10"):
         workspace.read("status", limit=10)

@@ -22,7 +22,7 @@ texts = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "d", "e\r\n"]), max
 )
 
 
-def test_hunks_stand_apart_and_say_what_they_are():
+def test_hunks_stand_apart_and_state_what_they_are():
     found = split_hunks(OLD, changed(3, 4, 30))
     assert found is not None
     assert [(each.added, each.removed) for each in found] == [(2, 2), (1, 1)]
@@ -30,7 +30,7 @@ def test_hunks_stand_apart_and_say_what_they_are():
     assert "-line 30\n+NEW 30\n" in found[1].text
 
 
-def test_each_hunk_is_taken_by_itself():
+def test_each_hunk_is_accepted_by_itself():
     new = changed(3, 30)
     assert apply_selected_hunks(OLD, new, [0]) == changed(3)
     assert apply_selected_hunks(OLD, new, [1]) == changed(30)
@@ -79,7 +79,7 @@ def test_any_choice_of_hunks_is_reached_from_both_sides(old: bytes, new: bytes, 
 
 @given(st.sets(st.integers(0, 39), max_size=6), st.data())
 @settings(suppress_health_check=[HealthCheck.too_slow])
-def test_hunks_that_are_taken_leave_the_others(numbers: set[int], data: st.DataObject):
+def test_hunks_that_are_accepted_keep_the_others(numbers: set[int], data: st.DataObject):
     new = changed(*numbers)
     found = split_hunks(OLD, new) or []
     taken = data.draw(st.sets(st.sampled_from(range(len(found)))) if found else st.just(set[int]()))

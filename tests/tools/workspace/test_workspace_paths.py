@@ -39,7 +39,7 @@ def test_one_spelling(path: str, expected: str) -> None:
     assert normalize_path(path) == expected
 
 
-def test_an_absolute_path_is_told_what_to_do() -> None:
+def test_an_absolute_path_is_reported_what_to_do() -> None:
     with pytest.raises(PathFault, match="relative to the workspace"):
         normalize_path("/home/me/project/a.txt")
 

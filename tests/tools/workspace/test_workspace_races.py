@@ -141,7 +141,7 @@ def test_no_write_escapes_through_a_file_that_turns_into_a_link(folder: Path, op
     assert os.listdir(outside) == ["victim"]
 
 
-def test_a_killed_writer_leaves_a_whole_file(folder: Path) -> None:
+def test_a_killed_writer_keeps_a_whole_file(folder: Path) -> None:
     wholes = (b"a" * 200_000, b"b" * 300_000)
     chance = random.Random(7)
     file, seen = folder / "file", set[bytes]()

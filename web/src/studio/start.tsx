@@ -19,12 +19,13 @@ import { RecentProjects } from "./recent";
 type Mode = "design" | "assist";
 
 export function Start() {
-  const [mode, setMode] = useState<Mode>("design");
+  const [mode, setMode] = useState<Mode | null>(null);
   const [text, setText] = useState("");
   const [attachments, setAttachments] = useState<Attachment[]>([]);
   const offer = useFetched("studio", studio);
   const noStudio = offer.error !== null && offer.error.status === 404;
-  const shown: Mode = noStudio ? "assist" : mode;
+  const known = useFetched("models", models);
+  const shown: Mode = noStudio ? "assist" : (mode ?? (known.value?.fixed === true ? "assist" : "design"));
   const take = (example: Example) => {
     if (!example.thumbnail) setText(example.title);
     else pictureOf(example).then(setAttachments).catch(tellFailure);
@@ -42,7 +43,7 @@ export function Start() {
         {!noStudio && (
           <Segmented
             label="What to do"
-            value={mode}
+            value={shown}
             onChange={setMode}
             choices={[
               { value: "design", label: "Build a page", icon: "grid" },
