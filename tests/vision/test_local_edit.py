@@ -244,7 +244,7 @@ async def test_what_is_unclear_is_asked_back() -> None:
     assert page == PAGE
     assert said == "“Rye” is there 2 times; choose the one that is meant in the preview."
     _, said = await changed("make it red")
-    assert "choose it in the preview, or give its text in quotes" in said
+    assert "choose one in the preview, or give its text in quotes" in said
     _, said = await changed('remove "Spelt"')
     assert "“Spelt” is not the whole text of any element" in said
     _, said = await changed("get rid of the footer")

@@ -112,7 +112,7 @@ class Chunked:
 
     def _hold_break(self, line: bytes) -> None:
         if line != b"\r":
-            raise ConnectionBroken("a chunk does not end where it says")
+            raise ConnectionBroken("a chunk does not end at its length")
         self._held = line
 
     def _pass_trailers(self, data: bytes, at: int) -> bytes | None:

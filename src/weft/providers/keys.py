@@ -143,7 +143,7 @@ def _keyring_error(what: str, error: Exception) -> ConfigurationError:
     if type(error).__name__ == "NoKeyringError":
         return ConfigurationError(f"The key cannot {what}: this system has no keyring; set it in the environment.")
     return ConfigurationError(
-        f"The key cannot {what}: the keyring of the system says {type(error).__name__}; unlock it, "
+        f"The key cannot {what}: the keyring of the system reports {type(error).__name__}; unlock it, "
         "or set the key in the environment."
     )
 

@@ -144,7 +144,7 @@ OPERATIONS = (
         errors=("not_found", "too_large"),
     ),
     _binary("GET", f"{SESSION}/blobs/{{digest}}", _read_blob, "Stored bytes."),
-    _operation("GET", f"{SESSION}/changes", _list_changes, "Changed files that nobody has accepted.", ChangesView),
+    _operation("GET", f"{SESSION}/changes", _list_changes, "Changed files that were not accepted yet.", ChangesView),
     _operation("GET", f"{SESSION}/changes/{{path}}", _show_change, "The changes of a file by hunk.", HunksView),
     _operation(
         "POST",

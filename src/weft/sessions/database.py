@@ -209,11 +209,10 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Migrate a database to the newest version in one transaction."""
-    found = connection.execute("PRAGMA application_id").fetchone()[0]
-    if found not in (0, APPLICATION_ID) or (found == 0 and _has_tables(connection)):
-        raise StoreCorrupt("The file is a database of another program; name another file for the sessions.")
     connection.execute("BEGIN IMMEDIATE")  # serialises two processes that open a new file
     try:
+        if _is_foreign(connection):
+            raise StoreCorrupt("The file is a database of another program; name another file for the sessions.")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER PRIMARY KEY, applied REAL NOT NULL) STRICT"
         )
@@ -235,5 +234,8 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
         raise
 
 
-def _has_tables(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+def _is_foreign(connection: sqlite3.Connection) -> bool:
+    found = connection.execute("PRAGMA application_id").fetchone()[0]
+    if found == 0:
+        return connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] > 0
+    return found != APPLICATION_ID

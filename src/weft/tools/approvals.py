@@ -61,7 +61,7 @@ class PendingApprovals:
         request = ApprovalRequested(new_id("appr"), call.id, call.name, digest, summary)
         future: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
         self._calls[request.approval] = (request, future)
-        decision = Approval(False, "The exchange ended before anybody decided.")
+        decision = Approval(False, "The exchange ended before a decision was made.")
         emit(request)
         try:
             decision = await future

@@ -298,7 +298,7 @@ def _find_target(page: PageSource, target: EditTarget, selected: SelectedElement
     if target.text:
         return _find_by_text(page, target.text)
     if selected is None:
-        raise _Unclear("It is not said which element is meant; choose it in the preview, or give its text in quotes.")
+        raise _Unclear("The request does not name an element; choose one in the preview, or give its text in quotes.")
     return _find_selected(page, selected)
 
 

@@ -69,7 +69,7 @@ def error_of(error: Exception) -> WeftError:
             return ConnectionFailed(f"Claude Code could not be reached: {plain(str(error))}", reached=False)
         case ClaudeSDKError():
             return MalformedResponse(
-                "Claude Code said something that the SDK cannot read; update both with "
+                "Claude Code sent a message that the SDK cannot read; update both with "
                 'pip install -U "weft[claude]" claude-agent-sdk.'
             )
         case _:

@@ -62,7 +62,7 @@ class Ledger:
         _set(pending.go, arguments)
         outcome = await pending.outcome
         if outcome is None:
-            raise OutcomeLost("Claude Code ended before it said what came of the call; it may have run.")
+            raise OutcomeLost("Claude Code ended before it reported the result of the call; it may have run.")
         return outcome
 
     def deliver_result(self, result: ToolResult) -> None:

@@ -170,7 +170,7 @@ class McpServers:
             await served.connection.start()
         except McpFault as fault:
             if served.connection.server.required:
-                raise ConfigurationError(f"{fault} It is required: mend its configuration.") from None
+                raise ConfigurationError(f"{fault} It is required: correct its configuration.") from None
             self.failures[served.name] = fault
             logging.getLogger("weft").warning("%s", fault)
 

@@ -218,7 +218,7 @@ def memory_file(data: bytes) -> int:
 def _check_folder(root: str, cwd: str) -> None:
     """Raise PathFault if the folder cannot be used. This is for the message; the sandbox enforces the boundary."""
     if not os.path.isdir(root):
-        raise PathFault("The workspace's folder is gone, so nothing was run.", "not_found")
+        raise PathFault("The folder of the workspace no longer exists, so nothing was run.", "not_found")
     top, real = os.path.realpath(root), os.path.realpath(os.path.join(root, cwd))
     if os.path.commonpath([top, real]) != top:
         raise PathFault(
