@@ -146,6 +146,7 @@ async def test_a_killed_server_cleans_up(sandbox: Sandbox, tmp_path: Path):
     command = marked(marker, "(setsid sleep 600 &); sleep 600")
     server = subprocess.Popen([sys.executable, "-c", program, str(tmp_path), command])
     while len(alive(marker)) < 5:  # the server, both processes of the sandbox, the shell, the sleeper
+        assert server.poll() is None, "the server ended before its command ran"
         await asyncio.sleep(0.02)
     server.send_signal(signal.SIGKILL)
     server.wait()
