@@ -17,7 +17,7 @@ function statesOf(name: string): Record<string, unknown>[] {
 }
 
 /** The state as Python tells it. */
-function told(state: Conversation): Record<string, unknown> {
+function foldedState(state: Conversation): Record<string, unknown> {
   return JSON.parse(
     JSON.stringify({
       seq: state.seq,
@@ -53,22 +53,22 @@ describe.each(names)("%s", (name) => {
     let at = 0;
     for (const event of events) {
       fold(state, event);
-      if (event.seq % 7 === 0) expect(told(state)).toEqual(states[at++]);
+      if (event.seq % 7 === 0) expect(foldedState(state)).toEqual(states[at++]);
     }
-    expect(told(state)).toEqual(states[at]);
+    expect(foldedState(state)).toEqual(states[at]);
     expect(states.length).toBe(at + 1);
   });
 
   test("what came twice counts once", () => {
     const twice = events.flatMap((event, at) => [event, ...events.slice(Math.max(0, at - 3), at + 1)]);
     const state = folded(twice);
-    expect(told(state)).toEqual(told(folded(events)));
+    expect(foldedState(state)).toEqual(foldedState(folded(events)));
     expect(state.transcript.items).toEqual(folded(events).transcript.items);
   });
 
   test("unknown events change nothing", () => {
     const strange = events.flatMap((event) => [event, { ...event, type: "tomorrow", seq: event.seq + 0.5 } as unknown as LogEvent]);
-    expect({ ...told(folded(strange)), seq: 0 }).toEqual({ ...told(folded(events)), seq: 0 });
+    expect({ ...foldedState(folded(strange)), seq: 0 }).toEqual({ ...foldedState(folded(events)), seq: 0 });
   });
 
   test("shows all text that was said, and every call once", () => {

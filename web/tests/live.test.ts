@@ -50,14 +50,14 @@ class Line {
   send(text: string): void {
     const asked = JSON.parse(text) as Line["asked"][number];
     this.asked.push(asked);
-    if (asked.type === "subscribe") setTimeout(() => this.tell(asked.resume ?? 0), 1);
+    if (asked.type === "subscribe") setTimeout(() => this.showToast(asked.resume ?? 0), 1);
   }
 
   close(): void {
     this.readyState = 3;
   }
 
-  private tell(after: number): void {
+  private showToast(after: number): void {
     const session = Line.log[0]?.session ?? "";
     this.say({ type: "subscribed", session, seq: Line.log.at(-1)?.seq ?? 0 });
     if (Line.end !== null) this.say({ type: "end", session, events: Line.end });

@@ -9,6 +9,7 @@ import logging
 import threading
 from collections import OrderedDict
 from enum import Enum
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,7 +25,7 @@ from weft.tools.schema_budget import (
 from weft.tools.schema_messages import TYPES, Explainer, Path, Problem, describe_keyword, quote
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError, Validator
+    from jsonschema_rs import ValidationError, Validator, ValidatorMap
 
 MAX_EXPLAINED = 100_000
 """Maximum steps of a check that collects all errors. Beyond that, only the first error is reported."""
@@ -55,22 +56,23 @@ class JsonSchema:
 
     def is_valid(self, value: Any) -> bool:
         """Return whether the value is valid. A value that is too deep or too large to check is not."""
-        if self._refusal(value) is not None:
-            return False
-        try:
-            return self._validator.is_valid(value)
-        except UnicodeEncodeError:
-            return self._validator.is_valid(_without_surrogates(value))
+        return self._refusal(value) is None and self._matches(value)
 
     def problems(self, value: Any, limit: int = 10) -> list[Problem]:
         """Return at most `limit` problems; none if the value is valid."""
         refusal = self._refusal(value)
         if refusal is not None:
             return [Problem((), refusal)]
-        if self.is_valid(value):
+        if self._matches(value):
             return []
         found = Explainer(self._schema, self._subschema).explain(self._errors(value), value, limit)
         return found or [Problem((), "the value does not fit the schema")]
+
+    def _matches(self, value: Any) -> bool:
+        try:
+            return self._validator.is_valid(value)
+        except UnicodeEncodeError:
+            return self._validator.is_valid(_without_surrogates(value))
 
     def _errors(self, value: Any) -> "list[ValidationError]":
         """Return all errors of a value, or only the first one if the value is large."""
@@ -97,15 +99,18 @@ class JsonSchema:
         work = nodes * survey.size + characters * survey.pattern_weight
         return None if work <= MAX_WORK or survey.work(value) <= MAX_WORK else _TOO_MUCH
 
-    def _subschema(self, path: Path) -> "Validator | None":
-        """Return the validator of a subschema."""
+    @cached_property
+    def _subschemas(self) -> "ValidatorMap":
+        """The validators of all subschemas by JSON Pointer. They are compiled for the first value that needs them."""
         from jsonschema_rs import validator_map_for
 
+        options = pattern_options()
+        return validator_map_for(self._schema, pattern_options=options, validate_formats=False, offline=True)
+
+    def _subschema(self, path: Path) -> "Validator | None":
+        """Return the validator of a subschema."""
         pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
-        validators = validator_map_for(
-            self._schema, pattern_options=pattern_options(), validate_formats=False, offline=True
-        )
-        return validators.get(f"#{pointer}")
+        return self._subschemas.get(f"#{pointer}")
 
 
 _cache: OrderedDict[bytes, JsonSchema] = OrderedDict()

@@ -5,7 +5,7 @@ import type { ApprovalRequest, Question } from "../log/event";
 import type { ToolItem } from "../log/item";
 import { Button } from "../parts/button";
 import { plain } from "../parts/format";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { sessions } from "../wire/api";
 
 export function Ask({ item, session }: { item: ToolItem; session: string }) {
@@ -26,7 +26,7 @@ function Approve({ request, session }: { request: ApprovalRequest; session: stri
         ...(always ? { always } : {}),
         ...(reason ? { reason } : {}),
       })
-      .catch(tellFailure)
+      .catch(showFailure)
       .finally(() => setBusy(false));
   };
   return (
@@ -65,7 +65,7 @@ function Answer({ question, session }: { question: Question; session: string }) 
   const answer = (words: string) => {
     if (words.trim() === "") return;
     setBusy(true);
-    sessions.answer(session, question.question, words).catch(tellFailure).finally(() => setBusy(false));
+    sessions.answer(session, question.question, words).catch(showFailure).finally(() => setBusy(false));
   };
   return (
     <form

@@ -2,7 +2,7 @@
 
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { Button, IconButton } from "../parts/button";
-import { tell } from "../parts/toasts";
+import { showToast } from "../parts/toasts";
 import { type Attachment, readFiles } from "./attachments";
 
 interface Props {
@@ -35,9 +35,9 @@ export function Box(props: Props) {
     element.style.height = `${Math.min(element.scrollHeight, 280)}px`;
   }, [text]);
 
-  const take = async (files: File[]) => {
+  const addFiles = async (files: File[]) => {
     const { read, refused } = await readFiles(files);
-    for (const words of refused) tell(words, "error");
+    for (const words of refused) showToast(words, "error");
     if (read.length > 0) onAttachments([...attachments, ...read]);
   };
 
@@ -52,7 +52,7 @@ export function Box(props: Props) {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        void take([...event.dataTransfer.files]);
+        void addFiles([...event.dataTransfer.files]);
       }}
     >
       {attachments.length > 0 && (
@@ -82,7 +82,7 @@ export function Box(props: Props) {
         onPaste={(event) => {
           if (event.clipboardData.files.length === 0) return;
           event.preventDefault();
-          void take([...event.clipboardData.files]);
+          void addFiles([...event.clipboardData.files]);
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -98,7 +98,7 @@ export function Box(props: Props) {
           hidden
           accept={props.accept ?? "image/*"}
           onChange={(event) => {
-            void take([...(event.target.files ?? [])]); // a copy: the list empties with the value
+            void addFiles([...(event.target.files ?? [])]); // a copy: the list empties with the value
             event.target.value = "";
           }}
         />

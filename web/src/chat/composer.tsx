@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Conversation } from "../log/conversation";
 import { textOf } from "../log/content";
 import { IconButton } from "../parts/button";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { type Content, sessions, type WhenBusy } from "../wire/api";
 import { type Attachment, splitData } from "./attachments";
 import { Box } from "./box";
@@ -41,12 +41,12 @@ export function Composer({ session, conversation }: Props) {
       setText("");
       setAttachments([]);
     } catch (error) {
-      tellFailure(error);
+      showFailure(error);
     } finally {
       setSending(false);
     }
   };
-  const stop = () => sessions.cancel(session).catch(tellFailure);
+  const stop = () => sessions.cancel(session).catch(showFailure);
 
   return (
     <div
@@ -101,7 +101,7 @@ function Queue({ session, conversation }: Props) {
             small
             icon="close"
             label="Take back"
-            onClick={() => void sessions.cancel(session, each.request).catch(tellFailure)}
+            onClick={() => void sessions.cancel(session, each.request).catch(showFailure)}
           />
         </li>
       ))}

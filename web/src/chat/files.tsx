@@ -7,7 +7,7 @@ import { Button } from "../parts/button";
 import { countOf, Diff } from "../parts/diff";
 import { plain } from "../parts/format";
 import { Segmented } from "../parts/segmented";
-import { tell, tellFailure } from "../parts/toasts";
+import { showToast, showFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
 import { sessions } from "../wire/api";
@@ -85,9 +85,9 @@ function Waiting({ session, waiting, onJudged }: { session: string; waiting: rea
     setBusy(true);
     try {
       for (const change of waiting) await changes.judge(session, change, "accept");
-      tell("All changes are accepted.");
+      showToast("All changes are accepted.");
     } catch (error) {
-      tellFailure(error);
+      showFailure(error);
     }
     setBusy(false);
     onJudged();

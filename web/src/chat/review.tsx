@@ -3,7 +3,7 @@
 import { useRef, useState } from "react";
 import { Button } from "../parts/button";
 import { Diff } from "../parts/diff";
-import { tell, tellFailure } from "../parts/toasts";
+import { showToast, showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { type Change, changes, type Decision, type Hunk, type Hunks } from "./judging";
 
@@ -29,8 +29,8 @@ export function Review({ session, change, onJudged }: Props) {
     setBusy(true);
     changes
       .judge(session, seen, decision, hunk)
-      .then(() => tell(`${decision === "accept" ? "Accepted" : "Reverted"} ${hunk === undefined ? "all changes" : "one change"} in ${change.path}.`))
-      .catch(tellFailure)
+      .then(() => showToast(`${decision === "accept" ? "Accepted" : "Reverted"} ${hunk === undefined ? "all changes" : "one change"} in ${change.path}.`))
+      .catch(showFailure)
       .finally(() => {
         setBusy(false);
         onJudged();

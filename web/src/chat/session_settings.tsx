@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { models, sessions, type SessionView } from "../wire/api";
 
@@ -33,7 +33,7 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
         onChanged(changed);
         onClose();
       })
-      .catch(tellFailure);
+      .catch(showFailure);
   };
   return (
     <Dialog title="Session settings" onClose={onClose}>

@@ -7,7 +7,7 @@ import type { UserItem } from "../log/item";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { Segmented } from "../parts/segmented";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { type Content, sessions } from "../wire/api";
@@ -34,7 +34,7 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
           await sessions.send(fork, content);
           go("session", fork);
         })
-        .catch(tellFailure);
+        .catch(showFailure);
     },
     [id],
   );
@@ -43,7 +43,7 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
       sessions
         .rewind(id, Math.max(0, item.before))
         .then(() => sessions.send(id, item.message.content as Content))
-        .catch(tellFailure);
+        .catch(showFailure);
     },
     [id],
   );

@@ -95,7 +95,7 @@ export class Live {
         const all = events.reduce(fold, this.all(session));
         if (!this.stand(session).complete && last >= 0 && all.seq >= last) this.caughtUp(session);
         const { conversation, complete } = this.stand(session);
-        if (conversation === all) this.tell(session, complete);
+        if (conversation === all) this.showToast(session, complete);
       },
       end: (events) => {
         const { complete, conversation } = this.stand(session);
@@ -116,7 +116,7 @@ export class Live {
 
   private replace(session: string, change: Partial<Followed>): void {
     this.followed.set(session, { ...this.stand(session), ...change });
-    this.tell(session);
+    this.showToast(session);
   }
 
   private stray(session: string, events: readonly LogEvent[]): void {
@@ -124,10 +124,10 @@ export class Live {
     for (const event of events) {
       if (event.type === "exchange_request" && event.data.cause) this.delegates.set(event.data.cause, session);
     }
-    this.tell(session);
+    this.showToast(session);
   }
 
-  private tell(session: string, soon = true): void {
+  private showToast(session: string, soon = true): void {
     this.changed.add(session);
     const pause = document.visibilityState !== "visible" ? UNSEEN : soon ? PACE : CATCHING_UP;
     const due = soon ? this.shown + pause : performance.now() + pause;

@@ -25,11 +25,11 @@ export function restored(session: string, snapshot: Snapshot, seq: number): Conv
   for (const change of listed(snapshot.files)) state.files.set(change.path, change);
   for (const request of listed(snapshot.approvals)) {
     state.approvals.set(request.approval, request);
-    state.transcript.feed(said("approval_requested", request, at));
+    state.transcript.feed(logEvent("approval_requested", request, at));
   }
   for (const question of listed(snapshot.questions)) {
     state.questions.set(question.question, question);
-    state.transcript.feed(said("question_asked", question, at));
+    state.transcript.feed(logEvent("question_asked", question, at));
   }
   state.status = snapshot.status ?? "idle";
   state.exchange = snapshot.exchange ?? null;
@@ -45,31 +45,31 @@ function listed<T>(values: T[] | Record<string, T> | undefined): T[] {
 /** The events that would have brought a message to be shown. */
 function* partsOf(message: Message, at: number): Generator<LogEvent> {
   if (message.role === "user") {
-    yield said("user_message", { message }, at);
+    yield logEvent("user_message", { message }, at);
     return;
   }
-  yield said("message_start", { message: message.id ?? `m${at}`, model: "", attempt: 1 }, at);
+  yield logEvent("message_start", { message: message.id ?? `m${at}`, model: "", attempt: 1 }, at);
   let index = 0;
   for (const part of message.content) {
     const place = { index, block: `snapshot-${at}-${index}` };
     switch (part.type) {
       case "text":
-        yield said("text_content_block_start", { ...place, refusal: part.refusal === true }, at);
-        yield said("text_delta", { ...place, text: part.text }, at);
-        yield said("text_content_block_stop", place, at);
+        yield logEvent("text_content_block_start", { ...place, refusal: part.refusal === true }, at);
+        yield logEvent("text_delta", { ...place, text: part.text }, at);
+        yield logEvent("text_content_block_stop", place, at);
         index += 1;
         break;
       case "reasoning":
-        yield said("thinking_content_block_start", place, at);
-        yield said("thinking_delta", { ...place, text: part.text }, at);
-        yield said("thinking_content_block_stop", place, at);
+        yield logEvent("thinking_content_block_start", place, at);
+        yield logEvent("thinking_delta", { ...place, text: part.text }, at);
+        yield logEvent("thinking_content_block_stop", place, at);
         index += 1;
         break;
       case "tool_use":
-        yield said("tool_call", part, at);
+        yield logEvent("tool_call", part, at);
         break;
       case "tool_result":
-        yield said("tool_result", part, at);
+        yield logEvent("tool_result", part, at);
         break;
       default:
         break;
@@ -77,6 +77,6 @@ function* partsOf(message: Message, at: number): Generator<LogEvent> {
   }
 }
 
-function said<T extends LogEvent["type"]>(type: T, data: Extract<LogEvent, { type: T }>["data"], seq: number): LogEvent {
+function logEvent<T extends LogEvent["type"]>(type: T, data: Extract<LogEvent, { type: T }>["data"], seq: number): LogEvent {
   return { seq, id: "", session: "", exchange: null, type, layer: "stream", time: 0, epoch: 0, data } as unknown as LogEvent;
 }

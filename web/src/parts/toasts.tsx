@@ -14,13 +14,13 @@ interface Toast {
 let count = 0;
 let listener: (toast: Toast) => void = () => undefined;
 
-export function tell(text: string, tone: Toast["tone"] = "info"): void {
+export function showToast(text: string, tone: Toast["tone"] = "info"): void {
   listener({ id: ++count, tone, text });
 }
 
 /** For promises whose failure is only worth a word. */
-export function tellFailure(error: unknown): void {
-  tell(error instanceof ApiError ? error.message : "That did not work.", "error");
+export function showFailure(error: unknown): void {
+  showToast(error instanceof ApiError ? error.message : "That did not work.", "error");
 }
 
 export function Toasts() {

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Button } from "../parts/button";
 import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { sessions, type SessionView } from "../wire/api";
 import { address } from "./route";
 
@@ -21,7 +21,7 @@ export function SessionList() {
         setFound(page.sessions);
         setNext(page.next);
       })
-      .catch(tellFailure);
+      .catch(showFailure);
     return () => {
       current = false;
     };
@@ -33,7 +33,7 @@ export function SessionList() {
         setFound([...found, ...page.sessions]);
         setNext(page.next);
       })
-      .catch(tellFailure);
+      .catch(showFailure);
   };
   return (
     <div className="page">

@@ -7,7 +7,7 @@ import { Button, IconButton } from "../parts/button";
 import { Confirm } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { projects, type ProjectView, sessions, type SessionView } from "../wire/api";
 import { Rename } from "./rename";
 import { address, go, type Route } from "./route";
@@ -77,7 +77,7 @@ function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: bo
   const isProject = entry.kind === "project";
   const rename = (title: string) => {
     const renamed: Promise<unknown> = isProject ? projects.rename(entry.id, title) : sessions.change(entry.id, { title });
-    renamed.then(onChanged).catch(tellFailure);
+    renamed.then(onChanged).catch(showFailure);
   };
   const drop = () => {
     (isProject ? projects.remove(entry.id) : sessions.remove(entry.id))
@@ -85,7 +85,7 @@ function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: bo
         onChanged();
         if (current) go();
       })
-      .catch(tellFailure);
+      .catch(showFailure);
   };
   return (
     <li className={`entry ${current ? "current" : ""}`}>

@@ -6,7 +6,7 @@ import { Box } from "../chat/box";
 import { IconButton } from "../parts/button";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import type { Prompt } from "../wire/api";
 import { promptOf } from "./start";
 
@@ -34,7 +34,7 @@ export function ChangeBox({ selected, onClear, busy, onSend }: Props) {
       setAttachments([]);
       onClear();
     } catch (error) {
-      tellFailure(error);
+      showFailure(error);
     } finally {
       setSending(false);
     }

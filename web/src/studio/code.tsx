@@ -5,7 +5,7 @@ import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
 import { useFollowed } from "../live/hooks";
 import { Button } from "../parts/button";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
 import { type Base, projects, type ProjectView, type VariantView } from "../wire/api";
@@ -37,7 +37,7 @@ export function Code({ project, base, variant, onSave }: Props) {
   const text = running ? (drafts?.get(path ?? "")?.text ?? "") : (stored.value ?? "");
   const shown = edits.get(path ?? "") ?? text;
   const save = () => {
-    onSave(Object.fromEntries(edits)).catch(tellFailure);
+    onSave(Object.fromEntries(edits)).catch(showFailure);
   };
   return (
     <div className="code-view">

@@ -13,7 +13,7 @@ import { asDocument } from "./draft";
 export type Source = { src: string } | { draft: Draft; base: string };
 
 /** What a preview tells of itself. It is data: nothing in it is believed or run. */
-export type Told =
+export type PreviewMessage =
   | { weft: "console"; level: string; message: string }
   | { weft: "error"; message: string }
   | { weft: "selected"; html: string; path: string; index: number; count?: number }
@@ -29,7 +29,7 @@ interface Props {
   /** At least this long between two pictures of a page that grows; longer if it takes long to load. */
   pause?: number;
   inert?: boolean;
-  onTold?(told: Told): void;
+  onPreviewMessage?(message: PreviewMessage): void;
 }
 
 /** A page that grows is loading for at most one part of so many, but is never older than this, in milliseconds. */
@@ -46,7 +46,7 @@ interface Slot {
   html: string | null;
 }
 
-export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, onTold }: Props) {
+export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, onPreviewMessage }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
   const next = useRef<Source | null>(null);
@@ -84,24 +84,24 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
 
   useEffect(() => {
     let given = 0;
-    const heard = (event: MessageEvent<unknown>) => {
+    const onMessage = (event: MessageEvent<unknown>) => {
       const frames = [...(box.current?.querySelectorAll("iframe") ?? [])];
       const frame = frames.find((each) => each.contentWindow === event.source);
       if (frame === undefined) return;
       const key = Number(frame.dataset["key"]);
       const slot = coming.current;
-      const told = asTold(event.data);
+      const message = asPreviewMessage(event.data);
       if (slot?.key === key && slot.html !== null) {
-        if (told?.weft === "size") loaded(key);
-        if (told?.weft !== "empty" || given === key) return;
+        if (message?.weft === "size") loaded(key);
+        if (message?.weft !== "empty" || given === key) return;
         given = key;
         frame.contentWindow?.postMessage({ weft: "draft", html: slot.html }, "*");
         window.setTimeout(() => loaded(key), LATE);
-      } else if (told !== null) onTold?.(told);
+      } else if (message !== null) onPreviewMessage?.(message);
     };
-    window.addEventListener("message", heard);
-    return () => window.removeEventListener("message", heard);
-  }, [onTold, loaded]);
+    window.addEventListener("message", onMessage);
+    return () => window.removeEventListener("message", onMessage);
+  }, [onPreviewMessage, loaded]);
 
   useEffect(() => {
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
@@ -131,7 +131,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
   );
 }
 
-function asTold(data: unknown): Told | null {
+function asPreviewMessage(data: unknown): PreviewMessage | null {
   if (typeof data !== "object" || data === null) return null;
   const said = data as Record<string, unknown>;
   const text = (value: unknown, most: number) => String(value ?? "").slice(0, most);

@@ -7,7 +7,7 @@ import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { Segmented } from "../parts/segmented";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { type Base, type Prompt, projects, type ProjectView, type VariantView, type VersionView } from "../wire/api";
@@ -144,7 +144,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
                 project={project}
                 current={version.id}
                 onOpen={(each) => show("preview", each.id)}
-                onRestore={(each) => void add({ kind: "restore", base: { version: each.id, variant: each.chosen } }).catch(tellFailure)}
+                onRestore={(each) => void add({ kind: "restore", base: { version: each.id, variant: each.chosen } }).catch(showFailure)}
               />
             )}
             {tab === "events" && <VariantEvents variant={variant} />}

@@ -7,7 +7,7 @@ import { Icon } from "../parts/icon";
 import { Popover } from "../parts/menu";
 import { Segmented } from "../parts/segmented";
 import type { Prompt, VariantView } from "../wire/api";
-import { Frame, type Told } from "./frame";
+import { Frame, type PreviewMessage } from "./frame";
 import { useSource } from "./source";
 import { errorOf } from "./variant_card";
 
@@ -38,8 +38,8 @@ export function Stage({ version, variant, changes, selecting, onSelecting, onSel
   useEffect(() => setStopped(false), [place]);
   const address = source !== null && "src" in source ? source.src : null;
   const finished = address !== null;
-  const told = useCallback(
-    (said: Told) => {
+  const onPreviewMessage = useCallback(
+    (said: PreviewMessage) => {
       if (!finished) return; // half a page is always wrong
       if (said.weft === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.weft === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
@@ -104,7 +104,7 @@ export function Stage({ version, variant, changes, selecting, onSelecting, onSel
         {source === null || stopped ? (
           <div className="empty grow">{stopped ? <p>The preview is stopped; reload it to go on.</p> : <Waiting variant={variant} />}</div>
         ) : (
-          <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onTold={told} />
+          <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onPreviewMessage={onPreviewMessage} />
         )}
       </Fitted>
     </div>

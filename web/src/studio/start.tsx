@@ -8,7 +8,7 @@ import { MODES } from "../chat/session_settings";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { Segmented } from "../parts/segmented";
-import { tell, tellFailure } from "../parts/toasts";
+import { showToast, showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { models, type Prompt, projects, sessions, studio, type StudioView, workspaces } from "../wire/api";
@@ -26,9 +26,9 @@ export function Start() {
   const noStudio = offer.error !== null && offer.error.status === 404;
   const known = useFetched("models", models);
   const shown: Mode = noStudio ? "assist" : (mode ?? (known.value?.fixed === true ? "assist" : "design"));
-  const take = (example: Example) => {
+  const applyExample = (example: Example) => {
     if (!example.thumbnail) setText(example.title);
-    else pictureOf(example).then(setAttachments).catch(tellFailure);
+    else pictureOf(example).then(setAttachments).catch(showFailure);
     document.getElementById("begin")?.scrollIntoView({ block: "nearest" });
   };
   return (
@@ -59,7 +59,7 @@ export function Start() {
       )}
       {shown === "design" && offer.value !== null && (
         <>
-          <Examples examples={offer.value.examples} pictures={!offer.value.has_keys} onChoose={take} />
+          <Examples examples={offer.value.examples} pictures={!offer.value.has_keys} onChoose={applyExample} />
           <RecentProjects />
         </>
       )}
@@ -95,7 +95,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
       });
       go("project", project.id);
     } catch (error) {
-      tellFailure(error);
+      showFailure(error);
       setBusy(false);
     }
   };
@@ -194,7 +194,7 @@ function Assist({ text, setText, attachments, setAttachments }: Written) {
       const offer = known.value ?? (await models());
       const asked = name || usualOf(offer);
       if (asked === "" && !offer.fixed) {
-        tell("No model is available: set a provider's key on the server.", "error");
+        showToast("No model is available: set a provider's key on the server.", "error");
         setBusy(false);
         return;
       }
@@ -204,7 +204,7 @@ function Assist({ text, setText, attachments, setAttachments }: Written) {
       await sessions.send(session.id, contentOf(text, attachments));
       go("session", session.id);
     } catch (error) {
-      tellFailure(error);
+      showFailure(error);
       setBusy(false);
     }
   };

@@ -6,7 +6,7 @@ import { totalOf } from "../log/usage";
 import { IconButton } from "../parts/button";
 import { duration, money, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { tellFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
 import { projects, type VariantView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
 import { useSource } from "./source";
@@ -33,7 +33,7 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
   const source = useSource(variant, changes, pause);
   const running = variant.status === "running" || variant.status === "queued";
   const act = (action: "cancel" | "retry") => {
-    projects.act(project, { version, variant: variant.index }, action).then(onActed).catch(tellFailure);
+    projects.act(project, { version, variant: variant.index }, action).then(onActed).catch(showFailure);
   };
   const number = variant.index + 1;
   return (

@@ -111,7 +111,7 @@ export class Socket {
     this.turn("connecting");
     socket.onopen = () => this.opened();
     socket.onmessage = (message) => {
-      if (socket === this.socket) this.take(String(message.data));
+      if (socket === this.socket) this.receive(String(message.data));
     };
     socket.onclose = (close) => {
       if (socket === this.socket) this.closed(close.code);
@@ -151,7 +151,7 @@ export class Socket {
     for (const listener of this.listeners) listener(state);
   }
 
-  private take(text: string): void {
+  private receive(text: string): void {
     this.heard = Date.now();
     const frame: unknown = JSON.parse(text);
     const events = eventsOf(frame);
