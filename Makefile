@@ -1,5 +1,6 @@
 # make test    set up what is missing, then check and test everything
 # make test-fast  the core, the wires, the dialects, the engine: under a minute
+# make clients  all of other people's clients against the server
 # make check   format, lint, types and the layering test only
 # make run     the server with its page; needs neither a key nor a network
 # make demo    an agent at work over every wire, in the terminal
@@ -18,7 +19,7 @@ BIN := .venv/bin
 # Three processes for two cores, because many tests wait; whoever is done first takes work from the others.
 PARALLEL ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist worksteal
 
-.PHONY: test test-fast check run demo made dist fresh bench eval docs lock clean system
+.PHONY: test test-fast clients check run demo made dist fresh bench eval docs lock clean system
 
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
 test: system made check
@@ -31,6 +32,10 @@ FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/to
 
 test-fast: .venv/ready
 	$(BIN)/pytest $(PARALLEL) $(FAST) --hypothesis-profile=fast
+
+# Other people's clients, installed from their registries into the user's cache.
+clients: .venv/ready
+	$(BIN)/pytest -m "clients or not clients" tests/clients
 
 check: .venv/ready
 	$(BIN)/ruff format --check .

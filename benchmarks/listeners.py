@@ -14,7 +14,7 @@ _KEEP = 400
 _PING = b"\x89\x04"
 """A ping with four bytes, as the server sends it. No other byte above 127 comes, but for lengths."""
 _PONG = b"\x8a\x84\0\0\0\0"
-_UPGRADE = (
+UPGRADE = (
     "Connection: Upgrade\r\nUpgrade: websocket\r\n"
     "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
 )
@@ -71,7 +71,7 @@ async def listen(url: str, path: str, token: str = "", *, upgrade: bool = False)
     """Connect, and wait until the server has answered."""
     address = urlsplit(url)
     head = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {token}\r\n"
-    request = f"{head}{_UPGRADE if upgrade else ''}\r\n".encode()
+    request = f"{head}{UPGRADE if upgrade else ''}\r\n".encode()
     loop = asyncio.get_running_loop()
     host, port = address.hostname or "127.0.0.1", address.port or 80
     _, listener = await loop.create_connection(lambda: Listener(request), host, port)

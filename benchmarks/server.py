@@ -2,7 +2,7 @@
 
     python -m benchmarks.server [--quick]
 
-Lags are from the making of an event to its arrival, over the store and a socket; a delta may wait 50 ms in the store.
+Lags are from the making of an event to its arrival, over the store and a socket.
 The clients run in this process and share the machine with the server.
 """
 
@@ -23,7 +23,7 @@ from benchmarks.listeners import Listener, disconnect_all, listen_all
 from benchmarks.server_worker import TOKEN
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_NO_LIMIT = aiohttp.ClientTimeout(total=None)
+NO_LIMIT = aiohttp.ClientTimeout(total=None)
 
 
 class Process:
@@ -65,7 +65,7 @@ async def started(kind: str) -> AsyncGenerator[Process]:
         try:
             url = f"http://127.0.0.1:{json.loads(await process.stdout.readline())['port']}"
             headers = {"Authorization": f"Bearer {TOKEN}"}
-            async with aiohttp.ClientSession(url, headers=headers, timeout=_NO_LIMIT) as client:
+            async with aiohttp.ClientSession(url, headers=headers, timeout=NO_LIMIT) as client:
                 yield Process(process.pid, url, client)
         finally:
             process.kill()

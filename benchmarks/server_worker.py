@@ -1,9 +1,10 @@
 """The servers that `benchmarks.server` listens to: Weft's, and a bare loop beside it.
 
-    python -m benchmarks.server_worker weft|bare FOLDER
+    python -m benchmarks.server_worker weft|bare|live|proxy FOLDER [PROVIDER]
 
 It prints one line of JSON, `{"port": 8000}`, when it listens. The bare one sends bytes that were made beforehand: no
-log, no resuming, no guard, no slow readers. It is what sending alone costs.
+log, no resuming, no guard, no slow readers. It is what sending alone costs. `live` is Weft's with models of the mock
+provider at an address, and `proxy` passes on the bytes of that provider.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from time import time
 
+import aiohttp
 import msgspec
 import uvicorn
 from starlette.applications import Starlette
@@ -22,6 +24,7 @@ from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
 
 import weft
+from weft.agent.engine import ModelLike
 from weft.server.access_tokens import AccessTokens
 from weft.server.app import create_app
 from weft.server.context import ServerContext
@@ -47,7 +50,7 @@ class PacedModels:
 
     default = "paced/10@0"
 
-    def open(self, name: str) -> weft.ScriptedModel:
+    def open(self, name: str) -> ModelLike:
         count, _, rate = name.removeprefix("paced/").partition("@")
         text = "".join(f"{number:>{PIECE}}" for number in range(int(count)))
         return weft.ScriptedModel([text] * 100, piece=PIECE, pause=1 / float(rate) if float(rate) else 0.0)
@@ -59,14 +62,26 @@ class PacedModels:
         return []
 
 
-async def serve_weft(folder: Path) -> None:
+class MockModels(PacedModels):
+    """The models of the mock provider at an address."""
+
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
+
+    def open(self, name: str) -> ModelLike:
+        if name == self.default:
+            return super().open(name)
+        return weft.Model(name, wire="chat", base_url=f"{self._provider}/v1", api_key="none", provider="mock")
+
+
+async def serve_weft(folder: Path, models: PacedModels) -> None:
     settings = ServerSettings(port=0, limits=ServerLimits(exchanges=64, streams=8192, sessions_per_minute=100_000))
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
     store = SqliteStore(folder / "sessions.db")
     context = ServerContext(
         Sessions(store),
-        PacedModels(),
+        models,
         settings=settings,
         tokens=AccessTokens({TOKEN: ""}),
         defaults=SessionSettings(permissions="auto", tools=[]),
@@ -113,7 +128,26 @@ class Bare:
 
 async def serve_bare() -> None:
     bare = Bare()
-    app = Starlette(routes=[Route("/events", bare.listen), Route("/send", bare.send, methods=["POST"])])
+    await _serve(Starlette(routes=[Route("/events", bare.listen), Route("/send", bare.send, methods=["POST"])]))
+
+
+async def serve_proxy(provider: str) -> None:
+    """Each request is a request to the provider, for the model that its path names."""
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as client:
+
+        async def stream(model: str) -> AsyncGenerator[bytes]:
+            body = {"model": model, "stream": True, "messages": [{"role": "user", "content": "Go."}]}
+            async with client.post(f"{provider}/v1/chat/completions", json=body) as answer:
+                async for data in answer.content.iter_any():
+                    yield data
+
+        async def listen(request: Request) -> StreamingResponse:
+            return StreamingResponse(stream(request.path_params["model"]), media_type="text/event-stream")
+
+        await _serve(Starlette(routes=[Route("/{model}", listen)]))
+
+
+async def _serve(app: Starlette) -> None:
     bound = bind(ServerSettings(port=0))
     bound.listen(2048)
     print(json.dumps({"port": bound.getsockname()[1]}), flush=True)
@@ -123,4 +157,12 @@ async def serve_bare() -> None:
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
-    asyncio.run(serve_weft(Path(sys.argv[2])) if sys.argv[1] == "weft" else serve_bare())
+    match sys.argv[1:]:
+        case ["weft", folder]:
+            asyncio.run(serve_weft(Path(folder), PacedModels()))
+        case ["live", folder, provider]:
+            asyncio.run(serve_weft(Path(folder), MockModels(provider)))
+        case ["proxy", _, provider]:
+            asyncio.run(serve_proxy(provider))
+        case _:
+            asyncio.run(serve_bare())

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import NODEFAULT
 
 from weft.config.keys import Key, describe_keys
-from weft.config.schema import COMMANDS, SHARED, AgentTable, Everywhere, ProviderTable
+from weft.config.schema import COMMANDS, SHARED, AgentTable, Everywhere, McpTable, ProviderTable
 from weft.wires.request import Quirks
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
@@ -28,6 +28,7 @@ def tables() -> str:
     parts.append(_table("`[agent]`", AgentTable))
     parts.append(_table("`[providers.NAME]`", ProviderTable))
     parts.append(_table("`[providers.NAME.quirks]`", Quirks))
+    parts.append(_table("`[mcp.NAME]`", McpTable))
     return "\n" + "\n".join(parts) + "\n"
 
 

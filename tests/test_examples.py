@@ -19,6 +19,7 @@ SAID = {
     "console.py": "completed after 2 turns",
     "metrics.py": 'weft_calls_total{tool="divide",status="error"} 1',
     "approval.py": "there: ['notes.txt']",
+    "adapter.py": "It is 3 °C in Oslo now. 30 tokens",
     "provider.py": "Hello from a server of your own.",
 }
 PAGE = EXAMPLES / "ai_sdk_page"

@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from weft.agent.state import ConversationState
     from weft.agent.tracker import Budget
     from weft.client.agent import connect
+    from weft.client.agentx import AgentXClient
     from weft.client.errors import EventsLost, NoRemoteSession, TokenRefused
     from weft.core.errors import ConnectionFailed, WeftError
     from weft.core.messages import File, Image, Message, ToolDefinition, ToolResult, user_message
     from weft.core.retry import Retry
     from weft.core.turn import Reason, Settings
+    from weft.providers.adapter import ProviderAdapter
     from weft.providers.catalogue import describe_model
     from weft.providers.claude_agent import ClaudeAgent
     from weft.providers.factory import open_provider_session
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from weft.providers.recording import record, replay
     from weft.providers.scripted import ScriptedModel
     from weft.providers.watchdog import Timeouts
+    from weft.providers.wire_adapter import create_provider
     from weft.server.agent_server import serve
     from weft.sessions.open import open_session
     from weft.tools.approvals import Approval, NotPending
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from weft.tools.shell.sandbox import Sandbox, SandboxLimits
     from weft.tools.shell.tools import shell_tools
     from weft.tools.workspace.memory import MemoryWorkspace
+    from weft.wires.request import Quirks
 
 __version__ = "0.1.0"
 
@@ -46,6 +50,7 @@ __all__ = [
     "Agent",
     "AgentInterface",
     "AgentResult",
+    "AgentXClient",
     "Approval",
     "Budget",
     "ClaudeAgent",
@@ -63,6 +68,8 @@ __all__ = [
     "NoRemoteSession",
     "NotPending",
     "Permissions",
+    "ProviderAdapter",
+    "Quirks",
     "Reason",
     "Retry",
     "Sandbox",
@@ -79,6 +86,7 @@ __all__ = [
     "ToolResult",
     "WeftError",
     "connect",
+    "create_provider",
     "describe_model",
     "dialects",
     "events",
@@ -102,6 +110,7 @@ _HOMES = {
     "Agent": "weft.agent.agent",
     "AgentInterface": "weft.agent.interface",
     "AgentResult": "weft.agent.result",
+    "AgentXClient": "weft.client.agentx",
     "Approval": "weft.tools.approvals",
     "Budget": "weft.agent.tracker",
     "ClaudeAgent": "weft.providers.claude_agent",
@@ -119,6 +128,8 @@ _HOMES = {
     "NoRemoteSession": "weft.client.errors",
     "NotPending": "weft.tools.approvals",
     "Permissions": "weft.tools.permissions",
+    "ProviderAdapter": "weft.providers.adapter",
+    "Quirks": "weft.wires.request",
     "Reason": "weft.core.turn",
     "Retry": "weft.core.retry",
     "Sandbox": "weft.tools.shell.sandbox",
@@ -135,6 +146,7 @@ _HOMES = {
     "ToolResult": "weft.core.messages",
     "WeftError": "weft.core.errors",
     "connect": "weft.client.agent",
+    "create_provider": "weft.providers.wire_adapter",
     "describe_model": "weft.providers.catalogue",
     "named_tools": "weft.tools.builtin",
     "open_provider_session": "weft.providers.factory",

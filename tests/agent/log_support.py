@@ -116,7 +116,7 @@ def assert_folds(log: Log) -> None:
     messages = log.agent.messages[log.before :]
     assert state.messages == messages, f"{state.messages}\n\n{messages}"
     assert (state.status, state.exchange, state.partial) == ("idle", None, "")
-    assert (state.approvals, state.questions) == ({}, {})
+    assert (state.approvals, state.questions, state.client_calls) == ({}, {}, {})
     assert all(tool.result is not None and tool.phase in ("done", "failed") for tool in state.tools.values())
     _assert_assembled(log.own)
     _assert_tracked(log.own)

@@ -15,7 +15,7 @@ from weft.client.agent import connect
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.events import ApprovalRequested, ExchangeResponse
-from weft.core.messages import Message, Text, ToolResult
+from weft.core.messages import Message, Text, ToolCall, ToolResult
 from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
 from weft.server.settings import ServerSettings
@@ -178,6 +178,49 @@ async def test_decisions_return_nothing_and_count_once(make: Make) -> None:
         assert result.text == "Done."
         assert "changed a" in str(result.messages)
         assert "Not today." in str(result.messages)
+
+
+async def test_a_client_runs_a_tool(make: Make) -> None:
+    async with make([S.call("where_am_i"), S.call("where_am_i")], "In Oslo.") as agent:
+        await agent.set_client_tools([{"name": "where_am_i", "description": "Where the user is."}])
+        exchange = agent.send("Where am I?")
+        await _until(lambda: len(agent.client_calls) == 2)
+        first, second = agent.client_calls
+        with pytest.raises(WeftError, match="may have 1,000,000"):
+            agent.send_tool_result(first.id, "x" * 1_000_001)
+        with pytest.raises(NotPending):
+            agent.send_tool_result("call_none", "Oslo")
+        assert agent.send_tool_result(second.id, {"type": "execution-denied", "reason": "Not twice."}) is None
+        with pytest.raises(NotPending):
+            agent.send_tool_result(second.id, "Oslo")
+        agent.send_tool_result(first.id, {"city": "Oslo"})
+        result = await exchange.result()
+        assert (result.text, agent.client_calls) == ("In Oslo.", [])
+        blocks = [block for message in result.messages for block in message.content]
+        results = [(block.status, block.text) for block in blocks if isinstance(block, ToolResult)]
+        assert results == [("ok", '{"city":"Oslo"}'), ("denied", "The client did not run this call. Not twice.")]
+
+
+async def test_a_reactor_runs_a_tool_at_tool_call(make: Make) -> None:
+    async with make([S.call("where_am_i")], "In Oslo.") as agent:
+
+        def run_here(event: Event) -> None:
+            assert isinstance(event.data, ToolCall)
+            agent.send_tool_result(event.data.id, "Oslo")
+
+        await agent.set_client_tools([{"name": "where_am_i"}])
+        subscription = agent.subscribe(run_here, types=["tool_call"])
+        assert "Oslo" in str((await agent.run("Where am I?")).messages[2])
+        subscription.close()
+
+
+async def test_client_tools_that_cannot_be_used_are_refused(make: Make) -> None:
+    async with make("Hello.") as agent:
+        with pytest.raises(WeftError, match="has a tool named 'change' of its own"):
+            await agent.set_client_tools([{"name": "change"}])
+        with pytest.raises(WeftError, match="two client tools"):
+            await agent.set_client_tools([{"name": "a"}, {"name": "a"}])
+        assert (await agent.run("Hi.")).text == "Hello."
 
 
 async def test_subscribers_get_events_of_their_types(make: Make) -> None:

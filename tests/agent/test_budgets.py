@@ -248,7 +248,7 @@ async def test_the_order_of_an_exchange(wire: str) -> None:
         await soon(agent.run("Go."))
     told = {"tool_call", "tool_use_message", "tool_result", "exchange_response"}
     assert [kind for kind in log.types if kind in told] == [
-        *("tool_call", "tool_use_message", "tool_result", "exchange_response")
+        *("tool_call", "tool_use_message", "tool_result", "tool_use_message", "exchange_response")
     ]
     assert log.types[-1] == "exchange_response"
     assert log.types.count("message_stop") == 2
@@ -257,6 +257,7 @@ async def test_the_order_of_an_exchange(wire: str) -> None:
         *("exchange_request", "user_message", "conversation_start"),
         *("message_start", "conversation_thinking", "conversation_responding", "message_stop", "assistant_message"),
         *("tool_call", "tool_use_message", "tool_planned", "tool_executing", "tool_completed", "tool_result"),
+        "tool_use_message",
         *("message_start", "conversation_thinking", "conversation_responding", "message_stop", "assistant_message"),
         *("conversation_end", "exchange_response"),
     ]

@@ -50,7 +50,7 @@ async def test_it_is_a_call_of_nobody() -> None:
     kinds = [event.type for event in log.own if made.id in str(event.data)]
     assert kinds == [
         *("tool_call", "tool_use_message", "tool_planned", "tool_executing", "file_changed"),
-        *("tool_completed", "tool_result"),
+        *("tool_completed", "tool_result", "tool_use_message"),
     ]
     await agent.run("Thanks.")
     assert [message.role for message in model.requests[1].messages] == ["user", "assistant", "user"]

@@ -8,9 +8,9 @@ from weft.core.retry import Retry
 from weft.core.turn import StopReason
 from weft.testing import check_log
 from weft.testing.server import EVENT_STREAM, Reply, ScriptedServer
-from weft.testing.streams import wire_stream
+from weft.testing.streams import wire_reply, wire_stream
 
-WHOLE_WITHOUT = {"chat": 2, "responses": 0, "messages": 0, "gemini": 0, "ollama": 0}
+WHOLE_WITHOUT = {"chat": 2, "responses": 0, "messages": 1, "gemini": 0, "ollama": 0}
 """How many of the last pieces a whole answer may lack: after its reason to stop come only usage and a mark."""
 CALLS = [ToolCall(id="call_1", name="boom", input={"a": 1}), ToolCall(id="call_2", name="boom", input={"a": 2})]
 
@@ -57,3 +57,12 @@ async def test_an_answer_that_its_provider_cut_short(wire: str, stop: StopReason
     if wire == "ollama" and stop != "max_tokens":
         pytest.skip("this API has no word for it")
     assert await _ran(wire, wire_stream(wire, text="No.", calls=CALLS, stop=stop)) == []
+
+
+@pytest.mark.parametrize(("wire", "text"), [("chat", "Let me look."), ("chat", ""), ("messages", "Let me look.")])
+async def test_a_model_that_stops_to_call_a_tool_and_calls_none(wire: str, text: str) -> None:
+    async with ScriptedServer([wire_reply(wire, text=text, stop="tool_use")]) as server:
+        agent = weft.Agent(weft.Model("m", wire=wire, base_url=f"{server.url}/v1"))
+        result = await agent.run("Go.")
+    assert (result.status, result.text) == ("completed", text)
+    assert result.note == "The model stopped to call a tool and called none; the answer may be unfinished."

@@ -12,6 +12,7 @@ import pytest
 from cli_bench import Ran, finish, is_one_line_error, run, started
 from cli_pages import PAGE, builder, changer, here, picture
 
+from weft.core.messages import ToolCall
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError
 from weft.testing.server import Hang, Reply, ScriptedServer
@@ -78,6 +79,25 @@ async def test_all_fail(capsys: Capture) -> None:
         ran = await build(capsys, server, "--text", "x", "--model", "broken")
     assert (ran.code, ran.out) == (1, "")
     assert not here("out").exists()
+
+
+async def test_a_page_that_the_limit_of_turns_cut_off_is_kept_and_named(capsys: Capture) -> None:
+    numbers = iter(range(100))
+
+    def endless(_: object) -> Reply:
+        number = next(numbers)
+        call = ToolCall(id=f"call_{number}", name="create_file", input={"path": "index.html", "content": f"{number}"})
+        return Reply(wire_stream("chat", calls=[call]))
+
+    async with ScriptedServer(endless) as server:
+        ran = await build(capsys, server, "--text", "x", "-o", "site")
+        as_json = await build(capsys, server, "--text", "x", "-o", "other", "--json")
+    assert ran.code == as_json.code == 3
+    assert here("site/index.html").read_text() == "19"
+    sentence = "The exchange reached its budget of 20 turns."
+    assert f"Variant 1 (m) is not complete: {sentence}" in ran.err
+    variant = json.loads(as_json.out)["variants"][0]
+    assert (variant["status"], variant["note"]) == ("limit", sentence)
 
 
 async def test_the_picture_reaches_the_model(capsys: Capture) -> None:

@@ -10,7 +10,7 @@ from cli_pages import here, picture
 from cli_tmux import NEEDS_TMUX, Tmux
 
 from weft.core.messages import ToolCall
-from weft.testing.server import Hang, Reply, ScriptedServer
+from weft.testing.server import Cut, Hang, Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 pytestmark = NEEDS_TMUX
@@ -248,3 +248,18 @@ async def test_without_a_model_to_talk_to(tmp_path: Path) -> None:
     )
     async with Tmux(tmp_path, "chat", "--data", str(tmp_path / "data"), **nowhere) as terminal:
         await terminal.shows("weft: There is no model to talk to; set a key such as ANTHROPIC_API_KEY", "status 2")
+
+
+async def test_the_text_of_a_failed_attempt_is_erased(tmp_path: Path) -> None:
+    cut = Reply([*wire_stream("chat", text=["A heading\n\nHalf of ", "it\n\nand"])[:3], Pause(0.5), Cut()])
+    replies = iter([cut, wire_reply("chat", text="The whole answer.")])
+    async with ScriptedServer(lambda _: next(replies)) as server, chat(server, tmp_path) as terminal:
+        await terminal.shows("weft with m in ", "›")
+        await terminal.enter("Go")
+        await terminal.shows("A heading")
+        screen = await terminal.shows("The whole answer.", "out, cost unknown")
+        assert "(the answer broke off)" in screen
+        assert "A heading" not in screen
+        assert "Half of" not in screen
+        await terminal.enter("/exit")
+        await terminal.shows("status 0")

@@ -31,7 +31,7 @@ async def script(capsys: Capture, tmp_path: Path) -> Path:
         ("weft build --stack vu", "vue_tailwind"),
         ("weft sessions ex", "export"),
         ("weft sessions list --js", "--json"),
-        ("weft replay --dialect ag", "ag-ui"),
+        ("weft replay --dialect ag-", "ag-ui"),
         ("weft completion f", "fish"),
         ("weft chat --permissions re", "read-only"),
     ],

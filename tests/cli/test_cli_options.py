@@ -25,12 +25,13 @@ from weft.testing.streams import wire_reply
 Capture = pytest.CaptureFixture[str]
 
 TOKEN = "a-token-of-my-own-3141592653"
-_WORDS = {"serve": [], "build": [], "chat": [], "run": ["Hi"], "eval": ["shots"]}
-_NOT_SET = {
+_WORDS = {"serve": [], "build": [], "chat": [], "acp": [], "run": ["Hi"], "eval": ["shots"]}
+_NOT_SET: dict[str, set[str]] = {
     "serve": {"token", "json"},
     "build": {"pictures", "text", "url", "video", "start", "force", "json"},
     "chat": {"folder", "resume"},
-    "run": {"prompt", "image", "json"},
+    "acp": set(),
+    "run": {"prompt", "image", "json", "stream"},
     "eval": {"targets", "force", "json"},
 }
 """What is said each time anew: the work itself, what may be overwritten, how a script is answered, and the token."""
@@ -74,8 +75,7 @@ def _sample(key: Key) -> Any:
     return 7 if key.number is int else 2.5 if key.number is float else _SAMPLES[key.words]
 
 
-def _flags(key: str, value: Any) -> list[str]:
-    flag = f"--{key.replace('_', '-')}"
+def _flags(flag: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [flag if value else f"--no-{flag[2:]}"]
     if isinstance(value, list):
@@ -87,7 +87,7 @@ def _all() -> Iterator[Any]:
     for command in COMMANDS:
         keys = command_keys(command)
         for name, key in keys.items():
-            if name != key.name and key.name in keys:
+            if name != key.name and key.name in keys and not key.own_flag:
                 continue  # the command's own flag has that name
             yield pytest.param(command, key, id=f"{command}-{key.name}")
 
@@ -99,7 +99,8 @@ def test_what_a_flag_sets_a_file_and_a_variable_set_too(
     values = {key.name: _sample(key)}
     if key.name in ("base_url", "wire", "api_key_env"):
         values = {"model": "m", "base_url": "b", **values}
-    flags = [word for name, value in values.items() for word in _flags(name, value)]
+    known = command_keys(command) | {key.name: key}
+    flags = [word for name, value in values.items() for word in _flags(known[name].flag, value)]
     flagged = options_of(command, *_WORDS[command], *flags)
     assert flagged != options_of(command, *_WORDS[command])
     user(f"[{key.table}]\n" + "".join(f"{name} = {json.dumps(each)}\n" for name, each in values.items()))
@@ -107,7 +108,7 @@ def test_what_a_flag_sets_a_file_and_a_variable_set_too(
     user("")
     for name, each in values.items():
         names = cast("list[str]", each) if isinstance(each, list) else [json.dumps(each).strip('"')]
-        text = (";" if name == "rule" else ",").join(names)
+        text = (";" if name in ("rule", "mcp_server") else ",").join(names)
         monkeypatch.setenv(f"WEFT_{key.table.upper()}_{name.upper()}", text)
     assert options_of(command, *_WORDS[command]) == flagged
 
@@ -143,6 +144,7 @@ def test_headings_are_plain_words() -> None:
         "limits for each client",
         "model",
         "output",
+        "requests to models",
         "studio",
         "tools",
         "variants",

@@ -18,7 +18,7 @@ def begun(text: str = "Half an answer\n") -> list[bytes]:
     return wire_stream("chat", text=[text, "rest"])[:2]
 
 
-@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize("words", [["--stream"], ["--json"]], ids=["text", "json"])
 async def test_ctrl_c_closes_the_connection(words: list[str]) -> None:
     script = [Reply([*begun(), Hang()])]
     async with ScriptedServer(script) as server, started(*run_with(server, "Hi", *words)) as process:
@@ -29,17 +29,17 @@ async def test_ctrl_c_closes_the_connection(words: list[str]) -> None:
         await asyncio.wait_for(server.requests[0].closed_early.wait(), 2)
         ran = await finish(process)
     assert ran.code == 130
-    assert ran.err == ("" if words else "weft: unknown in, 4 out, cost unknown, cancelled\n")
+    assert ran.err == ("" if words == ["--json"] else "weft: unknown in, 4 out, cost unknown, cancelled\n")
 
 
 async def test_ctrl_c_while_waiting_to_retry() -> None:
-    refusal = Reply.json({"error": {"message": "slow down"}}, 429, {"retry-after": "100"})
+    refusal = Reply.json({"error": {"message": "slow down"}}, 429, {"retry-after": "50"})
     async with ScriptedServer([refusal]) as server, started(*run_with(server, "Hi")) as process:
         assert process.stderr is not None
         told = await asyncio.wait_for(process.stderr.readline(), 15)
         process.send_signal(signal.SIGINT)
         ran = await finish(process)
-    assert b"Attempt 2 in 100.0 s." in told
+    assert b"Attempt 2 in 50.0 s." in told
     assert (ran.code, ran.out, ran.err) == (130, "", "")
 
 
@@ -71,11 +71,11 @@ async def cut_off(*words: str) -> tuple[int, str]:
 LONG: list[Step] = [step for line in range(40) for step in (begun(f"Line {line}\n")[1], Pause(0.02))]
 
 
-@pytest.mark.parametrize("words", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize("words", [["--stream"], ["--json"]], ids=["text", "json"])
 async def test_a_reader_that_has_seen_enough(words: list[str]) -> None:
     async with ScriptedServer(lambda _: Reply([*LONG, *wire_stream("chat", text="End.")])) as server:
         code, err = await cut_off(*run_with(server, "Hi", *words))
-        assert words or len(server.requests) == 1  # the first event comes before the request does
+        assert words == ["--json"] or len(server.requests) == 1  # the first event comes before the request does
         for request in server.requests:
             await asyncio.wait_for(request.closed_early.wait(), 2)
     assert err == ""
@@ -127,7 +127,7 @@ async def test_a_demo_with_few_letters() -> None:
 
 async def test_text_is_shown_as_it_comes() -> None:
     script = [Reply([*begun("First line\n"), Hang()])]
-    async with ScriptedServer(script) as server, started(*run_with(server, "Hi")) as process:
+    async with ScriptedServer(script) as server, started(*run_with(server, "Hi", "--stream")) as process:
         assert process.stdout is not None
         assert await asyncio.wait_for(process.stdout.readline(), 15) == b"First line\n"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from cli_bench import KEY, run, run_with
 
-from weft.testing.server import Reply, ScriptedServer
+from weft.core.messages import ToolCall
+from weft.testing.server import Cut, Reply, ScriptedServer
 from weft.testing.streams import sse_event, wire_reply, wire_stream
 
 SHOWN = {"message_start", "message_discarded", "retry_scheduled"}
@@ -155,3 +156,35 @@ async def test_retries_are_reported_on_stderr(capsys: pytest.CaptureFixture[str]
     assert "busy" in first
     assert "Attempt 2 in " in first
     assert second == "weft: 11 in, 7 out, cost unknown"
+
+
+# --- discarded text -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_pipe_gets_no_text_of_a_failed_attempt(wire: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pieces = wire_stream(wire, text=["Hel", "!!"])
+    end = next(at for at, piece in enumerate(pieces) if b"!!" in piece)
+    cut = Reply([*pieces[:end], Cut()], content_type=wire_reply(wire).content_type)
+    replies = [cut, wire_reply(wire, text="Hello")]
+    async with ScriptedServer(replies) as server:
+        ran = await run(capsys, *run_with(server, "Hi", wire=wire))
+        assert len(server.requests) == 2
+    assert (ran.code, ran.out) == (0, "Hello\n")
+    assert "Attempt 2 in " in ran.err
+
+
+async def test_a_pipe_gets_text_live_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    cut = Reply([*wire_stream("chat", text=["Hel", "lo"])[:3], Cut()])
+    async with ScriptedServer([cut, wire_reply("chat", text="Hello")]) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--stream"))
+    assert (ran.code, ran.out) == (0, "Hello\nHello\n")
+    assert "weft: The text above broke off and does not count." in ran.err
+
+
+async def test_text_before_a_call_is_final(capsys: pytest.CaptureFixture[str]) -> None:
+    call = ToolCall(id="c1", name="list_files", input={})
+    replies = [wire_reply("chat", text="Let me look.", calls=[call]), wire_reply("chat", text="Nothing.")]
+    async with ScriptedServer(replies) as server:
+        ran = await run(capsys, *run_with(server, "Hi", "--tools", "read"))
+    assert ran.out == "Let me look.\nNothing.\n"

@@ -13,7 +13,8 @@ import pytest
 from cli_bench import START, run_with
 from test_cli_tools import calls
 
-from weft.testing.server import Pause, Reply, ScriptedServer
+from weft.cli.terminal import count_rows
+from weft.testing.server import Cut, Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 
@@ -113,3 +114,24 @@ async def test_what_is_waited_for_is_reported() -> None:
         await program.until("Here it is.")
         assert await program.end() == 0
     assert "\r\x1b[KHere it is." in program.seen
+
+
+async def test_discarded_text_is_erased() -> None:
+    cut = Reply([*wire_stream("chat", thinking="Hm.", text=["Half\n", "an answer"])[:4], Pause(0.05), Cut()])
+    async with (
+        ScriptedServer([cut, wire_reply("chat", text="Whole")]) as server,
+        terminal(*run_with(server, "Hi")) as at,
+    ):
+        assert await at.end() == 0
+    shown, erase, after = at.seen.rpartition("\x1b[2A\r\x1b[J")
+    assert erase
+    assert "Half" in shown
+    assert "an answer" in shown
+    assert "Half" not in after
+    assert "Whole" in after
+
+
+def test_rows_of_a_text() -> None:
+    assert [
+        count_rows(text, 10) for text in ("", "a", "a\n", "x" * 10, "x" * 11, "字" * 5, "字" * 6, "x" * 9 + "字")
+    ] == [*(1, 1, 2, 1, 2, 1, 2, 2)]

@@ -75,11 +75,20 @@ def test_tokens_that_are_none(token: str) -> None:
     assert "CANAR" not in str(refused.value)
 
 
+def abs_of(number: int) -> int:
+    """The absolute value."""
+    return abs(number)
+
+
 def test_settings_that_do_not_go_together() -> None:
     with pytest.raises(ConfigurationError, match="has its own model, title"):
         weft.connect("http://127.0.0.1:1", session="ses_a", model="m", title="t")
-    with pytest.raises(ConfigurationError, match="Tools run on the server"):
-        weft.connect("http://127.0.0.1:1", tools=[lambda: None])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigurationError, match="The tools are a list"):
+        weft.connect("http://127.0.0.1:1", tools="files")
+    with pytest.raises(ConfigurationError, match="two tools named 'int'"):
+        weft.connect("http://127.0.0.1:1", tools=[weft.tool(name="int")(abs_of), weft.tool(name="int")(abs_of)])
+    with pytest.raises(ConfigurationError, match="needs a name"):
+        weft.connect("http://127.0.0.1:1", tools=[{"name": "two words"}])
 
 
 def test_a_token_is_not_shown() -> None:

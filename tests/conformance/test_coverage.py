@@ -8,7 +8,7 @@ from weft.wires.registry import WIRES
 
 from .case import all_cases
 
-GROUPS = {"F": 15, "T": 26, "V": 17, "R": 22, "G": 12, "U": 7}
+GROUPS = {"F": 18, "T": 26, "V": 17, "R": 22, "G": 12, "U": 7}
 
 IN_TESTS = {
     "F04": "test_transport.py",

@@ -5,6 +5,7 @@ F04, F08, F09, F12, F13, F14 and L01 to L03, on every wire where the wire matter
 
 import asyncio
 import gzip
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -361,13 +362,24 @@ async def test_l02_the_servers_word_on_waiting(header: str, value: str, wait: fl
 @pytest.mark.parametrize(
     "value", ["999999", format_datetime(datetime.now(UTC) + timedelta(days=3), usegmt=True)], ids=["seconds", "date"]
 )
-async def test_l02_an_absurd_wait_is_capped(value: str) -> None:
+async def test_l02_a_long_wait_fails_at_once(value: str) -> None:
     refusal = Reply.json({"error": {"message": "slow down"}}, status=429, headers={"retry-after": value})
     async with ScriptedServer([refusal]) as server:
-        error, _ = await ask(server, "chat", retry=weft.Retry(attempts=1))
+        error, events = await ask(server, "chat", retry=weft.Retry())
+        assert len(server.requests) == 1
+    assert isinstance(error, ProviderError)
+    assert re.search(
+        r"come back in \d{6} s, at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC; a wait of more than 60 s", str(error)
+    )
+    assert not any(isinstance(payload, RetryScheduled) for payload in events)
+
+
+async def test_l02_the_longest_wait_is_a_setting() -> None:
+    refusal = Reply.json({"error": {"message": "slow down"}}, status=429, headers={"retry-after": "0.2"})
+    async with ScriptedServer([refusal, wire_reply("chat", text="Hello")]) as server:
+        error, _ = await ask(server, "chat", retry=weft.Retry(max_wait=0.1))
         assert isinstance(error, ProviderError)
-        assert error.retry_after is not None
-        assert error.retry_after <= 120
+        assert len(server.requests) == 1
 
 
 async def test_a_connection_is_kept_for_the_next_turn() -> None:

@@ -104,6 +104,8 @@ def _field(kind: Any) -> st.SearchStrategy[Any]:
         return st.none() | st.floats(0, 1e6, width=32)
     if kind is int:
         return st.integers(-(2**53), 2**53)
+    if kind == dict[str, Any]:
+        return json_objects
     if "JsonObject" in str(kind) or "dict[str, typing.Any]" in str(kind):
         return st.none() | json_objects
     return st.from_type(kind)

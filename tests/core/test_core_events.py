@@ -48,6 +48,8 @@ STATE = [
     "approval_resolved",
     "question_asked",
     "question_answered",
+    "client_tool_requested",
+    "conversation_waiting",
     "file_changed",
     "file_accepted",
     "retry_scheduled",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.errors import ConnectionFailed, RateLimited
+from weft.core.errors import ConnectionFailed, ProviderTimeout, RateLimited, Stalled
 from weft.core.retry import (
     MAX_RETRY_AFTER,
     UNAVAILABLE_STATUSES,
@@ -19,6 +19,7 @@ from weft.core.retry import (
     is_busy,
     parse_retry_after,
 )
+from weft.providers.watchdog import Timeouts
 from weft.wires.errors import error_from_response
 
 
@@ -73,7 +74,8 @@ def _json(value: Any) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("delay", "seconds"), [("7s", 7.0), ("0.25s", 0.25), ("99999s", MAX_RETRY_AFTER), ("-5s", 0.0), ("junk", 0.0)]
+    ("delay", "seconds"),
+    [("7s", 7.0), ("0.25s", 0.25), ("99999s", 99999.0), ("9999999s", MAX_RETRY_AFTER), ("-5s", 0.0), ("junk", 0.0)],
 )
 def test_google_states_it_in_the_body(delay: str, seconds: float) -> None:
     assert of(delay) == seconds
@@ -111,9 +113,18 @@ def test_waits_grow_with_jitter_up_to_the_cap() -> None:
 def test_a_server_may_ask_for_a_longer_wait() -> None:
     assert Retry(base=0).delay(1, RateLimited("slow", retry_after=7.0)) == 7.0
     assert Retry(base=0).delay(1, RateLimited("slow")) == 0.0
+    assert [Retry().is_too_long(RateLimited("slow", retry_after=n)) for n in (None, 60.0, 60.5)] == [False, False, True]
 
 
 def test_how_often_a_turn_is_attempted() -> None:
     reached, unreached = ConnectionFailed("broke"), ConnectionFailed("refused", reached=False)
     assert [Retry().limit(wire, reached) for wire in ("chat", "gemini")] == [10, 5]
     assert [Retry(attempts=n).limit("chat", unreached) for n in (None, 2, 9)] == [3, 2, 3]
+
+
+def test_a_silent_server_costs_ten_minutes_at_most() -> None:
+    silent = [Stalled("only pings"), ProviderTimeout("no byte")]
+    assert [Retry().limit("chat", error) for error in silent] == [2, 2]
+    assert [Retry(silent_attempts=4).limit("gemini", error) for error in silent] == [4, 4]
+    assert Retry().limit("chat", silent[0]) * Timeouts().content == 600
+    assert Retry().limit("chat", silent[1]) * (Timeouts().connect + Timeouts().socket) == 270

@@ -178,12 +178,18 @@ def check_openai(frames: Sequence[Frame]) -> None:
 def check_studio(frames: Sequence[Frame]) -> None:
     balance = Balance()
     told = objects(frames)
+    waiting: set[str] = set()
     assert told[0]["type"] == "variantCount"
     for message in told:
         assert message["variantIndex"] == 0
         match message["type"]:
+            case "toolStart" if message["eventId"] in waiting:  # completed, once, when the path is known
+                balance.within("tool", str(message["eventId"]))
+                waiting.discard(str(message["eventId"]))
             case "toolStart":
                 balance.start("tool", str(message["eventId"]))
+                if message["data"]["name"] == "create_file":
+                    waiting.add(str(message["eventId"]))
             case "toolResult":
                 balance.end("tool", str(message["eventId"]))
             case "variantComplete" | "variantError":
@@ -192,9 +198,57 @@ def check_studio(frames: Sequence[Frame]) -> None:
                 assert kind in ("variantCount", "status", "assistant", "thinking", "setCode", "error")
 
 
+def check_agentx(frames: Sequence[Frame]) -> None:
+    uuids: set[str] = set()
+    exchange = message = False
+    blocks: set[int] = set()
+    calls: dict[str, list[str]] = {}
+    for event in objects(frames):
+        kind, data = str(event["type"]), event["data"]
+        assert event["uuid"] not in uuids, f"{event['uuid']} is used twice"
+        uuids.add(event["uuid"])
+        assert isinstance(event["timestamp"], int)
+        if kind == "exchange_request":
+            assert not exchange
+            exchange, calls = True, {}
+        assert exchange, f"{kind} outside of an exchange"
+        match kind:
+            case "message_start":
+                assert not message
+                message, blocks = True, set[int]()
+            case "message_stop":
+                assert message
+                assert not blocks
+                message = False
+            case "message_discarded":
+                assert message
+                message = False
+            case "tool_call":
+                assert data["id"] not in calls
+                calls[data["id"]] = ["tool_call"]
+            case "tool_use_message":
+                calls[data["toolCall"]["id"]].append(kind)
+            case "tool_result":
+                calls[data["toolId"]].append(kind)
+            case "exchange_response":
+                whole = ["tool_call", "tool_use_message", "tool_result", "tool_use_message"]
+                assert all(each == whole for each in calls.values()), calls
+                assert not message
+                exchange = False
+            case _ if kind.endswith("_block_start"):
+                assert message
+                blocks.add(event["index"])
+            case _ if kind.endswith("_block_stop"):
+                blocks.remove(event["index"])
+            case _:
+                pass
+    assert not exchange
+
+
 CHECKS: dict[str, Callable[[Sequence[Frame]], None]] = {
     "ai-sdk": check_ai_sdk,
     "ag-ui": check_ag_ui,
+    "agentx": check_agentx,
     "loop": check_loop,
     "normalized": check_normalized,
     "openai": check_openai,

@@ -141,11 +141,27 @@ def read_ag_ui(frames: list[Frame]) -> str:
     return "".join(parts.values())
 
 
+def read_agentx(frames: list[Frame]) -> str:
+    kept: list[str] = []
+    for event in objects(frames):
+        match event["type"]:
+            case "message_start":
+                kept.append("")
+            case "text_delta":
+                kept[-1] += event["data"]["text"]
+            case "message_discarded" if event["data"]["error"]["code"] != "cancelled":
+                kept.pop()
+            case _:
+                pass
+    return "".join(kept)
+
+
 READERS: dict[str, Callable[[list[Frame]], str]] = {
     "loop": read_loop,
     "normalized": read_normalized,
     "ai-sdk": read_ai_sdk,
     "ag-ui": read_ag_ui,
+    "agentx": read_agentx,
 }
 
 
@@ -212,7 +228,7 @@ def test_studio_ends_with_the_page_as_it_is(logs: list[list[Event]]) -> None:
     assert pages > 10
 
 
-@pytest.mark.parametrize("name", ["loop", "normalized", "ai-sdk", "openai", "ag-ui"])
+@pytest.mark.parametrize("name", ["loop", "normalized", "ai-sdk", "openai", "ag-ui", "agentx"])
 def test_a_client_that_resumes_misses_nothing(name: str, logs: list[list[Event]]) -> None:
     """A new dialect, fed the exchange from its start, goes on exactly where the old one was."""
     for events in logs:

@@ -3,6 +3,7 @@
 from hashlib import sha256
 from typing import Any
 
+import msgspec
 import pytest
 from dialect_support import (
     BUSY,
@@ -60,7 +61,7 @@ def previews(path: str, content: str, size: int, call: str = "call_1") -> list[P
 
 def test_the_documented_sequence() -> None:
     content = PAGE * 2
-    start, *deltas, stop = arguments("call_1", "create_file", '{"path":"index.html",', '"content":"…"}')
+    start, *deltas, stop = arguments("call_1", "create_file", '{"path":"ind', 'ex.html"', ',"content":"…"}')
     told = messages(
         asked(),
         ConversationStart(),
@@ -80,6 +81,12 @@ def test_the_documented_sequence() -> None:
         {"type": "status", "value": "Generating code…", **variant},
         {"type": "assistant", "value": "Let me see.", "eventId": "msg_1.0", **variant},
         {"type": "toolStart", "data": {"name": "create_file", "input": {}}, "eventId": "call_1", **variant},
+        {
+            "type": "toolStart",
+            "data": {"name": "create_file", "input": {"path": "index.html"}},
+            "eventId": "call_1",
+            **variant,
+        },
         {"type": "setCode", "value": content[:50], **variant},
         {"type": "setCode", "value": content, **variant},
         {
@@ -90,6 +97,55 @@ def test_the_documented_sequence() -> None:
         },
         {"type": "variantComplete", "value": "", **variant},
     ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [
+        (['{"path":"a.html","content":"', "x", 'y"}'], [{"path": "a.html"}]),
+        (['{"pa', 'th"', ': "a', ".html", '", "content": "x"}'], [{}, {"path": "a.html"}]),
+        (['{"path":"a\\', 'u00e9.html"', "}"], [{}, {"path": "aé.html"}]),
+        (['{"content":"', "x", '","path":"index.html"}'], [{}, {"path": "index.html", "content": PAGE}]),
+        (['{"deep":{"path":"b.html"}', "}"], [{}, {"path": "index.html", "content": PAGE}]),
+    ],
+)
+def test_a_file_is_announced_at_once_and_completed_when_its_path_is_whole(
+    pieces: list[str], shown: list[dict[str, str]]
+) -> None:
+    streamed = arguments("call_1", "create_file", *pieces)
+    told = messages(asked(), begun(), streamed, ended("msg_1", "tool_use"), written("index.html", PAGE), answered())
+    kinds = [message["type"] for message in told]
+    starts = [message for message in told if message["type"] == "toolStart"]
+    assert [start["data"] for start in starts] == [{"name": "create_file", "input": each} for each in shown]
+    assert {start["eventId"] for start in starts} == {"call_1"}
+    assert kinds.index("toolResult") > max(place for place, kind in enumerate(kinds) if kind == "toolStart")
+
+
+def test_a_path_after_the_content_is_known_from_the_preview() -> None:
+    streamed = arguments("call_1", "create_file", '{"content":"x"', ',"path":"a.css"')[:-1]
+    told = messages(asked(), begun(), streamed, previews("a.css", "x", 1))
+    assert [message["data"]["input"] for message in told if message["type"] == "toolStart"] == [{}, {"path": "a.css"}]
+
+
+def test_the_paths_of_two_files_that_arrive_together_are_not_mixed_up() -> None:
+    first: list[Payload] = [
+        ToolUseContentBlockStart(0, "b1", "c1", "create_file"),
+        ToolUseContentBlockStart(1, "b2", "c2", "create_file"),
+    ]
+    pieces = [("b1", '{"path":"a'), ("b2", '{"path":"b.html",'), ("b1", '.html"')]
+    deltas: list[Payload] = [InputJsonDelta(0, block, piece) for block, piece in pieces]
+    told = messages(asked(), begun(), first, deltas)
+    starts = [(message["eventId"], message["data"]["input"]) for message in told if message["type"] == "toolStart"]
+    assert starts == [("c1", {}), ("c2", {"path": "b.html"}), ("c1", {"path": "a.html"})]
+
+
+def test_a_design_that_a_limit_cut_off_is_not_complete() -> None:
+    note = "The exchange reached its budget of 20 turns."
+    cut = answered("limit")
+    told = messages(asked(), written("index.html", PAGE), msgspec.structs.replace(cut, limit="turns", note=note))
+    assert codes(told) == [PAGE]
+    assert told[-2] == {"type": "variantError", "value": f"The design is not complete. {note}", "variantIndex": 0}
+    assert "variantComplete" not in {message["type"] for message in told}
 
 
 def test_other_tools_start_when_they_are_called() -> None:
@@ -181,7 +237,7 @@ def test_how_it_ends_otherwise() -> None:
     assert last(begun(), dropped(error=CANCELLED), answered("cancelled"), variants=2) == [
         ("variantError", "The request was cancelled.")
     ]
-    assert last(answered("limit")) == [("variantComplete", "")]
+    assert last(answered("limit")) == [(kind, "The design is not complete.") for kind in ("variantError", "error")]
     assert last(begun(), variants=2)[0][0] == "variantError"
     assert messages(asked(), answered(), dialect=StudioDialect(variants=None))[0]["type"] == "variantComplete"
 

@@ -13,7 +13,9 @@ from provider_sockets import RawServer, certificate
 
 from weft.core.errors import ConnectionFailed
 from weft.http1 import connection, pool
-from weft.http1.request import tls_context
+from weft.http1.errors import ConnectionBroken
+from weft.http1.pool import ConnectionPool
+from weft.http1.request import RequestTarget, tls_context
 from weft.providers.transport import BrokenRead, Transport, broken_read
 
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -145,22 +147,29 @@ class ClosingServer(RawServer):
         writer.close()
 
 
-async def test_a_stale_connection_is_replaced_once() -> None:
+async def test_a_post_on_a_stale_connection_is_not_sent_twice() -> None:
     async with ClosingServer([1, 5]) as server:
-        for _ in range(2):
-            assert (await fetch(server.url)).body == b"hi"
-        assert (server.connections, server.requests) == (2, 3)
-
-
-async def test_a_fresh_connection_that_breaks_is_not_replaced() -> None:
-    async with ClosingServer([1, 0]) as server:
         await fetch(server.url)
         with pytest.raises(ConnectionFailed, match="before an answer came"):
             await fetch(server.url)
+        assert (server.connections, server.requests) == (1, 2)
+        assert (await fetch(server.url)).body == b"hi"
         assert (server.connections, server.requests) == (2, 3)
-        with pytest.raises(ConnectionFailed):
-            await fetch(server.url)
-        assert (server.connections, server.requests) == (3, 4)
+
+
+async def test_a_get_on_a_stale_connection_is_sent_once_more() -> None:
+    async with ClosingServer([1, 0]) as server:
+        connections = ConnectionPool()
+        target = RequestTarget.parse(server.url)
+        for _ in range(2):
+            sent = connections.send(target.origin, target.encode_head("GET", {}, 0), b"", tls=None, connect_timeout=5)
+            if server.requests:
+                with pytest.raises(ConnectionBroken):  # the new connection breaks too
+                    await sent
+            else:
+                assert await (await sent).read() == b"hi"
+        assert (server.connections, server.requests) == (2, 3)
+        await connections.close()
 
 
 @pytest.mark.parametrize("last", [b"H", OK, b"HTTP/1.1 100 Continue\r\n\r\n"])

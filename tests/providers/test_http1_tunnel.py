@@ -367,7 +367,7 @@ def test_addresses(url: str, proxy: HttpProxy) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "http://", "socks5://me:CANARY@h:1", "ftp://CANARY@h", "http://h:CANARY", "http://[CANARY", "http://me:CANARY@",
+    ["", "http://", "socks4://me:CANARY@h:1", "ftp://CANARY@h", "http://h:CANARY", "http://[CANARY", "http://me:CANARY@",
      "x://"],
 )  # fmt: skip
 async def test_addresses_that_are_none(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

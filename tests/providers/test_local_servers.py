@@ -137,3 +137,17 @@ def test_what_was_found_holds_for_a_while(monkeypatch: pytest.MonkeyPatch) -> No
         old.find()
         old.find()
         assert len(asked) == 3
+
+
+def test_context_sizes_are_read_where_servers_report_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    props = {"default_generation_settings": {"n_ctx": 4096}}
+    trained = {"data": [{"id": "/models/tiny.gguf", "meta": {"n_ctx_train": 32_768}}]}
+    with (
+        serving({"/v1/models": {"data": [{"id": "a", "max_model_len": 8192}, {"id": "b"}]}}) as (vllm, _),
+        serving({"/v1/models": trained, "/props": props}) as (llamacpp, _),
+        serving({"/v1/models": {"data": [{"id": "c", "loaded_context_length": "8"}]}}) as (lmstudio, _),
+    ):
+        for name, address in (("VLLM", vllm), ("LLAMACPP", llamacpp), ("LMSTUDIO", lmstudio)):
+            monkeypatch.setenv(f"{name}_BASE_URL", f"{address}/v1")
+        found = {server.provider: server.context_sizes for server in LocalServers().find()}
+    assert found == {"vllm": {"vllm/a": 8192}, "llamacpp": {"llamacpp/tiny.gguf": 4096}, "lmstudio": {}}

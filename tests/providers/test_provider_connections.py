@@ -5,10 +5,14 @@ import subprocess
 import sys
 
 import pytest
+from http1_bench import read_request
 from provider_bench import KEY, ask, error_of, session_at, turn_of, types, written
+from provider_sockets import RawServer
 
+import weft
 from weft.core.errors import ProviderError
 from weft.core.messages import ToolCall, ToolResult
+from weft.providers.base import ProviderTurn
 from weft.testing.server import Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
@@ -150,3 +154,45 @@ def test_not_even_in_asyncios_debug_mode() -> None:
 def test_a_loop_that_ended_is_let_go() -> None:
     done = run_python(TWO_LOOPS + "    print('kept', len(LOOPS))\n")
     assert done.stdout.splitlines()[-1] == "kept 0"
+
+
+# --- a kept connection that the server closes without a byte ------------------------------------------------------
+
+
+class _LeavingServer(RawServer):
+    """Answers the first request of the first connection, then closes it after it has read another one."""
+
+    def __init__(self) -> None:
+        super().__init__(self._serve)
+        self.requests = 0
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answer = b"".join(wire_stream("chat", text="Hello"))
+        head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n" % len(answer)
+        first = self.connections == 1
+        while await read_request(reader):
+            self.requests += 1
+            if first and self.requests > 1:
+                break
+            writer.write(head + answer)
+            await writer.drain()
+        writer.close()
+
+
+@pytest.mark.parametrize("attempts", [1, 2])
+async def test_a_request_is_never_sent_twice_in_silence(attempts: int) -> None:
+    async with _LeavingServer() as server:
+        model = weft.Model("m", base_url=f"{server.url}/v1")
+        session = weft.open_provider_session(
+            model, messages=[weft.user_message("Hi")], retry=weft.Retry(attempts=attempts, base=0)
+        )
+        await turn_of(session)
+        outcome, events = await ask(session)
+        assert server.requests == 1 + attempts
+    if attempts == 1:
+        assert isinstance(outcome, ProviderError)
+        assert "before an answer came" in str(outcome)
+    else:
+        assert types(events)[:4] == ["message_start", "message_discarded", "retry_scheduled", "message_start"]
+        assert isinstance(outcome, ProviderTurn)
+        assert outcome.attempts == 2

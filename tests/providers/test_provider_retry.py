@@ -1,6 +1,7 @@
 """One retry layer: how often, how long, what is never tried again, and what is seen of it."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from provider_bench import ERRORS, NOW, WIRES, ask, attempts, body, half, session_at, shown, types
@@ -203,3 +204,23 @@ def test_limits() -> None:
         assert (weft.Retry().limit(wire, broken), weft.Retry().limit(wire, gone)) == (limit, 3)
         assert weft.Retry(attempts=2).limit(wire, gone) == 2
         assert weft.Retry(attempts=20).limit(wire, InvalidRequest("no")) == 20
+
+
+async def test_a_call_that_was_rejected_is_shown_to_the_model() -> None:
+    report = {"message": "Failed to call a function.", "code": "tool_use_failed", "failed_generation": "<function=x"}
+    refusal = Reply.json({"error": report}, 400)
+    async with ScriptedServer([refusal, wire_reply("chat", text="Hello"), wire_reply("chat", text="Bye")]) as server:
+        model = weft.Model("m", base_url=f"{server.url}/v1")
+        session = weft.open_provider_session(
+            model, messages=[weft.user_message("Go.")], retry=weft.Retry(base=0), timeouts=weft.Timeouts()
+        )
+        events: list[Any] = []
+        turn = await session.stream_turn(events.append)
+        session.messages.append(turn.message)
+        session.messages.append(weft.user_message("And?"))
+        await session.stream_turn(lambda _: None)
+        sent = [[(m["role"], m["content"]) for m in request.body["messages"]] for request in server.requests]
+    assert sent[1][:2] == [("user", "Go."), ("assistant", "<function=x")]
+    assert "could not be read as a tool call" in sent[1][2][1]
+    assert sent[2] == [("user", "Go."), ("assistant", "Hello"), ("user", "And?")]
+    assert [event.type for event in events][:3] == ["message_start", "message_discarded", "retry_scheduled"]

@@ -11,6 +11,7 @@ from weft.core.errors import (
     AuthenticationFailed,
     ContentBlocked,
     ContextOverflow,
+    GarbledStream,
     InvalidRequest,
     ModelNotFound,
     PermissionRefused,
@@ -41,6 +42,7 @@ EXPECTED: list[tuple[str, str, type[ProviderError], bool]] = [
     ("404", "", ModelNotFound, False),
     ("429", "", RateLimited, True),
     ("5..", "", ServerFault, True),
+    ("400", "tool_use_failed", GarbledStream, True),
     ("400", "", InvalidRequest, False),
 ]
 

@@ -50,7 +50,8 @@ def test_what_is_public_is_known():
     assert walked >= PUBLIC
     assert walked >= PREVIEWS
     assert len(GUARDED) > 40
-    assert {way.template for way in WAYS if way.is_socket} == {"/ws", "/sessions/{session}/ws", "/generate-code"}
+    sockets = {way.template for way in WAYS if way.is_socket}
+    assert sockets == {"/ws", "/sessions/{session}/ws", "/api/chat/ws", "/generate-code"}
 
 
 STRANGERS: dict[str, Sent] = {
@@ -314,6 +315,7 @@ BODIES: dict[tuple[str, str], bytes] = {
     ("POST", "/sessions/{session}/blobs"): b"abc",
     ("POST", "/sessions/{session}/approvals/{approval}"): b'{"decision": "approve"}',
     ("POST", "/sessions/{session}/questions/{question}"): b'{"answer": "x"}',
+    ("POST", "/sessions/{session}/tool_results"): b'{"call_id": "call_x", "content": "x"}',
     ("PATCH", "/projects/{project}"): b'{"title": "Theirs"}',
     ("POST", "/projects/{project}/versions"): b'{"kind": "restore", "base": {"version": "v1", "variant": 0}}',
 }

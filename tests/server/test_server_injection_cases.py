@@ -100,7 +100,7 @@ async def test_i02a_what_a_tool_states_is_never_protocol(tmp_path: Path) -> None
         results = [event.data for event in log if event.type == "tool_result"]
         assert [result.status for result in results] == ["ok"] * len(PROTOCOL)  # type: ignore[union-attr]
         assert not any(result.is_error for result in results)  # type: ignore[union-attr]
-        for dialect in ("native", "loop", "ai-sdk", "ag-ui", "openai", "normalized", "studio"):
+        for dialect in ("native", "loop", "ai-sdk", "ag-ui", "openai", "normalized", "studio", "agentx"):
             async with server.client.get(f"/sessions/{session}/events?dialect={dialect}") as answer:
                 said = b""
                 while piece := await _soon(answer.content.readany()):

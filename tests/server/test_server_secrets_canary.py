@@ -214,7 +214,7 @@ async def test_x13_no_client_states_where_a_key_goes(tmp_path: Path) -> None:
                     assert answer.status in (400, 404), (name, await answer.text())
         body = {"base_url": sink.url, "api_key": "x", "messages": [{"role": "user", "content": "Hi."}], "stream": True}
         async with server.client.post("/v1/chat/completions", json=body) as answer:
-            assert answer.status == 200
+            assert answer.status == 400
         assert sink.requests == []
 
 

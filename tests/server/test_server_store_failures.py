@@ -24,7 +24,7 @@ from weft.sessions.sqlite import SqliteStore
 from weft.studio.studio import Studio
 from weft.testing.checker import check_log
 
-DIALECTS = ("studio", "loop", "normalized", "ai-sdk", "ag-ui", "openai")
+DIALECTS = ("studio", "loop", "normalized", "ai-sdk", "ag-ui", "openai", "agentx")
 REASON = "Another process kept the sessions locked while the exchange ran; what was done is kept. Ask again to go on."
 
 
@@ -83,7 +83,7 @@ async def test_a_request_that_streams_its_answer_is_reported(tmp_path: Path) -> 
             "openai": await server.client.post("/v1/chat/completions", json=asked),
             "ag-ui": await server.client.post("/agui", json=asked | {"threadId": "t", "runId": "r"}),
         }
-        plain = asyncio.create_task(_posted(server, "/v1/chat/completions", asked | {"stream": False}))
+        plain = asyncio.create_task(_posted(server, "/v1/chat/completions", asked | {"stream": False, "store": True}))
         for stream in streams.values():
             await stream.content.readuntil(b"word")
         await asyncio.sleep(0.2)

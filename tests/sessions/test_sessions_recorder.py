@@ -182,7 +182,7 @@ async def test_an_event_is_encoded_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 async def test_a_store_that_does_not_encode_gives_no_bytes(bench: Bench) -> None:
     stored: list[tuple[Event, bytes | None]] = []
-    bench.recorder.on_stored.append(lambda event, json: stored.append((event, json)))
+    bench.recorder.on_stored(lambda event, json: stored.append((event, json)), lambda: True)
     bench.bus.publish(ConversationStart())
     await bench.recorder.flush()
     assert stored == [(bench.seen[0], None)]

@@ -4,15 +4,18 @@ import asyncio
 import os
 import sqlite3
 import stat
+import threading
+from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import pytest
 from sessions_bench import event, events, leased, log_of
 
 from weft.core.events import UserMessage
 from weft.core.messages import Image, user_message
-from weft.sessions.database import MIGRATIONS, migrate
+from weft.sessions.database import MIGRATIONS, DatabaseThread, migrate
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import SessionInfo, StoreCorrupt, StoreError, StoreFull, StoreLocked
 
@@ -263,3 +266,48 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         SqliteStore(tmp_path / "s.db")
     tmp_path.chmod(0o700)
+
+
+async def test_jobs_that_share_a_transaction_wake_the_loop_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, gate = asyncio.get_running_loop(), threading.Event()
+    wakes: list[object] = []
+    wake = loop.call_soon_threadsafe
+
+    def count(*given: Any) -> object:
+        wakes.append(given)
+        return wake(*given)
+
+    thread = DatabaseThread(tmp_path / "s.db", writes=True, patience=5.0, durable=False, first=migrate)
+    thread.wait_open()
+    monkeypatch.setattr(loop, "call_soon_threadsafe", count)
+    held = thread.submit(lambda _: gate.wait(30))
+    jobs = [thread.submit(partial(_number, number)) for number in range(20)]
+    gate.set()
+    assert await asyncio.gather(held, *jobs) == [True, *range(20)]
+    assert len(wakes) <= 2, "one more for the first job, which the thread may have begun alone"
+    monkeypatch.undo()
+    await asyncio.to_thread(thread.close)
+
+
+async def test_a_job_that_was_cancelled_before_it_began_is_not_run(tmp_path: Path) -> None:
+    gate = threading.Event()
+    thread = DatabaseThread(tmp_path / "s.db", writes=True, patience=5.0, durable=False, first=migrate)
+    thread.wait_open()
+    held = thread.submit(lambda _: gate.wait(30))
+    await asyncio.sleep(0.05)  # the thread has begun it
+    cancelled = thread.submit(lambda connection: connection.execute("DROP TABLE sessions"))
+    failing = thread.submit(lambda connection: connection.execute("SELECT * FROM nothing"))
+    last = thread.submit(lambda connection: connection.execute("SELECT count(*) FROM sessions").fetchone())
+    cancelled.cancel()
+    gate.set()
+    with pytest.raises(StoreError):
+        await failing
+    assert await held is True
+    assert await last == (0,)
+    await asyncio.to_thread(thread.close)
+
+
+def _number(number: int, _: sqlite3.Connection) -> int:
+    return number

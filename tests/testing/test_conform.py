@@ -9,11 +9,10 @@ import pytest
 from weft.core.json import JsonObject, as_objects, encode
 from weft.core.messages import ToolCall
 from weft.providers.model import Model
-from weft.testing.conform import CheckResult, probes, run_checks
+from weft.testing.conform import PROBED_WIRES, CheckResult, probes, run_checks
 from weft.testing.conform.probes import ProbeClient, ProbeTimeouts
 from weft.testing.server import Cut, Hang, ReceivedRequest, Reply, ReplyFunction, ScriptedServer, Step
 from weft.testing.streams import sse_event, wire_reply
-from weft.wires.registry import WIRES
 
 from .good_server import KEY, GoodServer
 
@@ -148,7 +147,7 @@ def counting_ids() -> Callable[[JsonObject], JsonObject]:
     return lambda chunk: chunk | {"id": f"chunk-{next(numbers)}"}
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", PROBED_WIRES)
 async def test_a_good_server_passes_everything(wire: str) -> None:
     verdicts = await verdicts_of(wire, GoodServer(wire))
     assert [verdict for verdict in verdicts if verdict.outcome != "ok"] == []
@@ -156,7 +155,7 @@ async def test_a_good_server_passes_everything(wire: str) -> None:
     assert all(verdict.seen and verdict.right.endswith(".") for verdict in verdicts)
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", PROBED_WIRES)
 async def test_the_order_is_always_the_same(wire: str) -> None:
     first, second = [await verdicts_of(wire, GoodServer(wire)) for _ in range(2)]
     assert first == second

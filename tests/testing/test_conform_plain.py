@@ -7,10 +7,10 @@ import pytest
 
 from weft.core.json import JsonObject, as_object, encode
 from weft.core.messages import ToolCall
+from weft.testing.conform import PROBED_WIRES
 from weft.testing.conform.answer import APIS
 from weft.testing.conform.reader import ReadUsage, StreamReading
 from weft.testing.streams import wire_stream
-from weft.wires.registry import WIRES
 
 CALL = ToolCall(id="call_1", name="get_weather", input={"city": "Oslo"})
 
@@ -73,7 +73,7 @@ def two_reasons(events: Events) -> None:
     events[0][1]["candidates"][0]["finishReason"] = "MAX_TOKENS"
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", PROBED_WIRES)
 def test_a_right_stream_has_no_fault(wire: str) -> None:
     reading = read(wire, lambda _: None)
     assert reading.faults == ()

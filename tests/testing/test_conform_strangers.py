@@ -9,6 +9,7 @@ import pytest
 
 from weft.core.json import as_object, encode
 from weft.core.messages import ToolCall
+from weft.testing.conform import PROBED_WIRES
 from weft.testing.conform.answer import APIS, GuardedDecoder, ProbeAnswer
 from weft.testing.conform.judge import RULES, judge_rule
 from weft.testing.conform.reader import RawFrame, excerpt, split_events, split_lines
@@ -43,7 +44,7 @@ def _places(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
         yield from _places(value[key], (*before, key))
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", PROBED_WIRES)
 def test_odd_values_anywhere(wire: str) -> None:
     events = wire_stream(wire, text="Hello.", thinking="Hm.", calls=CALLS)
     judged = 0
@@ -58,7 +59,7 @@ def test_odd_values_anywhere(wire: str) -> None:
     assert judged > 400
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", PROBED_WIRES)
 @pytest.mark.parametrize(
     "body", [b"", b"\n", b"\xff\xfe", b"null", b"[]", b"data:", b"data: []\n\n", b"\0" * 99, b"[{"]
 )

@@ -6,10 +6,9 @@ from dataclasses import replace
 import pytest
 
 from weft.core.json import JsonObject, as_object, as_objects
-from weft.testing.conform import probes
+from weft.testing.conform import PROBED_WIRES, probes
 from weft.testing.server import Cut, ReceivedRequest, Reply
 from weft.testing.streams import wire_reply
-from weft.wires.registry import WIRES
 
 from .good_server import GoodServer
 from .test_conform import Change, each_body, each_event, instead, verdicts_of, wrong_in
@@ -104,7 +103,7 @@ FAULTS: dict[str, tuple[str, Change, dict[str, str]]] = {
     "no message_stop": (
         "messages",
         drop("message_stop"),
-        {"terminal": "no message_stop (every answer)", "decode": "Weft drops"},
+        {"terminal": "no message_stop (every answer)"},
     ),
     "no message_start": (
         "messages",
@@ -197,7 +196,7 @@ async def skipped_in(wire: str, change: Change, *only: str, key: str | None = "s
     return {verdict.check: verdict.seen for verdict in verdicts if verdict.outcome == "skipped"}
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("wire", PROBED_WIRES)
 async def test_a_model_that_makes_one_call_of_two(wire: str) -> None:
     seen = await skipped_in(wire, instead(probes.TWO_CITIES, wire, text="I will not."))
     assert seen == {"parallel": "the model made no calls in one answer"}

@@ -4,7 +4,7 @@ from tool_bench import Bench
 
 import weft
 from weft.tools.function_tools import tool
-from weft.tools.runtime import ResultCache
+from weft.tools.result_cache import ResultCache
 from weft.tools.workspace.memory import MemoryWorkspace
 
 runs: list[str] = []

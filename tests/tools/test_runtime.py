@@ -110,13 +110,14 @@ async def test_a_result_that_looks_like_an_error_is_none() -> None:
     assert (result.status, result.is_error) == ("ok", False)
 
 
-async def test_long_results_keep_head_and_tail() -> None:
+async def test_long_results_begin_with_their_first_page() -> None:
     bench = Bench(echo, max_output=1000)
     result = await bench.one("echo", text="HEAD" + "x" * 5000 + "TAIL")
     assert result.truncated
     assert result.text.startswith("HEAD")
-    assert result.text.endswith("TAIL")
-    assert "4,008 characters left out" in result.text
+    assert result.whole is not None
+    reads_on = f'read_result(handle="{result.whole.handle}", offset=1000) reads on]'
+    assert result.text.endswith(f"[characters 0 to 1,000 of 5,008; {reads_on}")
 
 
 async def test_a_json_schema_tool() -> None:

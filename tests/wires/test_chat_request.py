@@ -24,6 +24,7 @@ from weft.wires.chat import build_request
 from weft.wires.request import Quirks, TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+CLOSED = SCHEMA | {"additionalProperties": False}
 TOOL = ToolDefinition(name="weather", description="Weather of a city.", input_schema=SCHEMA, strict=True)
 CALL = ToolCall(id="c1", name="weather", input={"city": "Oslo"})
 PICTURE = Image(media_type="image/png", data="AAAA")
@@ -69,7 +70,7 @@ def test_the_smallest_request() -> None:
         (
             {"output_schema": SCHEMA},
             "response_format",
-            {"type": "json_schema", "json_schema": {"name": "output", "schema": SCHEMA, "strict": True}},
+            {"type": "json_schema", "json_schema": {"name": "output", "schema": CLOSED, "strict": True}},
         ),
     ],
 )
@@ -113,7 +114,7 @@ def test_tools() -> None:
     assert request["tools"] == [{"type": "function", "function": function}]
     assert (request["tool_choice"], request["parallel_tool_calls"]) == ("auto", False)
     strict = body(tools=[TOOL], quirks=Quirks(strict_tools=True))
-    assert strict["tools"] == [{"type": "function", "function": function | {"strict": True}}]
+    assert strict["tools"] == [{"type": "function", "function": function | {"parameters": CLOSED, "strict": True}}]
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(
         body(parallel_tool_calls=True, tool_choice="required")
     )

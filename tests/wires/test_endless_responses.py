@@ -1,8 +1,11 @@
 """A response without an end is given up, on every wire, and nothing of it counts."""
 
+from base64 import b64encode
+
 import pytest
 
 from weft.core.events import MessageDiscarded
+from weft.testing.streams import amazon_event
 from weft.wires import decoder
 from weft.wires.registry import WIRES
 
@@ -12,6 +15,9 @@ PIECES = {
     "messages": b"event: ping\ndata: {}\n\n",
     "gemini": b'data: {"candidates":[{"content":{"parts":[{"text":"word "}]}}]}\n\n',
     "ollama": b'{"message":{"role":"assistant","content":"word "},"done":false}\n',
+    "converse": amazon_event("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "word "}}),
+    "bedrock-messages": amazon_event("chunk", {"bytes": b64encode(b'{"type":"ping"}').decode()}),
+    "vertex-messages": b"event: ping\ndata: {}\n\n",
 }
 
 

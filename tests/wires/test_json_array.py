@@ -16,7 +16,7 @@ values = st.recursive(
 elements = st.lists(st.dictionaries(st.text("kä]", max_size=3), values, max_size=3), max_size=4)
 
 
-def read(framing: StreamFraming, raw: bytes, step: int) -> list[Any]:
+def read(framing: StreamFraming | JsonArrayParser, raw: bytes, step: int) -> list[Any]:
     events = [event for at in range(0, len(raw), step) for event in framing.feed(raw[at : at + step])]
     return [json.loads(event.data) for event in [*events, *framing.close()]]
 

@@ -23,6 +23,7 @@ from weft.wires.messages import build_request
 from weft.wires.request import TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
+CLOSED: JsonObject = SCHEMA | {"required": [], "additionalProperties": False}
 TOOL = ToolDefinition(name="weather", description="Weather.", input_schema=SCHEMA)
 CALL = ToolCall(id="c1", name="weather", input={"city": "Oslo"})
 CACHE: JsonObject = {"cache_control": {"type": "ephemeral"}}
@@ -57,7 +58,11 @@ def test_the_smallest_request() -> None:
         ({"top_p": 0.5}, "top_p", 0.5),
         ({"max_output_tokens": 9}, "max_tokens", 9),
         ({"stop_sequences": ["END"]}, "stop_sequences", ["END"]),
-        ({"output_schema": SCHEMA}, "output_config", {"format": {"type": "json_schema", "schema": SCHEMA}}),
+        (
+            {"output_schema": SCHEMA},
+            "output_config",
+            {"format": {"type": "json_schema", "schema": CLOSED}},
+        ),
         ({"extra": {"metadata": {"user_id": "u"}}}, "metadata", {"user_id": "u"}),
     ],
 )

@@ -227,7 +227,6 @@ def test_unknown_events_deltas_and_blocks_are_ignored_and_counted() -> None:
         start(0, "brand_new_block", data=1),
         delta(0, "brand_new_delta", data=1),
         stop(0),
-        delta(7, "text_delta", text="of no block"),
         *text_block(1, "a"),
     )
     assert decoded.text == "a"

@@ -78,7 +78,8 @@ def test_another_model_gets_nothing_of_what_was_written_for_the_first(wire: str)
     """R13: the native content of one model must not reach another through the cache."""
     content = {"chat": {"role": "assistant", "content": "opaque"}, "ollama": {"role": "assistant", "content": "opaque"}}
     parts = {"responses": [{"type": "message", "content": "opaque"}], "messages": [{"type": "text", "text": "opaque"}]}
-    native = Native(wire=wire, provider="p", model="m", content=(content | parts).get(wire, [{"text": "opaque"}]))
+    own = WIRES[wire].decoder.wire
+    native = Native(wire=own, provider="p", model="m", content=(content | parts).get(own, [{"text": "opaque"}]))
     history = [user_message("hi"), Message(role="assistant", content=[Text("open")], native=native)]
     cache = RenderCache()
     assert "opaque" in str(build_request(wire, history, cache))

@@ -23,7 +23,8 @@ from weft.core.turn import Reason, Settings
 from weft.wires.request import Quirks, TurnRequest
 from weft.wires.responses import build_request
 
-SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
+SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+CLOSED = SCHEMA | {"additionalProperties": False}
 TOOL = ToolDefinition(name="weather", description="Weather.", input_schema=SCHEMA)
 CALL = ToolCall(id="c1", name="weather", input={"city": "Oslo"})
 STORING = Quirks(stateless=False)
@@ -67,7 +68,7 @@ def test_the_smallest_request() -> None:
         (
             {"output_schema": SCHEMA},
             "text",
-            {"format": {"type": "json_schema", "name": "output", "schema": SCHEMA, "strict": True}},
+            {"format": {"type": "json_schema", "name": "output", "schema": CLOSED, "strict": True}},
         ),
     ],
 )

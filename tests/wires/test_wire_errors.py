@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.errors import ProviderError
+from weft.core.errors import GarbledStream, ProviderError
 from weft.wires.errors import (
     error_from_body,
     error_from_object,
@@ -199,3 +199,94 @@ bodies = st.recursive(
 def test_no_body_raises(value: Any) -> None:
     assert isinstance(error_from_object(value), ProviderError)
     assert isinstance(error_from_response(400, {}, json.dumps(value).encode()), ProviderError)
+
+
+# --- final errors ---------------------------------------------------------------------------------------------------
+
+TPM = (
+    "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 45000. "
+    "The input or output tokens must be reduced in order to run successfully."
+)
+
+
+def google_quota(quota: str) -> dict[str, Any]:
+    failure = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]}
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}
+    message = "You exceeded your current quota, please check your plan. Please retry in 34s."
+    return {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": message, "details": [failure, retry]}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code"),
+    [
+        (
+            400,
+            {
+                "type": "error",
+                "error": {
+                    "type": "invalid_request_error",
+                    "message": "Buy more.",
+                    "details": {"error_visibility": "user_facing", "error_code": "credits_required"},
+                },
+            },
+            "quota_exhausted",
+        ),
+        (429, google_quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), "quota_exhausted"),
+        (429, google_quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"), "rate_limited"),
+        (
+            429,
+            {"error": {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": None}},
+            "quota_exhausted",
+        ),
+        (402, {"error": {"code": 402, "message": "This request requires more credits."}}, "quota_exhausted"),
+        (
+            400,
+            {"error": {"type": "invalid_request_error", "message": "You have reached your specified API usage limits."}},
+            "quota_exhausted",
+        ),
+        (429, {"error": {"message": TPM, "type": "tokens", "code": "rate_limit_exceeded"}}, "context_overflow"),
+        (413, {"error": {"message": TPM, "type": "tokens", "code": "rate_limit_exceeded"}}, "context_overflow"),
+        (
+            500,
+            {"error": {"code": 500, "message": "tools param requires --jinja flag", "type": "server_error"}},
+            "invalid_request",
+        ),
+        (
+            400,
+            {"code": "Client specified an invalid argument", "error": "Incorrect API key provided: xa***. See x.ai."},
+            "authentication",
+        ),
+    ],
+)
+@pytest.mark.parametrize("headers", [{}, {"x-should-retry": "true"}], ids=["plain", "told to retry"])
+def test_errors_that_waiting_does_not_cure(status: int, body: Any, code: str, headers: dict[str, str]) -> None:
+    error = of(status, body, headers)
+    assert (error.code, error.retryable) == (code, code == "rate_limited")
+
+
+REFUSED = {"type": "extra_forbidden", "loc": ["body", "parallel_tool_calls"], "msg": "Extra inputs are not OK"}
+AZURE = {"code": "Invalid input", "status": 422, "message": "invalid input error", "details": [REFUSED]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"error": AZURE}, {"detail": [REFUSED]}, {"object": "error", "message": {"detail": [REFUSED]}}],
+    ids=["azure", "fastapi", "mistral"],
+)
+def test_a_refused_field_is_named_with_its_reason(body: Any) -> None:
+    error = of(422, body)
+    assert error.code == "invalid_request"
+    assert "body.parallel_tool_calls: Extra inputs are not OK" in str(error)
+
+
+@pytest.mark.parametrize("in_stream", [False, True])
+def test_a_call_that_groq_could_not_read(in_stream: bool) -> None:
+    report = {
+        "message": "Failed to call a function. Please adjust your prompt.",
+        "type": "invalid_request_error",
+        "code": "tool_use_failed",
+        "failed_generation": "<function=save>{oops",
+    }
+    error = error_from_object({"error": report}) if in_stream else of(400, {"error": report})
+    assert isinstance(error, GarbledStream)
+    assert (error.generation, error.retryable) == ("<function=save>{oops", True)

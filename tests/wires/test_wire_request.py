@@ -57,12 +57,16 @@ def test_small_words() -> None:
         ("messages", "/messages"),
         ("gemini", "/models/some-model:streamGenerateContent?alt=sse"),
         ("ollama", "/api/chat"),
+        ("converse", "/model/some-model/converse-stream"),
+        ("bedrock-messages", "/model/some-model/invoke-with-response-stream"),
+        ("vertex-messages", "/models/some-model:streamRawPredict"),
     ],
 )
 def test_every_wire_knows_its_path_and_its_decoder(wire: str, path: str) -> None:
     assert WIRES[wire].request_path("some-model") == path
-    assert WIRES[wire].decoder.wire == WIRES[wire].name == wire
-    assert len(WIRES) == 5
+    assert WIRES[wire].name == wire
+    assert WIRES[wire].decoder.wire == wire.rpartition("-")[2]
+    assert len(WIRES) == 8
 
 
 def test_every_wire_name_has_a_codec() -> None:

@@ -57,8 +57,8 @@ def calls_and_results(wire: str, body: JsonObject) -> list[tuple[str, str]]:
 
     Wires that pair by place have no ids: there, the names of tools stand for them.
     """
-    finders = {"chat": _chat, "responses": _responses, "messages": _messages, "gemini": _gemini, "ollama": _ollama}
-    return finders[wire](body)
+    finders = {"chat": _chat, "responses": _responses, "gemini": _gemini, "ollama": _ollama, "converse": _converse}
+    return finders.get(wire, _messages)(body)
 
 
 def _chat(body: JsonObject) -> list[tuple[str, str]]:
@@ -84,6 +84,12 @@ def _messages(body: JsonObject) -> list[tuple[str, str]]:
         elif block["type"] == "tool_result":
             found.append(("result", block["tool_use_id"]))
     return found
+
+
+def _converse(body: JsonObject) -> list[tuple[str, str]]:
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    kinds = {"toolUse": "call", "toolResult": "result"}
+    return [(kinds[kind], block[kind]["toolUseId"]) for block in blocks for kind in kinds if kind in block]
 
 
 def _gemini(body: JsonObject) -> list[tuple[str, str]]:

@@ -141,5 +141,5 @@ SAMPLES: dict[str, list[Any]] = {
 }
 """The same message on every wire: thinking, text, two calls, a normal end."""
 
-TERMINAL = {"chat": 9, "responses": 12, "messages": 17, "gemini": 4, "ollama": 4}
+TERMINAL = {"chat": 9, "responses": 12, "messages": 16, "gemini": 4, "ollama": 4}
 """The place of the event that finishes the message."""

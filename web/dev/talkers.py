@@ -170,6 +170,10 @@ class Talker:
             ],
             "hostile page": [[S.call("create_file", path="index.html", content=ESCAPE.format(sink=sink))], "Done."],
             "long page": [[S.call("create_file", path="index.html", content=_long(page))], "Done."],
+            "unfinished page": [
+                [S.call("create_file", path="index.html", content=page.replace("</h1>", f" {turn}</h1>"))]
+                for turn in range(30)
+            ],
             "scripted page": [[S.call("create_file", path="index.html", content=SCRIPTED)], "Done."],
             "busy page": [[S.call("create_file", path="index.html", content=BUSY)], "Done."],
             "markdown": [[S.think("The person asks about clothes. Oslo is cold."), HELLO]],

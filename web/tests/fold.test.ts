@@ -28,6 +28,7 @@ function foldedState(state: Conversation): Record<string, unknown> {
       files: Object.fromEntries(state.files),
       approvals: Object.fromEntries(state.approvals),
       questions: Object.fromEntries(state.questions),
+      client_calls: Object.fromEntries(state.clientCalls),
       queued: state.queue.size,
       turns: state.turns,
       usage: state.usage,

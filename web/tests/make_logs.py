@@ -20,6 +20,7 @@ from weft.core.envelope import Event, decode_event
 from weft.core.errors import InvalidRequest, Overloaded
 from weft.core.events import (
     ApprovalRequested,
+    ConversationWaiting,
     FileAccepted,
     FileChanged,
     QuestionAsked,
@@ -30,7 +31,7 @@ from weft.core.events import (
     UserMessage,
 )
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, Text, user_message
+from weft.core.messages import Message, Text, ToolCall, ToolResult, user_message
 from weft.core.payload import Payload
 
 S = weft.ScriptedModel
@@ -186,6 +187,29 @@ async def asked_and_cancelled() -> Recording:
     return it
 
 
+async def client_calls() -> Recording:
+    """One call has its result from the client; the log ends while the other one waits."""
+    it = Recording(
+        [S.call("look", place="here"), S.call("where_am_i"), S.call("where_am_i")],
+        tools=[look],
+        client_tools=[{"name": "where_am_i"}],
+    )
+    it.agent.send("Where am I?")
+    await it.until(ConversationWaiting)
+    it.agent.send_tool_result(it.agent.client_calls[0].id, "Oslo")
+    await it.until(ToolResult, 2)
+    return it
+
+
+async def continued() -> Recording:
+    """It begins with the results of calls from before the log."""
+    asked = Message(role="assistant", content=[ToolCall(id="call_1", name="look", input={})])
+    it = Recording("Snow.", history=[user_message("What is there?"), asked])
+    answered = Message(role="tool", content=[ToolResult(id="call_1", name="look", status="ok", content="seen")])
+    await asyncio.wait_for(it.agent.send(answered).result(), 30)
+    return it
+
+
 async def cancelled() -> Recording:
     it = Recording([S.think("Long."), "One two three four five six seven eight nine ten."], "Again.", pause=0.01)
     exchange = it.agent.send("Count.")
@@ -272,6 +296,8 @@ RECORDED: tuple[Callable[[], Awaitable[Recording]], ...] = (
     waiting,
     asked,
     asked_and_cancelled,
+    client_calls,
+    continued,
     cancelled,
     queued,
     steered,
@@ -293,6 +319,7 @@ def state_of(state: ConversationState) -> JsonObject:
         "files": state.files,
         "approvals": state.approvals,
         "questions": state.questions,
+        "client_calls": state.client_calls,
         "queued": state.queued,
         "turns": state.turns,
         "usage": state.usage,

@@ -10,15 +10,16 @@ import msgspec
 from weft.agent.bus import EventBus, ExchangeReader, read_exchange
 from weft.agent.engine import AgentEngine, ModelChain, ModelLike
 from weft.agent.exchange import Exchange
-from weft.agent.interface import AgentBase, Prompt, WhenBusy, as_user_message
+from weft.agent.interface import AgentBase, Prompt, WhenBusy, as_request_message, check_continues
 from weft.agent.reactors import QUEUE, ApprovalReactor, OnApproval, OnQuestion, QuestionReactor, Reactor, Subscription
 from weft.agent.result import output_shape
 from weft.agent.tracker import Budget
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
-from weft.core.events import ApprovalRequested, QuestionAsked
+from weft.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
 from weft.core.ids import new_id
 from weft.core.json import JsonObject
+from weft.core.message_forms import as_messages
 from weft.core.messages import Message
 from weft.core.payload import Layer
 from weft.core.retry import Retry
@@ -26,10 +27,12 @@ from weft.core.turn import Reason, Settings
 from weft.providers.config import configured_instructions
 from weft.providers.watchdog import Timeouts
 from weft.tools.approvals import Approval
+from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT, ClientToolLike, read_client_tools
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import Mode, Permissions
-from weft.tools.runtime import Middleware, ResultCache, ToolRuntime
+from weft.tools.result_cache import ResultCache
+from weft.tools.runtime import Middleware, ToolRuntime
 from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
@@ -82,13 +85,15 @@ class Agent(AgentBase):
         budget: Budget | None = None,
         fallbacks: Sequence[ModelLike] = (),
         output: Any = None,
-        history: Sequence[Message] = (),
+        history: Sequence[Message | JsonObject] = (),
         temperature: float | None = None,
         max_output_tokens: int | None = None,
         reasoning: Reason | None = None,
         settings: Settings | None = None,
         middleware: Sequence[Middleware] = (),
         cache: bool = False,
+        client_tools: Sequence[ClientToolLike] = (),
+        client_tool_timeout: float = CLIENT_TOOL_TIMEOUT,
         on_approval: OnApproval | None = None,
         on_question: OnQuestion | None = None,
         retry: Retry | None = None,
@@ -117,7 +122,9 @@ class Agent(AgentBase):
             permissions=permissions if isinstance(permissions, Permissions) else Permissions(permissions),
             middleware=middleware,
             cache=ResultCache() if cache else None,
+            client_tool_timeout=client_tool_timeout,
         )
+        self.runtime.set_client_tools(read_client_tools(client_tools))
         options = {"retry": retry, "timeouts": timeouts}
         self.engine = AgentEngine(
             ModelChain([model, *fallbacks], **{name: value for name, value in options.items() if value is not None}),
@@ -125,7 +132,7 @@ class Agent(AgentBase):
             self.bus,
             settings=self.settings,
             budget=budget,
-            messages=list(history),
+            messages=as_messages(history),
         )
         self.engine.models.check()
         self._shape = output_shape(output)
@@ -159,9 +166,14 @@ class Agent(AgentBase):
         cause: str | None = None,
     ) -> Exchange:
         """Start an exchange without waiting for it. While another one runs, the new one waits (`queue`), joins it at
-        the model's next turn (`steer`), or cancels it (`interrupt`)."""
-        message = as_user_message(prompt)
+        the model's next turn (`steer`), or cancels it (`interrupt`).
+
+        A message of role `tool` with the results of the last calls continues a conversation that ends with them.
+        """
+        message = as_request_message(prompt)
         current = self.engine.current
+        if current is None:
+            check_continues(self.engine.messages, message)
         if when_busy == "steer" and current is not None and current.steer(message):
             return current
         if when_busy == "interrupt":
@@ -196,6 +208,21 @@ class Agent(AgentBase):
         """Answer a question of a tool."""
         self.runtime.approvals.answer(question, text)
 
+    def send_tool_result(self, call_id: str, content: object, is_error: bool = False) -> None:
+        """Send the result of a call that a client runs: a text, parts, or any JSON. Raises NotPending if the call does
+        not wait, and WeftError for a result that cannot be used; the call waits on then."""
+        self.runtime.client_calls.resolve(call_id, content, is_error)
+
+    async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
+        """Replace the tools that clients run. The model is offered them from its next turn on."""
+        self.runtime.set_client_tools(read_client_tools(tools))
+        self.engine.update_tools()
+
+    @property
+    def client_calls(self) -> list[ClientToolRequested]:
+        """The calls that wait for a client."""
+        return self.runtime.client_calls.open_calls
+
     @property
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for a decision."""
@@ -227,6 +254,11 @@ class Agent(AgentBase):
     @property
     def workspace(self) -> Workspace:
         return self.runtime.workspace
+
+    async def whole_result(self, handle: str) -> str:
+        """Return the whole text of a result that the model got in pages. `ToolResult.whole` has its handle. Raises
+        ToolFault if the handle is unknown or the text is no longer kept."""
+        return await self.runtime.whole_results.read(handle)
 
     def as_tool(self, name: str, description: str) -> Tool:
         """Make this agent a tool of another agent. Each call is a conversation of its own."""

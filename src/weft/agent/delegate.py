@@ -82,8 +82,12 @@ def _engine_for(agent: "Agent", context: ToolContext) -> AgentEngine:
         middleware=[*shared, *agent.runtime.middleware],
         locks=host.locks if host is not None else None,
         approvals=host.approvals if host is not None else None,
+        client_calls=host.client_calls if host is not None else None,
+        client_tool_timeout=agent.runtime.client_tool_timeout,
     )
     runtime.shared_middleware = shared
+    if host is not None:
+        runtime.whole_results = host.whole_results
     budget = agent.engine.budget
     if host is not None and host.remaining_budget is not None:
         budget = budget.within(host.remaining_budget())

@@ -99,7 +99,8 @@ def _short(block: Block) -> Block:
             media = not isinstance(block.content, str) and len(block.content) > 1
             if len(text) <= 2 * _KEPT and not media:
                 return block
-            left_out = f"{text[:_KEPT]}\n[… left out to save space; call the tool again if you need it]"
+            how = f'read_result(handle="{block.whole.handle}") reads it' if block.whole else "call the tool again"
+            left_out = f"{text[:_KEPT]}\n[… left out to save space; {how} if you need it]"
             return msgspec.structs.replace(block, content=left_out, truncated=True)
         case Image():
             return Text("[A picture, left out to save space.]")
@@ -154,6 +155,7 @@ class AgentEngine:
         self._requests: dict[str, Exchange] = {}
         runtime.relay = self._relay
         runtime.remaining_budget = self._remaining_budget
+        runtime.on_new_tool = self.update_tools
 
     @property
     def session(self) -> ProviderSession:
@@ -170,8 +172,20 @@ class AgentEngine:
         session.tools = self.runtime.registry.definitions
         self.host = attach_tool_host(session, self.runtime)
         schema = shape.schema if shape is not None else self.settings.output_schema
-        if session.settings.output_schema != schema:
-            session.settings = msgspec.structs.replace(self.settings, output_schema=schema)
+        settings = msgspec.structs.replace(self.settings, output_schema=schema)
+        if session.settings != settings:
+            session.settings = settings
+
+    def choose_tools(self, choice: str) -> None:
+        """Change the tool choice until the next exchange."""
+        session = self.session
+        if session.settings.tool_choice != choice:
+            session.settings = msgspec.structs.replace(session.settings, tool_choice=choice)
+
+    def update_tools(self) -> None:
+        """Offer the current tools from the next turn on."""
+        if self.models.session is not None:
+            self.models.session.tools = self.runtime.registry.definitions
 
     def compact(self) -> bool:
         """Shorten the conversation. Returns False if that would not help."""

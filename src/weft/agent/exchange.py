@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.agent.assembler import message_payloads
 from weft.agent.driver import Driver
-from weft.agent.interface import Prompt, as_user_message
+from weft.agent.interface import Prompt, as_user_message, check_continues
 from weft.agent.previews import FilePreviews
 from weft.agent.result import AgentResult, OutputError, describe_outcome, html_page_call, read_output
 from weft.agent.tracker import ExchangeTracker, RepeatCounter
@@ -119,6 +119,7 @@ class Exchange:
         self._done: asyncio.Future[AgentResult] = asyncio.get_running_loop().create_future()
         self._reason = ""  # of a cancellation, or the name of the limit
         self._limit_note = ""  # explains a limit that is not one of the budget
+        self._announced = False  # the last message ended for calls and holds none
         self._started = monotonic()
         self._first_message: int | None = None  # index in the conversation, once the exchange has begun
         self._text = ""
@@ -232,6 +233,7 @@ class Exchange:
         """Run all turns. Never raises: the state and `error` say how it ended."""
         try:
             self._engine.prepare(self._shape)
+            check_continues(self._engine.messages, self.message)
             self._engine.append(self.message)
             await self._turns.begin()
             await self._run_turns()
@@ -265,7 +267,9 @@ class Exchange:
         while True:
             self._add_steering()
             turn = await self._turns.run_turn(self._stop_before_request)
+            self._announced = turn.announces_calls
             self._text = turn.text
+            engine.runtime.expect_client_calls(turn.tool_calls)
             engine.bus.publish_all(message_payloads(turn.message))
             calls = turn.tool_calls
             if calls:
@@ -282,6 +286,7 @@ class Exchange:
             corrections += 1
             if corrections > CORRECTIONS:
                 raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
+            self._turns.choose_tools("none")
             self._add_user_message(
                 user_message(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON.")
             )
@@ -296,6 +301,7 @@ class Exchange:
                 raise _Limit(limit)
             await self._run_batch(batch)
         finally:
+            engine.runtime.client_calls.forget(call.id for call in calls)
             engine.session.append_tool_results(turn, batch.results)
 
     async def _run_batch(self, batch: CallBatch) -> None:
@@ -408,6 +414,7 @@ class Exchange:
                 self.tracker.stop_reason,
                 self._text,
                 limit and (self._limit_note or self._engine.budget.explain(limit, self.tracker)),
+                announced=self._announced,
             ),
         )
         self._publish(response)

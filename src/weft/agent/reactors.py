@@ -3,17 +3,18 @@
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any
 
+from weft.agent.handlers import Handler, read_handlers
 from weft.core.envelope import PAYLOADS, Event
 from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAsked, Unknown
 from weft.core.payload import Layer
 from weft.tools.approvals import Approval, NotPending
 
-Handler = Callable[[Event], object]
-Reactor = Callable[[Event], Awaitable[object]] | Handler | object
+Reactor = Callable[[Event], Awaitable[object]] | Handler | Mapping[str, Callable[[Any], object]] | object
+"""A function for all events, an object with methods such as `on_text_delta` or `onTextDelta`, or a mapping of them."""
 
 QUEUE = 10_000
 """Events that may wait for a slow reactor before it is dropped."""
@@ -37,7 +38,7 @@ class Subscription:
         """How often a handler raised."""
         self.dropped_at: int | None = None
         """The first event that the reactor missed because it was too slow. It gets no events after that."""
-        self._handlers, self._everything = _handlers_of(reactor)
+        self._handlers, self._everything = read_handlers(reactor)
         self._types, self._layers = types, layers
         self._remove = remove
         self._size = queue
@@ -147,16 +148,6 @@ class Dispatcher:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
             self.table = {}  # a new one: an event may be in dispatch through the old one
-
-
-def _handlers_of(reactor: Reactor) -> tuple[dict[str, Handler], Handler | None]:
-    """Return the handlers of an object by event type, and the one for all other events."""
-    named = {kind: getattr(reactor, f"on_{kind}", None) for kind in PAYLOADS}
-    handlers = {kind: cast(Handler, handler) for kind, handler in named.items() if callable(handler)}
-    everything = getattr(reactor, "on_event", None) or (reactor if callable(reactor) else None)
-    if not handlers and everything is None:
-        raise TypeError(f"{type(reactor).__name__} has no handler such as on_text_delta, and cannot be called.")
-    return handlers, cast("Handler | None", everything)
 
 
 def _is_coroutine(handler: Any) -> bool:

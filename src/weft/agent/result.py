@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
 import msgspec
 
@@ -16,6 +17,8 @@ from weft.tools.json_schema import compile_schema
 from weft.tools.runtime import ToolRuntime
 from weft.tools.schema_budget import SchemaFault
 from weft.tools.type_schema import TypeSchema
+from weft.tools.validation import repair
+from weft.wires.output_schema import WRAPPED
 
 _NOTES = {
     "max_tokens": "The answer was cut off at the output limit.",
@@ -79,10 +82,15 @@ class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def describe_outcome(status: ExchangeStatus, stop_reason: StopReason, text: str, limit: str | None) -> str | None:
-    """Describe an unusual outcome. `limit` explains the budget that ended the exchange."""
+def describe_outcome(
+    status: ExchangeStatus, stop_reason: StopReason, text: str, limit: str | None, *, announced: bool = False
+) -> str | None:
+    """Describe an unusual outcome. `limit` explains the budget that ended the exchange. `announced`: the last message
+    ended for tool calls and holds none."""
     if status != "completed":
         return limit
+    if announced and stop_reason not in _NOTES:
+        return "The model stopped to call a tool and called none; the answer may be unfinished."
     return _NOTES.get(stop_reason) or (None if text.strip() else "The model answered with no text.")
 
 
@@ -98,10 +106,34 @@ def read_output(text: str, shape: TypeSchema) -> Any:
     if not body:
         raise ValueError("it is empty")
     try:
-        value = parse_strict(body)
+        value = _parse_answer(body)
     except ValueError as error:
         raise ValueError(f"it is no JSON ({error})") from None
-    return shape.convert(value)
+    return _convert(value, shape)
+
+
+def _parse_answer(text: str) -> Any:
+    """Parse the answer, or the last fenced block of it that is JSON: a model without a grammar explains itself."""
+    try:
+        return parse_strict(text)
+    except ValueError:
+        for block in reversed(_fenced_blocks(text)):
+            with suppress(ValueError):
+                return parse_strict(block)
+        raise
+
+
+def _convert(value: Any, shape: TypeSchema) -> Any:
+    """Convert a JSON answer. Accepts null for an optional member and the wrapped form of a value that is no object."""
+    if isinstance(value, dict) and value.keys() == {WRAPPED} and shape.schema.get("type") != "object":
+        value = cast(JsonObject, value)[WRAPPED]
+    try:
+        return shape.convert(value)
+    except ValueError:
+        repaired = repair(value, shape.schema)
+        if repaired == value:
+            raise
+        return shape.convert(repaired)
 
 
 class SchemaShape(TypeSchema):

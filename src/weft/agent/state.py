@@ -11,6 +11,7 @@ from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
+    ClientToolRequested,
     ConversationDequeued,
     ConversationInterrupted,
     ConversationQueued,
@@ -63,6 +64,8 @@ class ConversationState:
     """The last revision of each file."""
     approvals: dict[str, ApprovalRequested] = field(default_factory=dict[str, ApprovalRequested])
     questions: dict[str, QuestionAsked] = field(default_factory=dict[str, QuestionAsked])
+    client_calls: dict[str, ClientToolRequested] = field(default_factory=dict[str, ClientToolRequested])
+    """Calls that wait for a client, by their id."""
     turns: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float | None = 0.0
@@ -129,6 +132,9 @@ class ConversationState:
             case QuestionAnswered(question=question):
                 self.questions.pop(question, None)
                 self.status = "working"
+            case ClientToolRequested(id=call):
+                self.client_calls[call] = payload
+                self.status = "waiting"
             case FileChanged(path=path):
                 self.files[path] = payload
             case ErrorOccurred(error=error):
@@ -148,6 +154,8 @@ class ConversationState:
             case ToolCall(id=call):
                 self.tools.setdefault(call, ToolState(payload))
             case ToolResult(id=call):
+                if self.client_calls.pop(call, None) is not None:
+                    self.status = "waiting" if self.client_calls else "working"
                 tool = self.tools.get(call)
                 if tool is not None:
                     tool.result = payload

@@ -137,6 +137,7 @@ class TurnRunner:
         self._shape = shape
         self._listener = TurnListener(engine.bus.publish, previews, tracker, self.bill)
         self._compacted = False
+        self._tool_choice: str | None = None  # that of the settings
 
     async def begin(self) -> None:
         """Prepare the first turn. Raises ConfigurationError for a budget in dollars without known prices."""
@@ -166,12 +167,21 @@ class TurnRunner:
                     raise
                 _raise_if(stop())
                 engine.prepare(self._shape)
+                if self._tool_choice is not None:
+                    engine.choose_tools(self._tool_choice)
                 listener.attempts_before = listener.attempt
                 engine.bus.publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))
                 _raise_if(stop())
                 continue
             self.bill.add(turn.usage, turn.billed_usd)
+            if engine.settings.tool_choice != "none" and self._tool_choice is None:
+                self.choose_tools("auto")  # a required call is required once, or the model could never answer
             return turn
+
+    def choose_tools(self, choice: str) -> None:
+        """Change the tool choice of the remaining turns of the exchange."""
+        self._tool_choice = choice
+        self._engine.choose_tools(choice)
 
     def abandon(self) -> str:
         """Close a message that will not be finished. Returns the text of it that was published."""

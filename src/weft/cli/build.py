@@ -265,6 +265,8 @@ def _print_result(
             table.append([f"{folder}/", variant.model, score, took, format_usd(variant.cost_usd)])
         if variant.error is not None:
             print_note(f"Variant {variant.index + 1} ({variant.model}) failed: {variant.error.message}")
+        elif variant.status == "limit":
+            print_note(f"Variant {variant.index + 1} ({variant.model}) is not complete: {variant.note}")
     for line in align_columns(table):
         print(line)
     if not table and all(variant.error is None for variant, _, _ in built):
@@ -285,6 +287,7 @@ def _as_json(variant: "Variant", folder: Path | None, files: list[str]) -> dict[
         "usage": cast(dict[str, object], to_builtins(variant.usage)),
         "cost_usd": variant.cost_usd,
         "error": variant.error.message if variant.error is not None else None,
+        "note": variant.note,
     }
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from weft.cli.options import DEFAULT, Setting, check_variables, merge_settings
 from weft.cli.terminal import BOLD, DIM, YELLOW, Colours, align_columns, print_note, truncate
+from weft.config.mcp_servers import MCP_FILE
 from weft.config.paths import display_path, project_file, user_file
 from weft.config.schema import COMMANDS
 from weft.config.sources import Sources, sources
@@ -51,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
         print(paint(line, YELLOW) if file["state"] in ("changed", "unknown") else line)
     if now.ignored is not None:
         print_note(str(now.ignored))
+    if now.ignored_servers is not None:
+        print_note(str(now.ignored_servers))
     for name, settings in found.items():
         if not settings:
             continue
@@ -70,6 +73,10 @@ def _files(now: Sources) -> Iterator[dict[str, str]]:
     if project is not None:
         state = now.ignored.state if now.ignored is not None else "trusted"
         yield {"place": "project", "file": sanitize_text(display_path(project)), "state": state}
+    servers = project_file(name=MCP_FILE)
+    if servers is not None:
+        state = now.ignored_servers.state if now.ignored_servers is not None else "trusted"
+        yield {"place": "project", "file": sanitize_text(display_path(servers)), "state": state}
     is_read = any(document.place == "user" for document in now.documents)
     state = "obeyed" if is_read else "not there"
     yield {"place": "user", "file": sanitize_text(display_path(user_file())), "state": state}

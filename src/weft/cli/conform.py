@@ -12,10 +12,9 @@ from weft.core.errors import ConfigurationError, WeftError
 from weft.core.json import encode_text
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import PRESETS
-from weft.testing.conform import CheckResult, checks_of, run_checks
+from weft.testing.conform import PROBED_WIRES, CheckResult, checks_of, run_checks
 from weft.testing.conform.judge import Outcome
 from weft.testing.conform.probes import ProbeClient, ProbeTimeouts
-from weft.wires.registry import WIRES
 
 EXAMPLES = """examples:
   weft conform --base-url http://127.0.0.1:8080/v1 --model qwen3
@@ -28,7 +27,7 @@ _OUTCOMES: tuple[Outcome, ...] = ("ok", "wrong", "skipped")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--base-url", required=True, metavar="URL", help="such as http://127.0.0.1:8080/v1")
-    parser.add_argument("--wire", default="chat", choices=list(WIRES), help="API of the server (chat)")
+    parser.add_argument("--wire", default="chat", choices=PROBED_WIRES, help="API of the server (chat)")
     parser.add_argument("--model", required=True, metavar="NAME", help="a model that the server has")
     parser.add_argument("--api-key-env", metavar="NAME", help="environment variable that holds the key")
     parser.add_argument("--only", nargs="+", default=[], metavar="CHECK", help="run these checks only")

@@ -20,8 +20,10 @@ from typing import Literal
 import msgspec
 
 from weft import __version__
-from weft.cli.options import add_options, check_variables, merge_settings
+from weft.cli.options import add_options, check_variables, merge_settings, own_tool_settings
+from weft.cli.own_tools import list_server_tools, load_functions
 from weft.cli.terminal import CYAN, DIM, GREEN, RED, YELLOW, Colours, pad, show_progress
+from weft.config.mcp_servers import ConfiguredServer
 from weft.config.paths import data_path, display_path
 from weft.config.schema import COMMANDS
 from weft.config.sources import sources
@@ -31,6 +33,7 @@ from weft.providers.config import configured_providers
 from weft.providers.keys import find_key, find_key_origin, has_key, keyring_problem
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import PRESETS
+from weft.tools.own_functions import is_own
 from weft.tools.sanitize import sanitize_text
 from weft.tools.shell.sandbox import Sandbox
 
@@ -102,6 +105,7 @@ async def _run_checks(data: Path, network: bool, quiet: bool) -> list[DoctorFind
         "python": _check_python,
         "data": lambda: _check_data_folder(data),
         "configuration": _check_configuration,
+        "own tools": _check_own_tools,
         "sandbox": _check_sandbox,
         "programs": _check_programs,
         "chromium": _check_chromium,
@@ -189,6 +193,40 @@ def _check_configuration() -> Findings:
     if now.ignored is not None:
         text, _, fix = str(now.ignored).partition("; ")
         yield _missing("settings", text, fix)
+
+
+async def _check_own_tools() -> Findings:
+    """Load the tools and start the MCP servers that the settings name."""
+    try:
+        now = sources()
+        some = [own_tool_settings(command, {}, now) for command in COMMANDS]
+    except WeftError:
+        return []  # the check of the settings reports it
+    found: list[DoctorFinding] = []
+    named = {(name, each.origin): each for one in some for each in one.names for name in each.value}
+    for (name, origin), each in named.items():
+        if each.key == "tools" and not is_own(name):
+            continue
+        try:
+            loaded = load_functions([replace(each, value=[name])])
+            found.append(_ok("own tools", f"{name} ({origin}) gives {', '.join(tool.name for tool in loaded)}"))
+        except WeftError as error:
+            found.append(_wrong("own tools", str(error), "Correct it, or remove the name."))
+    servers = {each.name: each for one in some for each in one.servers}
+    found += await asyncio.gather(*(_check_server(each) for each in servers.values()))
+    if now.ignored_servers is not None:
+        text, _, fix = str(now.ignored_servers).partition("; ")
+        found.append(_missing("mcp", text, fix))
+    return found
+
+
+async def _check_server(server: ConfiguredServer) -> DoctorFinding:
+    name = f"mcp {server.name}"
+    try:
+        listed = await list_server_tools(server)
+    except WeftError as error:
+        return _wrong(name, str(error), "Correct it, or remove the server.")
+    return _ok(name, f"{server.where.partition(': ')[0]} gives {len(listed)} tools")
 
 
 def _check_sandbox() -> Findings:

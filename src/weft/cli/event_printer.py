@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from weft.cli.terminal import BOLD, DIM, GREEN, RED, Colours, format_seconds, format_usd, truncate
+from weft.cli.terminal import BOLD, DIM, GREEN, RED, Colours, count_rows, format_seconds, format_usd, truncate
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
@@ -14,6 +14,8 @@ from weft.core.events import (
     ErrorMessage,
     ExchangeResponse,
     MessageDiscarded,
+    MessageStart,
+    MessageStop,
     QuestionAnswered,
     QuestionAsked,
     RetryScheduled,
@@ -61,12 +63,19 @@ class JsonPrinter:
 
 
 class ConsolePrinter:
-    """Prints text to standard output and all else to standard error: a line for each tool, the cost at the end."""
+    """Prints text to standard output and all else to standard error: a line for each tool, the cost at the end.
 
-    def __init__(self) -> None:
+    A terminal shows text while it arrives, and a discarded message is erased from it. A pipe gets a message when it is
+    finished, so that no discarded text is in it; with `stream` it gets text while it arrives.
+    """
+
+    def __init__(self, *, stream: bool = False) -> None:
         self._paint = Colours(sys.stderr)
         self._watched = sys.stderr.isatty()
         self._text = TextSanitizer() if sys.stdout.isatty() else None  # a pipe gets it unchanged
+        self._holds = self._text is None and not stream
+        self._held: dict[str, list[str]] = {}  # the text of messages that are not finished
+        self._draft: list[str] = []  # the shown text and thinking of the open message, on a terminal
         self._thoughts = TextSanitizer()
         self._shown = ""  # the last text that was written to standard output
         self._thinking = False
@@ -105,14 +114,22 @@ class ConsolePrinter:
 
     def _print(self, event: Event) -> None:
         match event.data:
+            case TextDelta(block=block, text=text) if self._holds:
+                self._held.setdefault(block.rpartition(".")[0], []).append(text)
             case TextDelta(text=text):
-                self._end_thinking()
-                text = self._text.feed(text) if self._text is not None else text
-                self._shown = text or self._shown
-                print(text, end="", flush=True)
+                self._write(text)
             case ThinkingDelta(text=text) if self._watched:
                 self._thinking = True
-                print(self._paint(self._thoughts.feed(text), DIM), end="", file=sys.stderr, flush=True)
+                text = self._thoughts.feed(text)
+                self._draft.append(text)
+                print(self._paint(text, DIM), end="", file=sys.stderr, flush=True)
+            case MessageStart():
+                self._end_thinking()
+                self._break()
+                self._draft.clear()
+            case MessageStop(message=message):
+                if text := "".join(self._held.pop(message, ())):
+                    self._write(text)
             case ToolExecuting(id=call, summary=summary):
                 self._calls[call] = self._activity = summary
             case ToolCompleted() | ToolFailed():
@@ -120,12 +137,37 @@ class ConsolePrinter:
                 self._note(call_line(event.data, self._calls.pop(event.data.id, ""), self._paint))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(sanitize_text(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s."))
-            case MessageDiscarded() if self._shown and not self._shown.endswith("\n"):
-                self._break()
+            case MessageDiscarded(message=message, error=error):
+                self._held.pop(message, None)
+                if error.code != "cancelled":
+                    self._discard()
             case ExchangeResponse() if event.data:
                 self._end(event.data)
             case _:
                 pass
+
+    def _write(self, text: str) -> None:
+        self._end_thinking()
+        text = self._text.feed(text) if self._text is not None else text
+        self._shown = text or self._shown
+        self._draft.append(text)
+        print(text, end="", flush=True)
+
+    def _discard(self) -> None:
+        """Erase the text of a discarded message from the terminal. Text that scrolled away is marked instead."""
+        draft = "".join(self._draft)
+        self._draft.clear()
+        if not draft or self._holds:
+            return
+        self._thinking = False
+        size = shutil.get_terminal_size()
+        rows = count_rows(draft, size.columns)
+        if self._text is not None and rows < size.lines:
+            print(f"\x1b[{rows - 1}A" * (rows > 1) + "\r\x1b[J", end="", flush=True)
+            self._shown = ""
+            return
+        self._break()
+        self._note(self._paint("weft: The text above broke off and does not count.", RED))
 
     def _end(self, response: ExchangeResponse) -> None:
         self._end_thinking()
@@ -155,6 +197,7 @@ class ConsolePrinter:
     def _end_thinking(self) -> None:
         if self._thinking:
             print(file=sys.stderr)
+            self._draft.append("\n")
             self._thinking = False
 
 
@@ -175,7 +218,7 @@ class Transcript:
         if event.session != self._session:
             return []  # of a subagent: its call has the result
         match event.data:
-            case UserMessage(message=message):
+            case UserMessage(message=message) if message.role == "user":
                 return ["", *(self._paint(line, BOLD) for line in _request_lines(message))]
             case AssistantMessage(message=message) if message.text.strip():
                 return ["", *sanitize_text(message.text.strip()).splitlines()]

@@ -13,6 +13,7 @@ from weft.core.errors import WeftError
 COMMANDS = {
     "build": "build a page from a picture, a text, a web address or a recording",
     "chat": "work on a folder with a coding assistant in this terminal",
+    "acp": "work on a folder with a coding assistant in an editor",
     "serve": "run the server: sessions over HTTP, server-sent events and WebSocket",
     "run": "one exchange: ask a model, let it use tools, stream the events",
     "sessions": "list, show, export, import, rename and delete sessions",
@@ -77,10 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals with a small character set
     try:
-        from weft.cli.options import merge_options  # not for `weft --help`, which loads no command
+        from weft.cli.options import merge_options, request_options  # not for `weft --help`, which loads no command
 
         merge_options(options)
-        status = options.run(options)
+        with request_options(options):
+            status = options.run(options)
         sys.stdout.flush()
         return status
     except WeftError as error:

@@ -60,7 +60,7 @@ def _list_models(provider: str | None) -> list[ModelRow]:
     from weft.server.models import KnownModels
 
     offered = KnownModels()
-    offered.servers.find()
+    sizes = {name: size for server in offered.servers.find() for name, size in server.context_sizes.items()}
     try:
         default = offered.default
     except WeftError:
@@ -74,7 +74,10 @@ def _list_models(provider: str | None) -> list[ModelRow]:
         names = [*(name for name in names if name.partition("/")[0] == provider), *own]
     names = list(dict.fromkeys(names))
     keyed = {view.name for view in offered.list_providers() if view.key_set}
-    return [_describe_model(name, name in usable or name.partition("/")[0] in keyed, name == default) for name in names]
+    return [
+        _describe_model(name, name in usable or name.partition("/")[0] in keyed, name == default, sizes.get(name))
+        for name in names
+    ]
 
 
 def _priced_as(provider: str) -> str:
@@ -94,7 +97,7 @@ def _check_provider(provider: str, known: list[str]) -> None:
     raise ConfigurationError(f"There is no provider {provider!r}; {hint}")
 
 
-def _describe_model(name: str, usable: bool, is_default: bool) -> ModelRow:
+def _describe_model(name: str, usable: bool, is_default: bool, size: int | None) -> ModelRow:
     from weft.providers.catalogue import describe_model
     from weft.providers.factory import resolve
 
@@ -106,7 +109,8 @@ def _describe_model(name: str, usable: bool, is_default: bool) -> ModelRow:
         free = {"input_usd_per_million": 0.0, "output_usd_per_million": 0.0}
         return msgspec.structs.replace(row, vision=True, reasoning=False, **free) if provider == "local" else row
     fields = ("context_window", "vision", "reasoning", "input_usd_per_million", "output_usd_per_million")
-    return msgspec.structs.replace(row, **{field: getattr(info, field) for field in fields})
+    row = msgspec.structs.replace(row, **{field: getattr(info, field) for field in fields})
+    return msgspec.structs.replace(row, context_window=size) if size is not None else row
 
 
 def _row(each: ModelRow) -> list[str]:

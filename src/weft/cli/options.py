@@ -8,21 +8,24 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, cast
 
 from weft.config.document import ConfigDocument, is_secret
 from weft.config.keys import Key, command_keys, convert_value
+from weft.config.mcp_servers import ConfiguredServer, parse_server, servers_of
 from weft.config.paths import working_folder
-from weft.config.schema import COMMANDS, counts_everywhere
-from weft.config.sources import Ignored, mark_reported, sources
+from weft.config.schema import COMMANDS, OWN_TOOLS, counts_everywhere
+from weft.config.sources import Ignored, Sources, mark_reported, sources
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.config import check_variable
 
 DEFAULT = "default"
 OTHER_VARIABLES = ("WEFT_TOKEN", "WEFT_CHROMIUM", "WEFT_IMAGES", "WEFT_FAULT")
-_SUMMED = ("rule",)
+_SUMMED = ("rule", "tool", "mcp_server")
 _ENDPOINT = ("base_url", "wire", "api_key_env")
 Groups = dict[str, "argparse._ArgumentGroup"]  # pyright: ignore[reportPrivateUsage]
 
@@ -36,6 +39,8 @@ class Setting:
     origin: str = DEFAULT
     """A flag, a variable, or a file and its line."""
     strength: int = 0
+    folder: Path | None = None
+    """The folder of the project's file that set it."""
 
 
 # --- flags ----------------------------------------------------------------------------------------------------------
@@ -46,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser, command: str, groups: Groups | 
     groups = {} if groups is None else groups
     keys = command_keys(command)
     for name, key in keys.items():
-        if name != key.name and key.name in keys:
+        if name != key.name and key.name in keys and not key.own_flag:
             continue  # the command has a flag of that name; a shared table sets this one
         if key.group and key.group not in groups:
             groups[key.group] = parser.add_argument_group(key.group)
@@ -109,6 +114,8 @@ def merge_options(options: argparse.Namespace) -> None:
         if now.ignored is not None:
             mark_reported(now.ignored)
             now = sources() if command in COMMANDS and _ask_trust(now.ignored) else now
+        if now.ignored_servers is not None and "mcp_server" in keys:
+            now = sources() if _ask_trust(now.ignored_servers) else now
         check_variables(os.environ)
         settings = merge_settings(command, given, now.documents)
     except WeftError:
@@ -116,6 +123,19 @@ def merge_options(options: argparse.Namespace) -> None:
             raise
     for setting in settings:
         setattr(options, setting.key, _option_value(keys[setting.key], setting.value))
+
+
+def request_options(options: argparse.Namespace) -> AbstractContextManager[None]:
+    """Make the options on retries and timeouts the defaults of all requests to models, while a command runs."""
+    if not hasattr(options, "retry_attempts"):
+        return nullcontext()
+    from weft.core.retry import Retry
+    from weft.providers.defaults import request_defaults
+    from weft.providers.watchdog import Timeouts
+
+    retry = {name: getattr(options, f"retry_{name}") for name in Retry.__struct_fields__}
+    timeouts = {name: getattr(options, f"timeouts_{name}") for name in Timeouts.__struct_fields__}
+    return request_defaults(Retry(**retry), Timeouts(**timeouts))
 
 
 def merge_settings(
@@ -140,6 +160,54 @@ def merge_settings(
     return list(_drop_foreign_endpoint(found, keys).values())
 
 
+@dataclass(frozen=True, slots=True)
+class OwnToolSettings:
+    """What names tools of one's own, each with its place."""
+
+    names: Sequence[Setting] = ()
+    """Values of `tools` and `tool`."""
+    servers: Sequence[ConfiguredServer] = ()
+
+
+def find_own_tools(options: argparse.Namespace) -> OwnToolSettings:
+    """Find the settings of completed options that name tools of one's own, with the places that set them."""
+    command, now = options.command, sources()
+    given: dict[str, Any] = {}
+    for name, key in command_keys(command).items():
+        if name not in OWN_TOOLS:
+            continue
+        known = list(_find_values(command, name, key, now.documents, os.environ))
+        value = getattr(options, name)
+        if name in _SUMMED:
+            by_flag = value[sum(len(each.value) for each in known) :]  # flags come last
+            given |= {name: by_flag} if by_flag else {}
+        elif not known or _option_value(key, known[-1].value) != value:
+            given[name] = value
+    return own_tool_settings(command, given, now)
+
+
+def own_tool_settings(command: str, given: Mapping[str, Any], now: Sources) -> OwnToolSettings:
+    """Find the settings of a command that name functions, folders and MCP servers. A stronger server wins by name."""
+    keys = command_keys(command)
+    found: dict[str, list[Setting]] = {}
+    for name in OWN_TOOLS:
+        if name not in keys:
+            return OwnToolSettings()
+        found[name] = list(_find_values(command, name, keys[name], now.documents, os.environ))
+        if name in given:
+            found[name].append(Setting(name, given[name], keys[name].flag, 100))
+    here = working_folder() or Path()
+    servers = [*now.servers, *(server for document in now.documents for server in servers_of(document))]
+    servers += [
+        parse_server(text, each.origin, each.folder or here) for each in found["mcp_server"] for text in each.value
+    ]
+    names = [
+        Setting(each.key, _option_value(keys["tools"], each.value), each.origin, each.strength, each.folder)
+        for each in (*found["tools"][-1:], *found["tool"])
+    ]
+    return OwnToolSettings(names, list({server.name: server for server in servers}.values()))
+
+
 def check_variables(environ: Mapping[str, str]) -> None:
     """Reject a variable whose name is nearly that of a setting."""
     known: set[str] = set(OTHER_VARIABLES)
@@ -161,7 +229,8 @@ def _find_values(
             is_read = counts_everywhere(command, key.name) if not path else bool(key.table)
             if is_read and key.name in document.table(*path):
                 value = _read_document(document, path, key)
-                yield Setting(name, value, document.where(*path, key.name), 10 * (at + 1) + step)
+                folder = document.path.parent if document.place == "project" else None
+                yield Setting(name, value, document.where(*path, key.name), 10 * (at + 1) + step, folder)
     for step, variable in enumerate(key.variables(command)):
         if environ.get(variable, "").strip():
             yield Setting(name, _parse_variable(variable, environ[variable], key), variable, 50 + step)
@@ -184,7 +253,7 @@ def _parse_variable(variable: str, text: str, key: Key) -> Any:
         raise ConfigurationError(f"{variable} holds what looks like a secret; keys have variables of their own.")
     value: Any = text.strip()
     if key.is_list:
-        separator = ";" if key.name == "rule" else ","
+        separator = ";" if key.name in ("rule", "mcp_server") else ","
         value = [each.strip() for each in value.split(separator) if each.strip()]
     try:
         return convert_value(key, value, strict=False)

@@ -63,7 +63,7 @@ async def _replay(options: argparse.Namespace) -> None:
             if dialect is not None:
                 _print_frames(dialect, dialect.feed(event), options.lines)
                 continue
-            if isinstance(event.data, UserMessage):
+            if isinstance(event.data, UserMessage) and event.data.message.role == "user":
                 print(paint(f"› {sanitize_text(event.data.message.words)}", BOLD), flush=True)
             printer(event)
     if dialect is not None:

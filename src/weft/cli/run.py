@@ -7,13 +7,14 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
 from weft.agent.tracker import Budget
 from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
 from weft.cli.options import add_options
+from weft.cli.own_tools import builtin_names, open_own_tools, print_problems
 from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.events import ApprovalRequested, QuestionAsked
@@ -42,6 +43,7 @@ EXAMPLES = """examples:
   weft run --model anthropic/claude-sonnet-4-6 "Say hello"
   weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   weft run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image shot.png "Build this"
+  weft run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
   weft run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello" --json
 
 exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
@@ -53,21 +55,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model.add_argument("--image", action="append", default=[], metavar="FILE", help="picture to send; repeatable")
     add_options(parser, "run", {"model": model})
     parser.add_argument("--json", action="store_true", help="print every event as one JSON line")
+    parser.add_argument(
+        "--stream", action="store_true", help="print text to a pipe or file while it arrives, also if it is discarded"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     question = _question(options)
     if options.model is None and options.base_url is None:
         options.model = _default_model()
-    agent = _agent(options)
-    show = JsonPrinter() if options.json else ConsolePrinter()
-    guard = PipeGuard(show, agent.cancel)
-    agent.subscribe(guard)
-    result = asyncio.run(_ask(agent, question, show))
+    show = JsonPrinter() if options.json else ConsolePrinter(stream=options.stream)
+    agent, guard, result = asyncio.run(_run(options, question, show))
     guard.check()
     if not options.json and agent.workspace.is_project and result.files:
         print_note(f"{_describe_files(result)} is not saved; --workspace DIR saves files.")
     return _STATUS[result.status]
+
+
+async def _run(
+    options: argparse.Namespace, question: Message, show: JsonPrinter | ConsolePrinter
+) -> tuple[Agent, PipeGuard, AgentResult]:
+    settings = _agent_options(options)
+    async with open_own_tools(options) as own:
+        print_problems(own)
+        settings["tools"] += own.tools()
+        agent = Agent(named_model(options), **settings)
+        guard = PipeGuard(show, agent.cancel)
+        agent.subscribe(guard)
+        return agent, guard, await _ask(agent, question, show)
 
 
 async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:
@@ -86,22 +101,22 @@ async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrint
         refreshing.cancel()
 
 
-def _agent(options: argparse.Namespace) -> Agent:
+def _agent_options(options: argparse.Namespace) -> dict[str, Any]:
     names: list[str] = options.tools or ["all" if options.workspace else "none"]
-    return Agent(
-        named_model(options),
-        tools=named_tools([name for name in names if name != "none"], Sandbox(unsandboxed=options.unsandboxed)),
-        instructions=options.system or None,
-        workspace=_folder(options.workspace),
-        permissions=Permissions(options.permissions, options.rule),
-        budget=Budget(
+    return {
+        "tools": named_tools(builtin_names(names), Sandbox(unsandboxed=options.unsandboxed)),
+        "instructions": options.system or None,
+        "workspace": _folder(options.workspace),
+        "permissions": Permissions(options.permissions, options.rule),
+        "budget": Budget(
             turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
         ),
-        max_output_tokens=options.max_output,
-        reasoning=Reason(effort=options.effort) if options.effort else None,
-        on_approval=ask_approval,
-        on_question=ask_question,
-    )
+        "max_output_tokens": options.max_output,
+        "reasoning": Reason(effort=options.effort) if options.effort else None,
+        "cache": options.cache,
+        "on_approval": ask_approval,
+        "on_question": ask_question,
+    }
 
 
 def _default_model() -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from weft.cli.local_studio import missing_studio_error
 from weft.cli.options import add_options
+from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
 from weft.cli.run import check_endpoint, named_model
 from weft.config.paths import DATABASE, data_folder
 from weft.core.errors import ConfigurationError
@@ -31,6 +32,7 @@ from weft.tools.shell.sandbox import Sandbox
 EXAMPLES = """examples:
   weft serve                                     this machine only, with a new token
   weft serve --workspace . --permissions ask     sessions may work in this folder
+  weft serve --tool my_tools:weather             with tools of your own
   weft serve --port 0 --no-open --json           for scripts: prints its address as JSON
   WEFT_TOKEN=… weft serve --host 0.0.0.0         for other machines, which need the token
 
@@ -59,21 +61,38 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(
     options: argparse.Namespace, settings: ServerSettings, token: str, store: SqliteStore, bound: socket
 ) -> None:
+    try:
+        async with open_own_tools(options) as own:
+            print_problems(own)
+            await _serve_with(options, settings, token, store, bound, own)
+    finally:
+        await store.close()
+
+
+async def _serve_with(
+    options: argparse.Namespace,
+    settings: ServerSettings,
+    token: str,
+    store: SqliteStore,
+    bound: socket,
+    own: OwnTools,
+) -> None:
     named = {options.model: named_model(options)} if options.base_url else {}
+    tools = [*builtin_names(options.tools), *own.by_name()]
+    defaults = SessionSettings(
+        model=options.model or "", tools=tools, permissions=options.permissions, cache=options.cache
+    )
     context = ServerContext(
         Sessions(store),
         KnownModels(options.model, named),
         settings=settings,
         tokens=AccessTokens({token: ""} if token else {}),
-        defaults=SessionSettings(model=options.model or "", tools=options.tools, permissions=options.permissions),
+        defaults=defaults,
+        tools=own.by_name,
         workspaces=_workspaces(options.workspace),
         sandbox=Sandbox(unsandboxed=options.unsandboxed),
     )
-    try:
-        app = create_app(context, extensions(options))
-    except BaseException:
-        await store.close()
-        raise
+    app = create_app(context, extensions(options))
     await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
 
 
@@ -107,6 +126,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         port=options.port,
         origins=tuple(options.allow_origin),
         needs_token=bool(options.token) or not options.no_token,
+        client_tool_timeout=options.client_tool_timeout,
+        show_tools=options.show_tools,
         limits=ServerLimits(
             exchanges=options.max_exchanges,
             tokens_per_day=options.max_tokens_per_day,

@@ -52,6 +52,20 @@ def truncate(text: str, columns: int) -> str:
     return "".join(shown) + "…" if columns > 0 else ""
 
 
+def count_rows(text: str, columns: int) -> int:
+    """Count the rows that a text without escape sequences fills on a terminal, from the start of a row."""
+    rows, at = 1, 0
+    for character in text:
+        if character == "\n":
+            rows, at = rows + 1, 0
+            continue
+        width = 8 - at % 8 if character == "\t" else _columns(character)
+        at += width
+        if at > columns and character != "\t":
+            rows, at = rows + 1, width
+    return rows
+
+
 def pad(text: str, columns: int) -> str:
     return text + " " * max(columns - text_width(text), 0)
 

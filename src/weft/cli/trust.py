@@ -1,4 +1,4 @@
-"""`weft trust`: trusts or refuses the `weft.toml` of a project."""
+"""`weft trust`: trusts or refuses the `weft.toml` and the `.mcp.json` of a project."""
 
 import argparse
 import os
@@ -7,8 +7,9 @@ from pathlib import Path
 
 from weft.cli.terminal import BOLD, DIM, YELLOW, Colours, print_note
 from weft.config.document import parse_document, read_content
-from weft.config.paths import display_path, project_file
-from weft.config.sources import decisions, forget, remember, state_of
+from weft.config.mcp_servers import MCP_FILE, parse_mcp_file
+from weft.config.paths import CONFIG_FILE, display_path, project_file
+from weft.config.sources import decisions, forget, named_code, remember, state_of
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.tools.sanitize import sanitize_text
@@ -20,8 +21,9 @@ EXAMPLES = """examples:
   weft trust --forget        forget the decision
   weft trust --list --json   list all decisions
 
-A project's weft.toml names models, addresses, tools and permissions. It may come with a repository that somebody
-else wrote, so it has no effect until you trust it, and none after it was changed."""
+A project's weft.toml names models, addresses, tools and permissions, its .mcp.json MCP servers. They may come with a
+repository that somebody else wrote, so they have no effect until you trust them, and none after they, or the code that
+they name, were changed."""
 _MAX_LINES = 200
 
 
@@ -40,9 +42,14 @@ def run(options: argparse.Namespace) -> int:
         return _list(as_json=options.json)
     if not Path(options.folder).is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r}.")
-    path = project_file(Path(options.folder))
-    if path is None:
-        raise ConfigurationError(f"There is no weft.toml in {options.folder!r}, or above it in the same project.")
+    paths = [path for name in (CONFIG_FILE, MCP_FILE) if (path := project_file(Path(options.folder), name)) is not None]
+    if not paths:
+        where = f"{options.folder!r}, or above it in the same project"
+        raise ConfigurationError(f"There is no weft.toml in {where}, and no .mcp.json.")
+    return max(_run_for(path, options) for path in paths)
+
+
+def _run_for(path: Path, options: argparse.Namespace) -> int:
     if options.forget:
         text = "is forgotten." if forget(path) else "had no decision."
     elif options.yes or options.no:
@@ -58,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 def ask_trust(path: Path) -> bool:
     """Show a project's file and ask. Returns whether it is trusted now."""
     content = read_content(path) or b""
-    parse_document(path, "project", content)  # reports errors before the question
+    _check_content(path, content)  # reports errors before the question
     paint = Colours(sys.stderr)
     state = "has changed since you trusted it" if state_of(path, content) == "changed" else "is not trusted yet"
     print(paint(f"weft: {sanitize_text(display_path(path))} {state}. It contains:", BOLD), file=sys.stderr)
@@ -68,6 +75,8 @@ def ask_trust(path: Path) -> bool:
     if len(lines) > _MAX_LINES:
         left = f"  │ … {len(lines) - _MAX_LINES} more lines: read the file before you trust it"
         print(paint(left, YELLOW), file=sys.stderr)
+    for code in named_code(path, content):
+        print(paint(f"  it runs {sanitize_text(display_path(code))}", YELLOW), file=sys.stderr)
     print("trust it? [y]es, [n]o and never ask, anything else: not now. ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     if answer in ("y", "yes") and read_content(path) != content:
@@ -82,9 +91,16 @@ def _decide(path: Path, *, trusted: bool) -> str:
     if content is None:
         raise ConfigurationError(f"{display_path(path)} does not exist any more.")
     if trusted:
-        parse_document(path, "project", content)
+        _check_content(path, content)
     remember(path, content, trusted=trusted)
     return "is trusted as it is now." if trusted else "is refused as it is now."
+
+
+def _check_content(path: Path, content: bytes) -> None:
+    if path.name == MCP_FILE:
+        parse_mcp_file(path, content)
+    else:
+        parse_document(path, "project", content)
 
 
 def _list(*, as_json: bool) -> int:

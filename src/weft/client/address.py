@@ -47,8 +47,8 @@ class ServerAddress:
         asked = "&".join(f"{name}={quote(str(value), safe='')}" for name, value in query.items())
         return f"{self.base}{path}{'?' if asked else ''}{asked}"
 
-    def websocket(self) -> str:
-        return f"ws{self.base.removeprefix('http')}/ws"
+    def websocket(self, path: str = "/ws") -> str:
+        return f"ws{self.base.removeprefix('http')}{path}"
 
     def __str__(self) -> str:
         return self.base

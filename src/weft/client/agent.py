@@ -14,6 +14,7 @@ from weft.agent.interface import AgentBase, Prompt, WhenBusy, as_user_message, i
 from weft.agent.reactors import QUEUE, ApprovalReactor, OnApproval, OnQuestion, QuestionReactor, Reactor, Subscription
 from weft.agent.result import AgentResult, output_shape
 from weft.client.address import AccessToken, ServerAddress, Timing, parse_address
+from weft.client.client_tools import ClientToolRunner, OfferedTool, definitions_of, split_tools
 from weft.client.connection import MAX_COMMAND_BYTES, Outbox, PendingCommand, ServerConnection
 from weft.client.errors import ServerRefused
 from weft.client.exchange import RemoteExchange
@@ -21,12 +22,13 @@ from weft.client.mirror import SessionMirror
 from weft.client.rest import RestClient
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
-from weft.core.events import ApprovalRequested, QuestionAsked
+from weft.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
 from weft.core.ids import new_id
 from weft.core.json import JsonObject, encode
 from weft.core.messages import Message
 from weft.core.payload import Layer
 from weft.tools.approvals import Approval, NotPending
+from weft.tools.client_tools import ClientToolLike, read_result
 from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.permissions import Mode
@@ -52,24 +54,30 @@ class RemoteAgent(AgentBase):
         *,
         session: str | None = None,
         settings: JsonObject | None = None,
+        tools: Sequence[Tool] = (),
+        client_tools: Sequence[JsonObject] = (),
         on_approval: OnApproval | None = None,
         on_question: OnQuestion | None = None,
         timing: Timing | None = None,
     ) -> None:
         self._address = address
         self._token = token
-        self._settings = settings or {}
+        self._settings = (settings or {}) | ({"client_tools": list(client_tools)} if client_tools else {})
+        self._tools = tools
         self._timing = timing or Timing()
         self._rest = RestClient(address, token, self._timing)
         self._outbox = Outbox()
-        self._mirror = SessionMirror(self._rest, session, self._settings, self._timing, self._replay_pending)
+        self._mirror = SessionMirror(
+            self._rest, session, self._settings, self._timing, self._replay_pending, client_tools
+        )
         self._connection = ServerConnection(self._rest, self._outbox, self._mirror.cursor, self._mirror, self._timing)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
         self._decided: set[str] = set()  # approvals and questions whose decision is under way
         self._approver = ApprovalReactor(on_approval, self._resolve) if on_approval is not None else None
         self._answerer = QuestionReactor(on_question, self._reply) if on_question is not None else None
-        for reactor in (self._approver, self._answerer):
+        self._runner = ClientToolRunner(tools, self._send_own_result) if tools else None
+        for reactor in (self._approver, self._answerer, self._runner):
             if reactor is not None:
                 self.bus.subscribe(reactor)
 
@@ -188,6 +196,32 @@ class RemoteAgent(AgentBase):
         self._check_pending("question", question, question in self._mirror.state.questions)
         self._decide(question, {"type": "answer", "question": question, "text": text})
 
+    def send_tool_result(self, call_id: str, content: object, is_error: bool = False) -> None:
+        """Send the result of a call that a client runs: a text, parts, or any JSON. Raises NotPending if the call is
+        not known to wait, and WeftError for a result that cannot be used. If another client was faster, its result
+        counts."""
+        read_result(content, is_error)
+        call = self._mirror.state.tools.get(call_id)
+        self._check_pending("call", call_id, call is not None and call.result is None)
+        self._send_own_result(call_id, content, is_error)
+
+    def _send_own_result(self, call_id: str, content: object, is_error: bool) -> None:
+        if not self._is_closed:
+            content = msgspec.to_builtins(content)
+            self._decide(call_id, {"type": "tool_result", "call_id": call_id, "content": content, "is_error": is_error})
+
+    async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
+        """Replace the tools of the session that clients run. The model is offered them from its next turn on."""
+        definitions = definitions_of(tools)
+        await self.open()
+        await self._outbox.put({"type": "set_client_tools", "tools": definitions}).answer
+
+    @property
+    def client_calls(self) -> list[ClientToolRequested]:
+        """The calls that wait for a client."""
+        waiting = self._mirror.state.client_calls
+        return [request for name, request in waiting.items() if name not in self._decided]
+
     @property
     def approvals(self) -> list[ApprovalRequested]:
         """The calls that wait for a decision."""
@@ -248,6 +282,7 @@ class RemoteAgent(AgentBase):
             self._token,
             session=session,
             settings=self._settings,
+            tools=self._tools,
             on_approval=on_approval,
             on_question=on_question,
             timing=self._timing,
@@ -267,6 +302,8 @@ class RemoteAgent(AgentBase):
         for reactor in (self._approver, self._answerer):
             if reactor is not None:
                 reactor.cancel_all()
+        if self._runner is not None:
+            await self._runner.close()
         await self._connection.close()
         self._outbox.fail(self._mirror.closed())
         await self._mirror.close()
@@ -344,7 +381,7 @@ class RemoteAgent(AgentBase):
         if not self._is_closed:
             self.answer(question, text)
 
-    def _replay_pending(self, waiting: ApprovalRequested | QuestionAsked) -> None:
+    def _replay_pending(self, waiting: ApprovalRequested | QuestionAsked | ClientToolRequested) -> None:
         """Pass to the callbacks what waited before this client joined."""
         cursor, state = self._mirror.cursor, self._mirror.state
         kind, layer = waiting.type, waiting.layer
@@ -353,6 +390,8 @@ class RemoteAgent(AgentBase):
             self._approver.on_approval_requested(event)
         if isinstance(waiting, QuestionAsked) and self._answerer is not None:
             self._answerer.on_question_asked(event)
+        if isinstance(waiting, ClientToolRequested) and self._runner is not None:
+            self._runner.start(waiting)
 
 
 def connect(
@@ -361,7 +400,7 @@ def connect(
     *,
     session: str | None = None,
     model: str | None = None,
-    tools: Sequence[str] | None = None,
+    tools: Sequence[OfferedTool] | None = None,
     instructions: str | None = None,
     permissions: Mode | None = None,
     title: str | None = None,
@@ -372,16 +411,18 @@ def connect(
     """Connect to a session on a Weft server. The result has the interface of `weft.Agent`.
 
     Without `session` the first use creates one, with the settings given here and the server's defaults for the rest.
-    With it, that session is joined as it is. Tools run on the server, under the names they have there. A server that
-    does not answer for `patience` seconds raises `ConnectionFailed`; its exchanges continue, and can be joined again
-    with `session`.
+    With it, that session is joined as it is. Names of tools are tools of the server. Functions and `Tool`s are offered
+    to the session and run here when the model calls them; they replace the client tools of a session that is joined.
+    A server that does not answer for `patience` seconds raises `ConnectionFailed`; its exchanges continue, and can be
+    joined again with `session`.
     """
     address, secret = parse_address(url, token)
+    names, own, client_tools = split_tools(tools or ())
     settings: JsonObject = {
         name: value
         for name, value in {
             "model": model,
-            "tools": list(tools) if tools is not None else None,
+            "tools": names if names or (tools is not None and not tools) else None,
             "instructions": instructions,
             "permissions": permissions,
             "title": title,
@@ -390,15 +431,13 @@ def connect(
     }
     if session is not None and settings:
         raise ConfigurationError(f"A session that exists has its own {', '.join(settings)}; leave out what is new.")
-    if not all(isinstance(tool, str) for tool in settings.get("tools", [])):
-        raise ConfigurationError(
-            "Tools run on the server; name those that it has, and give functions to an Agent here."
-        )
     return RemoteAgent(
         address,
         secret,
         session=session,
         settings=settings,
+        tools=own,
+        client_tools=client_tools,
         on_approval=on_approval,
         on_question=on_question,
         timing=Timing(patience=patience),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from weft.client.address import Backoff, Timing
 from weft.client.errors import ConnectionLost, ServerRefused
-from weft.client.rest import RestClient
+from weft.client.rest import BLOBS, RestClient
 from weft.client.websocket import (
     GoodbyeFrame,
     IgnoredFrame,
@@ -233,7 +233,8 @@ class ServerConnection:
         writer: asyncio.Task[None] | None = None
         try:
             while True:
-                frame = read_frame(await self._receive(socket, self._timing.silence if writer else self._timing.dial))
+                text = await self._receive(socket, self._timing.silence if writer else self._timing.dial)
+                frame = read_frame(await self._rest.complete_frame(text) if BLOBS in text else text)
                 match frame:
                     case Event():
                         if self._cursor.advance(frame):

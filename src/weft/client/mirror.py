@@ -18,6 +18,7 @@ from weft.core.envelope import Event
 from weft.core.errors import ConnectionFailed
 from weft.core.events import (
     ApprovalRequested,
+    ClientToolRequested,
     ConversationDequeued,
     ConversationQueued,
     ExchangeRequest,
@@ -45,7 +46,8 @@ class SessionMirror:
         session: str | None,
         settings: JsonObject,
         timing: Timing,
-        on_pending: Callable[[ApprovalRequested | QuestionAsked], object],
+        on_pending: Callable[[ApprovalRequested | QuestionAsked | ClientToolRequested], object],
+        client_tools: Sequence[JsonObject] = (),
     ) -> None:
         self.session = session
         self.bus = EventBus(session or "")
@@ -55,6 +57,7 @@ class SessionMirror:
         self._settings = settings
         self._timing = timing
         self._on_pending = on_pending
+        self._client_tools = client_tools  # offered to a session that exists already
         self._files = RemoteFiles(rest)
         self.is_joined = self._is_lost = self._is_stale = False
         self._start_seq = 0  # every event after this seq was received
@@ -92,6 +95,8 @@ class SessionMirror:
     async def _join(self, session: str) -> None:
         rest = self._rest
         try:
+            if self._client_tools:
+                await rest.set_client_tools(session, self._client_tools)
             conversation = await rest.conversation(session)
             running = await rest.running_exchange(session, conversation.seq)
             files = await rest.files(session)
@@ -118,7 +123,8 @@ class SessionMirror:
         for event in running:
             self.state.feed(event)
         self.state.seq = seq
-        for waiting in (*self.state.approvals.values(), *self.state.questions.values()):
+        state = self.state
+        for waiting in (*state.approvals.values(), *state.questions.values(), *state.client_calls.values()):
             self._on_pending(waiting)
 
     def on_reset(self) -> None:
@@ -333,6 +339,7 @@ class SessionMirror:
 def _reseeded(state: ConversationState, messages: Sequence[Message]) -> ConversationState:
     """Copy the state, with another conversation before it."""
     fresh = ConversationState(seq=state.seq, history=messages)
-    for name in ("status", "tools", "files", "approvals", "questions", "turns", "usage", "cost", "error"):
+    kept = ("status", "tools", "files", "approvals", "questions", "client_calls", "turns", "usage", "cost", "error")
+    for name in kept:
         setattr(fresh, name, getattr(state, name))
     return fresh

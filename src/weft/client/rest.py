@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -13,7 +13,7 @@ from weft.client.errors import ConnectionLost, NoRemoteSession, ServerRefused, T
 from weft.client.websocket import HandshakeRefused, NoWebSocket, WebSocket
 from weft.core.envelope import Event, decode_event
 from weft.core.events import FileChanged
-from weft.core.json import JsonObject, as_object, decode, encode, loads
+from weft.core.json import JsonObject, as_list, as_object, as_objects, decode, encode, encode_text, loads
 from weft.core.messages import Message
 from weft.core.retry import UNAVAILABLE_STATUSES
 from weft.http1.connection import HttpReply
@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """The maximum size in bytes of one answer, and of one message on the socket."""
+BLOBS = '"blobs":[{"path":'
+"""The beginning of the list of blobs in a large frame."""
 _PAGE = 500
 _SLOWEST = 64 * 1024
 """The minimum speed of a connection, in bytes per second."""
@@ -88,6 +90,9 @@ class RestClient:
     async def send(self, session: str, submission: JsonObject) -> JsonObject:
         return await self._typed(JsonObject, "POST", _path(session, "messages"), submission)
 
+    async def set_client_tools(self, session: str, tools: Sequence[JsonObject]) -> None:
+        await self._typed(_View, "PATCH", _path(session), {"client_tools": list(tools)})
+
     async def conversation(self, session: str) -> Conversation:
         return await self._typed(Conversation, "GET", _path(session, "messages"))
 
@@ -98,6 +103,21 @@ class RestClient:
 
     async def file(self, session: str, path: str, revision: int) -> bytes:
         return await self._bytes("GET", f"{_path(session, 'files')}/{quote(path)}", revision=revision)
+
+    async def blob(self, session: str, digest: str) -> bytes:
+        return await self._bytes("GET", _path(session, f"blobs/{digest}"))
+
+    async def complete_frame(self, text: str) -> str:
+        """Put the blobs that a large frame names into their places."""
+        frame = as_object(loads(text))
+        for ref in as_objects(frame.pop("blobs", None)):
+            data = await self.blob(str(frame.get("session")), str(ref.get("blob")))
+            *steps, last = as_list(ref.get("path")) or ["data"]
+            place: Any = frame
+            for step in steps:
+                place = place[step]
+            place[last] = loads(data) if ref.get("is_json") else data.decode("utf-8", "surrogatepass")
+        return encode_text(frame)
 
     async def running_exchange(self, session: str, seq: int) -> list[Event]:
         """Return the events of the exchange that was running at event `seq`, if there was one."""
@@ -138,16 +158,29 @@ class RestClient:
     async def open_socket(self) -> WebSocket:
         """Open a WebSocket. The caller closes it."""
         try:
+            return await self._dial("/ws")
+        except HandshakeRefused as error:
+            raise self._refused(error.status, b"", None) from None
+
+    async def open_session_socket(self, session: str, dialect: str, after: int) -> WebSocket:
+        """Open the WebSocket of one session in a dialect, from a cursor on. The caller closes it."""
+        try:
+            return await self._dial(f"{_path(session, 'ws')}?dialect={dialect}&after={after}")
+        except HandshakeRefused as error:
+            if error.status == 404:
+                raise self.no_session(session) from None
+            raise self._refused(error.status, b"", None) from None
+
+    async def _dial(self, path: str) -> WebSocket:
+        try:
             return await WebSocket.open(
-                self.address.websocket(),
+                self.address.websocket(path),
                 headers=self._token.headers(),
                 tls=self._tls(),
                 dial=self._timing.dial,
                 goodbye=self._timing.goodbye,
                 largest=MAX_ANSWER_BYTES,
             )
-        except HandshakeRefused as error:
-            raise self._refused(error.status, b"", None) from None
         except _FAULTS as error:
             raise ConnectionLost(_describe_fault(error)) from None
 

@@ -198,6 +198,15 @@ def read_frame(text: str) -> ServerFrame:
         raise ConnectionLost("it sent something that is no message") from None
 
 
+def read_control_frame(text: str) -> ServerFrame | JsonObject:
+    """Read a message of a socket in another dialect: a frame of the server, or an event as a JSON object."""
+    try:
+        frame = as_object(loads(text))
+        return frame if "uuid" in frame else _control(frame)
+    except ValueError:
+        raise ConnectionLost("it sent something that is no message") from None
+
+
 def _control(frame: JsonObject) -> ServerFrame:
     error = as_object(frame.get("error"))
     match frame.get("type"):

@@ -13,7 +13,7 @@ from typing import Any, Literal, NoReturn, cast
 import msgspec
 
 from weft.config.paths import display_path, user_file, working_folder
-from weft.config.schema import COMMANDS, PROVIDERS, TABLES, Everywhere, ProviderTable
+from weft.config.schema import COMMANDS, MCP, PROVIDERS, TABLES, Everywhere, McpTable, ProviderTable
 from weft.core.errors import ConfigurationError
 from weft.wires.request import Quirks
 
@@ -57,6 +57,8 @@ _SECRET_NAME = re.compile(
     r"(?:^|[_-])(?:api[_-]?key|key|secret|token|password|passwd|authorization|credential|cookie)s?$", re.I
 )
 _NOT_SECRET = ("no_token",)
+_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+"""A variable in the values of an MCP server."""
 _SECRET_VALUE = re.compile(
     r"sk-[A-Za-z0-9_-]{12,}|AIza[0-9A-Za-z_-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}"
     r"|gsk_\w{20,}|xai-\w{20,}|hf_\w{20,}|r8_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.[\w-]{10,}\.|Bearer\s+\S{12,}"
@@ -77,12 +79,19 @@ def find_secrets(table: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[
         if isinstance(value, dict):
             yield from find_secrets(cast("dict[str, Any]", value), place)
         elif isinstance(value, list):
-            if any(isinstance(each, str) and is_secret(each) for each in cast("list[Any]", value)):
+            texts = [each for each in cast("list[Any]", value) if isinstance(each, str)]
+            if any(is_secret(_REFERENCE.sub("", each)) for each in texts):
                 yield place
-        elif isinstance(value, str) and (
-            is_secret(value) or (_SECRET_NAME.search(key) and key not in _NOT_SECRET and value)
-        ):
+        elif isinstance(value, str) and (_is_secret_value(key, value)):
             yield place
+
+
+def _is_secret_value(key: str, value: str) -> bool:
+    """Whether a value is named like a secret or looks like one. A reference to a variable is none."""
+    bare = _REFERENCE.sub("", value)
+    if is_secret(bare):
+        return True
+    return bool(bare == value and value and _SECRET_NAME.search(key) and key not in _NOT_SECRET)
 
 
 Place = Literal["project", "user"]
@@ -160,6 +169,8 @@ def _check_document(document: ConfigDocument) -> None:
             _check_table(document, (name,), value, TABLES[name])
         elif name == PROVIDERS:
             _check_providers(document, value)
+        elif name == MCP:
+            _check_mcp_servers(document, value)
         else:
             _check_value(document, (), name, value, Everywhere)
 
@@ -175,6 +186,16 @@ def _check_providers(document: ConfigDocument, value: Any) -> None:
                 _fail(document, path, f"[{'.'.join(path)}] lacks {key!r}.")
         if "quirks" in entry:
             _check_table(document, (*path, "quirks"), entry["quirks"], Quirks)
+
+
+def _check_mcp_servers(document: ConfigDocument, value: Any) -> None:
+    if not isinstance(value, dict):
+        _fail(document, (MCP,), "'mcp' must be tables such as [mcp.files].")
+    for name, entry in cast("dict[str, Any]", value).items():
+        path = (MCP, name)
+        _check_table(document, path, entry, McpTable)
+        if ("command" in entry) == ("url" in entry):
+            _fail(document, path, f"[{'.'.join(path)}] needs either 'command' or 'url', and not both.")
 
 
 def _check_table(document: ConfigDocument, path: tuple[str, ...], table: Any, known: type[msgspec.Struct]) -> None:
@@ -222,7 +243,7 @@ def _hint(key: str, known: Iterable[str], path: Sequence[str]) -> str:
     owners = [name for name, table in COMMANDS.items() if key in table.__struct_fields__]
     if owners:
         return f"it belongs into [{owners[0]}]."
-    names = [*known, *(() if path else (*TABLES, PROVIDERS))]
+    names = [*known, *(() if path else (*TABLES, PROVIDERS, MCP))]
     near = get_close_matches(key, names, 1)
     if near:
         return f"did you mean {near[0]!r}?"

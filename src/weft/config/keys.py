@@ -35,10 +35,11 @@ class Key:
     is_path: bool = False
     user_only: bool = False
     required: bool = False
+    own_flag: str = ""
 
     @property
     def flag(self) -> str:
-        return f"--{self.name.replace('_', '-')}"
+        return self.own_flag or f"--{self.name.replace('_', '-')}"
 
     def variables(self, command: str) -> list[str]:
         """Environment variables that set the key for a command, the stronger last."""

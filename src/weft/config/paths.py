@@ -18,8 +18,9 @@ def user_file() -> Path:
     return config_home() / CONFIG_FILE
 
 
-def project_file(folder: Path | None = None) -> Path | None:
-    """The nearest `weft.toml`, from a folder up to that of the repository, and not above the home folder."""
+def project_file(folder: Path | None = None, name: str = CONFIG_FILE) -> Path | None:
+    """The nearest `weft.toml`, or file of another name, from a folder up to that of the repository, and not above the
+    home folder."""
     start = working_folder() if folder is None else folder.resolve()
     if start is None:
         return None
@@ -27,8 +28,8 @@ def project_file(folder: Path | None = None) -> Path | None:
     for place in (start, *start.parents):
         if place != start and str(place) == home:
             return None
-        if os.path.lexists(place / CONFIG_FILE):
-            return None if _is_same_file(place / CONFIG_FILE, user_file()) else place / CONFIG_FILE
+        if os.path.lexists(place / name):
+            return None if _is_same_file(place / name, user_file()) else place / name
         if os.path.lexists(place / ".git") or str(place) == home:
             return None
     return None

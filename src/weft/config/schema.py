@@ -13,7 +13,7 @@ from weft.core.messages import WireName
 from weft.core.turn import ReasoningEffort
 from weft.wires.request import Quirks
 
-AuthName = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
+AuthName = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google", "azure", "none"]
 ModeName = Literal["read-only", "ask", "auto"]
 LevelName = Literal["debug", "info", "warning", "error"]
 Names = str | list[str]
@@ -21,6 +21,7 @@ Names = str | list[str]
 _Port = Annotated[int, Meta(ge=0, le=65535)]
 _Count = Annotated[int, Meta(ge=1)]
 _Amount = Annotated[float, Meta(gt=0)]
+_Seconds = Annotated[float, Meta(ge=0)]
 
 
 def option(
@@ -34,18 +35,20 @@ def option(
     user_only: bool = False,
     path: bool = False,
     required: bool = False,
+    flag: str = "",
 ) -> Meta:
     """Describe a setting.
 
     `text` is its help, `default` its value when nothing sets it; `without` says in words what happens then.
-    `group` is the heading in `--help`, `aliases` are further flags. A project's file may not set a `user_only` key, and
-    a `path` in it must stay inside the project.
+    `group` is the heading in `--help`, `flag` replaces the name of the flag, `aliases` are further flags. A project's
+    file may not set a `user_only` key, and a `path` in it must stay inside the project.
     """
     shape = {"group": group, "default": default, "without": without, "metavar": metavar, "aliases": aliases}
+    shape |= {"own_flag": flag} if flag else {}
     return Meta(description=text, extra={**shape, "user_only": user_only, "is_path": path, "required": required})
 
 
-_TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none"
+_TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none; or your own, as in my_tools:weather"
 _BEST = "the strongest model that has a key"
 _CLIENT = "limits for each client"
 _Model = Annotated[str, option("provider/model, or with --base-url the name there", "model", without=_BEST)]
@@ -59,6 +62,24 @@ _Permissions = Annotated[ModeName, option("which calls run without a question", 
 _Unsandboxed = Annotated[
     bool, option("run commands without a sandbox; every result mentions it", "tools", default=False, user_only=True)
 ]
+_Tool = Annotated[
+    list[str],
+    option(
+        "tools of your own besides: my_tools:weather, a module, or a folder such as ./tools; all places count together",
+        "tools",
+        metavar="NAME",
+    ),
+]
+_McpServer = Annotated[
+    list[str],
+    option(
+        "tools of an MCP server: NAME=COMMAND or NAME=URL; all places count together",
+        "tools",
+        metavar="SERVER",
+        aliases=("--mcp",),
+    ),
+]
+_Cache = Annotated[bool, option("equal reads of unchanged files are one read", "tools", default=False)]
 _Data = Annotated[
     str, option("folder that sessions are stored in", without="~/.local/share/weft", metavar="DIR", path=True)
 ]
@@ -89,6 +110,9 @@ class WorkTable(EndpointTable, frozen=True, kw_only=True):
         list[str],
         option("such as 'deny run_command(rm *)'; rules of all places count together", "tools", metavar="RULE"),
     ]
+    tool: _Tool
+    mcp_server: _McpServer
+    cache: _Cache
     unsandboxed: _Unsandboxed
 
 
@@ -116,6 +140,22 @@ class ProviderTable(Table, frozen=True, kw_only=True):
     quirks: Annotated[Quirks, option("peculiarities of the server")]
 
 
+class McpTable(Table, frozen=True, kw_only=True):
+    """An MCP server, whose tools are offered as NAME__tool by `run`, `chat`, `serve` and `acp`. `${VARIABLE}` in a text
+    stands for an environment variable."""
+
+    command: Annotated[str, option("program to start; or `url`")]
+    args: Annotated[list[str], option("its arguments")]
+    env: Annotated[dict[str, str], option("its environment variables besides PATH, HOME and LANG")]
+    cwd: Annotated[str, option("folder to start it in", without="the project, or the working folder", path=True)]
+    url: Annotated[str, option("address of a streamable HTTP server; or `command`")]
+    headers: Annotated[dict[str, str], option("sent with every request to the url")]
+    use_proxy: Annotated[bool, option("use the proxy of the environment for the url", default=False)]
+    required: Annotated[bool, option("end with an error if it does not start", default=False)]
+    connect_timeout: Annotated[_Amount, option("seconds to start and to list its tools", default=30.0)]
+    call_timeout: Annotated[_Amount, option("seconds for one call", default=120.0)]
+
+
 class ServeTable(EndpointTable, frozen=True, kw_only=True):
     """`weft serve`."""
 
@@ -132,8 +172,18 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
     data: _Data
     workspace: Annotated[list[str], option("folder that sessions may work in", "tools", metavar="DIR", path=True)]
     tools: Annotated[Names, option(_TOOLS, "tools", default="files,todo,ask", metavar="NAMES")]
+    tool: _Tool
+    mcp_server: _McpServer
+    cache: _Cache
     permissions: _Permissions
     unsandboxed: _Unsandboxed
+    show_tools: Annotated[
+        bool, option("show clients of /v1 the agent's own calls, as reasoning", "tools", default=False)
+    ]
+    client_tool_timeout: Annotated[
+        _Amount,
+        option("seconds that a call waits for the client that runs it", "tools", default=600.0, metavar="SECONDS"),
+    ]
     max_exchanges: Annotated[_Count, option("exchanges at once", _CLIENT, default=16, metavar="N")]
     max_tokens_per_day: Annotated[_Count, option("tokens in a day", _CLIENT, metavar="N")]
     max_usd_per_day: Annotated[_Amount, option("dollars in a day", _CLIENT, metavar="N")]
@@ -167,6 +217,21 @@ class ChatTable(WorkTable, frozen=True, kw_only=True):
 
     tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
     data: _Data
+
+
+class AcpTable(WorkTable, frozen=True, kw_only=True):
+    """`weft acp`."""
+
+    tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
+    editor_files: Annotated[
+        bool, option("read and write files through the editor, with its unsaved changes", "tools", default=True)
+    ]
+    terminal: Annotated[
+        Literal["sandbox", "editor"],
+        option("where commands run; the editor's terminal has no sandbox", "tools", default="sandbox", user_only=True),
+    ]
+    data: _Data
+    log: Annotated[LevelName, option("least level that is logged", default="warning")]
 
 
 class RunTable(WorkTable, frozen=True, kw_only=True):
@@ -214,17 +279,54 @@ class StudioTable(Table, frozen=True, kw_only=True):
     ]
 
 
+def _request_limit(text: str, flag: str, default: float | None = None, metavar: str = "SECONDS") -> Meta:
+    without = "" if default is not None else "10, Gemini 5"
+    return option(text, "requests to models", default=default, without=without, metavar=metavar, flag=flag)
+
+
+class RetryTable(Table, frozen=True, kw_only=True):
+    """Attempts at a turn of a model, in every command that asks one."""
+
+    attempts: Annotated[_Count, _request_limit("attempts at a turn, at most", "--retry-attempts", metavar="N")]
+    silent_attempts: Annotated[
+        _Count,
+        _request_limit("attempts, at most, if a server stays silent until a timeout", "--retry-silent", 2, metavar="N"),
+    ]
+    base: Annotated[_Seconds, _request_limit("seconds before the second attempt; then doubled", "--retry-base", 0.5)]
+    cap: Annotated[_Seconds, _request_limit("seconds of the longest pause", "--retry-cap", 30.0)]
+    max_wait: Annotated[
+        _Seconds,
+        _request_limit("longest `Retry-After` that is honoured; a longer one fails at once", "--retry-max-wait", 60.0),
+    ]
+
+
+class TimeoutsTable(Table, frozen=True, kw_only=True):
+    """Limits of one attempt, in every command that asks a model."""
+
+    connect: Annotated[_Amount, _request_limit("seconds to connect", "--timeout-connect", 15.0)]
+    socket: Annotated[_Amount, _request_limit("seconds without a byte", "--timeout-socket", 120.0)]
+    content: Annotated[
+        _Amount, _request_limit("seconds without content, though bytes arrive", "--timeout-content", 300.0)
+    ]
+    tail: Annotated[_Amount, _request_limit("seconds after the stop reason, for late usage", "--timeout-tail", 5.0)]
+
+
 COMMANDS: dict[str, type[Table]] = {
     "serve": ServeTable,
     "build": BuildTable,
     "chat": ChatTable,
+    "acp": AcpTable,
     "run": RunTable,
     "eval": EvalTable,
 }
 """Commands with a table of their own."""
 DATA_COMMANDS = ("sessions", "replay", "doctor")
 """Commands without a table whose only setting is `data`."""
-SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {"studio": (StudioTable, ("build", "serve", "eval"))}
+SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {
+    "studio": (StudioTable, ("build", "serve", "eval")),
+    "retry": (RetryTable, tuple(COMMANDS)),
+    "timeouts": (TimeoutsTable, tuple(COMMANDS)),
+}
 """Tables that several commands share: the table and the commands. `[studio] prompts` is `options.studio_prompts`."""
 TABLES: dict[str, type[Table]] = {
     "agent": AgentTable,
@@ -232,6 +334,9 @@ TABLES: dict[str, type[Table]] = {
     **{name: table for name, (table, _) in SHARED.items()},
 }
 PROVIDERS = "providers"
+MCP = "mcp"
+OWN_TOOLS = ("tools", "tool", "mcp_server")
+"""Settings that name tools of one's own. The place of each is part of its meaning."""
 
 
 def counts_everywhere(command: str, key: str) -> bool:

@@ -18,7 +18,10 @@ from typing import Any, Literal
 import msgspec
 
 from weft.config.document import ConfigDocument, parse_document, read_content
+from weft.config.mcp_servers import MCP_FILE, ConfiguredServer, parse_mcp_file, read_tables
+from weft.config.named_code import find_code
 from weft.config.paths import config_home, display_path, project_file, user_file
+from weft.config.schema import MCP
 from weft.core.errors import ConfigurationError
 
 TrustState = Literal["trusted", "refused", "changed", "unknown"]
@@ -68,22 +71,41 @@ def _real_path(path: Path) -> str:
 
 
 def _digest(path: Path, content: bytes) -> str:
-    """The digest of the file and of the instructions file that it names."""
+    """The digest of the file, of the instructions file and of the code that it names."""
     digest = hashlib.sha256(content)
-    named = _instructions(content)
+    tables = _tables(path, content)
+    named = _instructions(tables)
     if named:
         digest.update(b"\0" + named.encode("utf-8", "surrogatepass"))
         with suppress(OSError, ValueError), (path.parent / named).open("rb") as file:
             digest.update(b"\0" + file.read(_MAX_BYTES))
+    for code in find_code(path, tables):
+        digest.update(b"\0" + os.fsencode(code))
+        with suppress(OSError), code.open("rb") as file:
+            digest.update(b"\0" + hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()
 
 
-def _instructions(content: bytes) -> str:
+def named_code(path: Path, content: bytes) -> list[Path]:
+    """The files of the project that are run because this file names them."""
+    return find_code(path, _tables(path, content))
+
+
+def _tables(path: Path, content: bytes) -> dict[str, Any]:
+    if path.name == MCP_FILE:
+        return {MCP: read_tables(content)}
     try:
-        table: Any = tomllib.loads(content.decode("utf-8-sig"))["agent"]["instructions_file"]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _instructions(tables: dict[str, Any]) -> str:
+    try:
+        named: Any = tables["agent"]["instructions_file"]
+    except (LookupError, TypeError):
         return ""
-    return table if isinstance(table, str) else ""
+    return named if isinstance(named, str) else ""
 
 
 def _write(known: dict[str, TrustDecision]) -> None:
@@ -125,6 +147,9 @@ class Ignored:
 class Sources:
     documents: Sequence[ConfigDocument]
     ignored: Ignored | None = None
+    servers: Sequence[ConfiguredServer] = ()
+    """MCP servers of the project's `.mcp.json`."""
+    ignored_servers: Ignored | None = None
 
 
 def sources() -> Sources:
@@ -142,7 +167,17 @@ def sources() -> Sources:
     content = read_content(user_file())
     if content is not None:
         found.append(parse_document(user_file(), "user", content))
-    return Sources(found, ignored)
+    servers, ignored_servers = _project_servers()
+    return Sources(found, ignored, servers, ignored_servers)
+
+
+def _project_servers() -> tuple[Sequence[ConfiguredServer], Ignored | None]:
+    path = project_file(name=MCP_FILE)
+    content = read_content(path) if path is not None else None
+    if path is None or content is None:
+        return (), None
+    state = state_of(path, content)
+    return (parse_mcp_file(path, content), None) if state == "trusted" else ((), Ignored(path, state))
 
 
 def mark_reported(ignored: Ignored) -> None:

@@ -194,8 +194,13 @@ class MalformedResponse(ProviderError):
 class GarbledStream(ProviderError):
     """A part of the stream cannot be parsed: an event, or a call that the API itself rejected.
 
-    The lost part is unknown, so the whole message is discarded. Another attempt mostly succeeds.
+    The lost part is unknown, so the whole message is discarded. Another attempt mostly succeeds. `generation` is the
+    text of a rejected call, where the API returns it: the next attempt shows it to the model.
     """
 
     code = "malformed_response"
     retryable = True
+
+    def __init__(self, message: str, *, generation: str = "", **details: Any) -> None:
+        super().__init__(message, **details)
+        self.generation = generation

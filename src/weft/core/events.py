@@ -7,7 +7,7 @@ a session's log.
 from typing import Any, Literal
 
 from weft.core.errors import ErrorInfo
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, encode
 from weft.core.messages import Message, ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload, StreamPayload
 from weft.core.turn import StopReason, Usage
@@ -211,6 +211,8 @@ class ToolCompleted(StatePayload, frozen=True):
     summary: str = ""
     cost_usd: float | None = 0.0
     """Its cost beside the model. None if a price is unknown."""
+    cached: bool = False
+    """Whether the result of an earlier equal call was used, because no file that it had read has changed."""
 
 
 class ToolFailed(StatePayload, frozen=True):
@@ -260,6 +262,24 @@ class QuestionAnswered(StatePayload, frozen=True):
     question: str
     call: str
     answer: str
+
+
+class ClientToolRequested(StatePayload, frozen=True):
+    """A call waits for a client to run it and to send its result. `id` is the call's."""
+
+    type = "client_tool_requested"
+    id: str
+    name: str
+    input: JsonObject
+    timeout_seconds: float
+    """The call ends with status `timeout` if no result has arrived by then."""
+
+
+class ConversationWaiting(StatePayload, frozen=True):
+    """Nothing but calls of clients is open: the exchange goes on when they have their results."""
+
+    type = "conversation_waiting"
+    calls: list[str]
 
 
 class FileChanged(StatePayload, frozen=True):
@@ -338,11 +358,21 @@ class AssistantMessage(MessagePayload, frozen=True):
 
 
 class ToolUseMessage(MessagePayload, frozen=True):
-    """A call and its result as one action. It is published with the call; `tool_result` fills in the result."""
+    """A call and its result as one action. It is published with the call, and a second time with its result."""
 
     type = "tool_use_message"
     call: ToolCall
     result: ToolResult | None = None
+
+
+MAX_TOOL_USE_BYTES = 1_000_000
+"""The largest `tool_use_message` with a result. A larger pair is not repeated: `tool_result` has the result."""
+
+
+def tool_use_result(call: ToolCall, result: ToolResult) -> ToolUseMessage | None:
+    """The message of a call that has its result, None if it is too large for an event."""
+    message = ToolUseMessage(call, result)
+    return message if len(encode(message)) <= MAX_TOOL_USE_BYTES else None
 
 
 class ErrorMessage(MessagePayload, frozen=True):

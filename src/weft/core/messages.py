@@ -92,6 +92,16 @@ class ToolCall(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, tag
     invalid: InvalidCall | None = None
 
 
+class WholeResult(msgspec.Struct, frozen=True):
+    """A result that is larger than what the model is sent at once."""
+
+    handle: str
+    """Names it in `read_result`."""
+    characters: int
+    blob: str
+    """The SHA-256 of its text. A stored session has a blob of this name."""
+
+
 class ToolResult(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, tag="tool_result"):
     """The one outcome of a call; `id` is the call's."""
 
@@ -108,6 +118,8 @@ class ToolResult(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, t
     """One line for display. The model does not see it."""
     data: JsonObject | None = None
     """The outcome for programs, where the tool has one. The model does not see it."""
+    whole: WholeResult | None = None
+    """The whole text, if the content is its first page. The model sees its handle."""
 
     def __post_init__(self) -> None:
         if self.is_error is None:
@@ -123,7 +135,9 @@ class ToolResult(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, t
 
 Role = Literal["user", "assistant", "tool"]
 
-WireName = Literal["chat", "responses", "messages", "gemini", "ollama"]
+WireName = Literal[
+    "chat", "responses", "messages", "gemini", "ollama", "converse", "bedrock-messages", "vertex-messages"
+]
 """The provider APIs. `weft.wires.registry` has a codec for each."""
 
 Block = Text | Reasoning | Image | File | ToolCall | ToolResult | Grounding
@@ -150,6 +164,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The user's original text, if the content was made from it. Models never see it."""
     design: DesignRequest | None = None
     """The request that the content was made from, for models that are programs. No wire sends it."""
+    timestamp: float | None = None
+    """The time that the caller gave, in milliseconds since 1970. Models never see it."""
 
     @property
     def text(self) -> str:

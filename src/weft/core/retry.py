@@ -19,10 +19,11 @@ from weft.core.errors import (
     QuotaExhausted,
     RateLimited,
     ServerFault,
+    Stalled,
 )
 
-MAX_RETRY_AFTER = 120.0
-"""Seconds. A longer wait that a server asks for is cut to this."""
+MAX_RETRY_AFTER = 31 * 86400.0
+"""Seconds. A longer wait that a server asks for is read as this."""
 UNAVAILABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 """The server, or a proxy before it, did not handle the request."""
 
@@ -89,17 +90,29 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
 
     attempts: int | None = None
     """How often a turn is tried at most; None for the wire's default, 10 (Gemini 5)."""
+    silent_attempts: int = 2
+    """How often a turn is tried at most if the server stays silent until a timeout: each attempt takes minutes."""
     base: float = 0.5
+    """Seconds before the second attempt; each further pause is twice as long."""
     cap: float = 30.0
+    """Seconds of the longest pause."""
+    max_wait: float = 60.0
+    """Seconds of the longest `Retry-After` that is honoured. A longer one fails the turn at once."""
 
     def limit(self, wire: str, error: ProviderError) -> int:
-        """The number of attempts. A server that cannot be reached gets few: its address may be wrong."""
+        """The number of attempts: few if the server is silent, or cannot be reached, since its address may be wrong."""
         limit = self.attempts if self.attempts is not None else _ATTEMPTS_BY_WIRE.get(wire, _ATTEMPTS)
-        return limit if getattr(error, "reached", True) else min(limit, _UNREACHABLE_ATTEMPTS)
+        if not getattr(error, "reached", True):
+            return min(limit, _UNREACHABLE_ATTEMPTS)
+        return min(limit, self.silent_attempts) if isinstance(error, ProviderTimeout | Stalled) else limit
 
     def delay(self, attempt: int, error: ProviderError) -> float:
         """Seconds to wait after the given attempt failed."""
-        return max(backoff(attempt, self.base, self.cap), error.retry_after or 0.0)
+        return max(backoff(attempt, self.base, self.cap), min(error.retry_after or 0.0, self.max_wait))
+
+    def is_too_long(self, error: ProviderError) -> bool:
+        """Whether the server asks for a longer wait than the limit."""
+        return (error.retry_after or 0.0) > self.max_wait
 
 
 def _parse_number(text: str) -> float | None:

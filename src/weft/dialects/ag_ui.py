@@ -9,6 +9,9 @@ An exchange is a run, an attempt at a turn is a step. The shared state holds the
 hash, size}}}`, whole at the first change of a run and as JSON Patch from then on. Text cannot be retracted without
 sending the whole conversation again, so a dropped attempt is closed, `CUSTOM message_discarded` names its messages, and
 the next attempt begins messages of its own.
+
+A run may end while its exchange waits for the client (`pause`): approvals and questions are the interrupts of its
+outcome, calls of the client's own tools its `pendingToolCallIds`. The run that answers them continues the exchange.
 """
 
 from collections.abc import Iterable
@@ -18,12 +21,14 @@ from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ClientToolRequested,
     ExchangeRequest,
     ExchangeResponse,
     FileChanged,
     FilePreview,
     FilePreviewReset,
     InputJsonDelta,
+    MessageDelta,
     MessageDiscarded,
     MessageStart,
     QuestionAnswered,
@@ -46,6 +51,17 @@ from weft.dialects.calls import ClientCall, OpenCalls
 from weft.dialects.dialect import CANCELLED, DROPPED, ExchangeDialect, error_text, result_text
 
 VERSION = "1.0"
+
+_DECISION: JsonObject = {
+    "type": "object",
+    "properties": {
+        "approved": {"type": "boolean"},
+        "reason": {"type": "string"},
+        "editedArgs": {"type": "object"},
+    },
+    "required": ["approved"],
+}
+"""The answer to an approval."""
 
 
 class AGUIDialect(ExchangeDialect):
@@ -71,6 +87,8 @@ class AGUIDialect(ExchangeDialect):
         self._message = ""
         self._step = ""
         self._run: JsonObject = {}
+        self._used = Usage()  # by the turns since the run began
+        self._is_resumed = False
         self._time = 0
 
     def _on_event(self, event: Event) -> None:
@@ -88,11 +106,13 @@ class AGUIDialect(ExchangeDialect):
                 self._calls, self._parts, self._texts, self._step, self._shared = OpenCalls(), {}, [], "", False
                 run = self._named_run or event.exchange or event.id
                 self._run = {"threadId": self._thread or event.session, "runId": run}
-                self._emit_event("RUN_STARTED", **self._run, protocolVersion=VERSION)
+                self._begin_run()
             case MessageStart(message=message):
                 self._end_step()
                 self._message, self._step, self._texts = message, message, []
                 self._emit_event("STEP_STARTED", stepName=message)
+            case MessageDelta(usage=usage):
+                self._used += usage
             case MessageDiscarded(error=error):
                 self._discard(kept=error.code == "cancelled")
             case ExchangeResponse() as response:
@@ -132,6 +152,8 @@ class AGUIDialect(ExchangeDialect):
                 self._result(payload)
             case FileChanged():
                 self._changed(payload)
+            case ClientToolRequested():
+                self._calls.track_request(payload)
             case (
                 ToolOutputDelta()
                 | FilePreview()
@@ -141,6 +163,7 @@ class AGUIDialect(ExchangeDialect):
                 | QuestionAsked()
                 | QuestionAnswered()
             ):
+                self._calls.track_request(payload)
                 self._emit_event("CUSTOM", name=payload.type, value=self._calls.encode_payload(payload))
             case _:
                 pass
@@ -196,8 +219,9 @@ class AGUIDialect(ExchangeDialect):
 
     def _result(self, result: ToolResult) -> None:
         call = self._calls.end(result.id)
-        if call is not None:
-            self._answer(call.id, result_text(result))
+        if call is None or (call.on_client and result.status in ("ok", "error")):
+            return  # the client has the result of its own tool already
+        self._answer(call.id, result_text(result))
 
     def _answer(self, call: str, content: str) -> None:
         self._emit_event("TOOL_CALL_RESULT", messageId=f"{call}-result", toolCallId=call, content=content, role="tool")
@@ -233,8 +257,56 @@ class AGUIDialect(ExchangeDialect):
             result["note"] = response.note
         if response.cost_usd is not None:
             result["costUsd"] = response.cost_usd
-        usage = [_usage(response.usage)]
+        usage = [_usage(self._used if self._is_resumed else response.usage)]
         self._emit_event("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._calls.is_waiting
+
+    def _begin_run(self) -> None:
+        self._used = Usage()
+        self._emit_event("RUN_STARTED", **self._run, protocolVersion=VERSION)
+
+    @property
+    def waiting_calls(self) -> frozenset[str]:
+        return self._calls.waiting
+
+    def _pause(self) -> None:
+        self._end_step()
+        requests = self._calls.requests
+        interrupts = [self._interrupt(each) for each in requests if not isinstance(each, ClientToolRequested)]
+        pending = [self._calls.client_id_of(each.id) for each in requests if isinstance(each, ClientToolRequested)]
+        outcome: JsonObject = {"type": "interrupt", "interrupts": interrupts}
+        if not interrupts:
+            outcome = {"type": "success", "pendingToolCallIds": pending}
+        self._emit_event("RUN_FINISHED", **self._run, outcome=outcome, usage=[_usage(self._used)])
+
+    def _resume(self) -> None:
+        self._step, self._is_resumed = "", True  # the run before this one has finished its step
+        self._begin_run()
+
+    def _interrupt(self, request: Payload) -> JsonObject:
+        match request:
+            case ApprovalRequested(approval=approval, call=call, summary=summary):
+                return {
+                    "id": approval,
+                    "reason": "tool_call",
+                    "message": summary,
+                    "toolCallId": self._calls.client_id_of(call),
+                    "responseSchema": _DECISION,
+                }
+            case QuestionAsked(question=question, call=call, text=text, suggestions=suggestions):
+                answer: JsonObject = {"type": "string", "examples": suggestions} if suggestions else {"type": "string"}
+                return {
+                    "id": question,
+                    "reason": "input_required",
+                    "message": text,
+                    "toolCallId": self._calls.client_id_of(call),
+                    "responseSchema": answer,
+                }
+            case _:
+                raise TypeError(f"{request.type} is no interrupt")
 
     def _abort(self) -> None:
         self._close_all(self._abort_reason)

@@ -10,6 +10,9 @@ An exchange is one message, an attempt at a turn is one step. A part cannot be r
 are closed, `data-discarded` names its message, and the next attempt is a step with parts of its own.
 `tool-input-available` is sent once the arguments are valid: when an approval is requested or the tool starts. File
 previews and tool output are sent as transient data.
+
+A response may end while calls wait for an approval or for a tool of the client (`pause`): `finish-step`, `finish`. The
+response to the client's decision begins with `start` and the id of the same message (`resume`).
 """
 
 from collections.abc import Mapping
@@ -20,7 +23,9 @@ import msgspec
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
+    ApprovalResolved,
     AssistantMessage,
+    ClientToolRequested,
     ExchangeRequest,
     ExchangeResponse,
     FileChanged,
@@ -61,16 +66,18 @@ _REASONS: dict[StopReason, str] = {
 
 
 class AISDKDialect(ExchangeDialect):
-    """An exchange as one streamed UI message."""
+    """An exchange as one streamed UI message. `message` is the client's id of a message that it continues."""
 
     name: ClassVar[str] = "ai-sdk"
     headers: ClassVar[Mapping[str, str]] = {"x-vercel-ai-ui-message-stream": "v1"}
 
-    def __init__(self, session: str | None = None) -> None:
+    def __init__(self, session: str | None = None, *, message: str | None = None) -> None:
         super().__init__(session)
+        self._named_message = message
         self._calls = OpenCalls()
         self._parts: dict[str, str] = {}  # kinds of the open parts, by block
         self._step = False
+        self._message = ""
 
     def _on_event(self, event: Event) -> None:
         match event.data:
@@ -83,7 +90,8 @@ class AISDKDialect(ExchangeDialect):
                     self._emit({"type": "tool-input-delta", "toolCallId": call.id, "inputTextDelta": text})
             case ExchangeRequest():
                 self._calls, self._parts, self._step = OpenCalls(), {}, False
-                self._emit({"type": "start", "messageId": event.exchange or event.id})
+                self._message = self._named_message or event.exchange or event.id
+                self._emit({"type": "start", "messageId": self._message})
             case MessageStart():
                 self._end_step()
                 self._step = True
@@ -120,7 +128,13 @@ class AISDKDialect(ExchangeDialect):
             case ToolExecuting(id=id):
                 self._ready(self._calls.get(id))
             case ApprovalRequested(approval=approval, call=id):
+                self._calls.track_request(payload)
                 self._ask(approval, self._calls.get(id))
+            case ApprovalResolved():
+                self._calls.track_request(payload)
+            case ClientToolRequested(id=id):
+                self._calls.track_request(payload)
+                self._ready(self._calls.get(id))
             case ToolResult():
                 self._result(payload)
             case ToolOutputDelta(id=id, text=text, channel=channel):
@@ -221,6 +235,8 @@ class AISDKDialect(ExchangeDialect):
             self._refuse(call, failure_text(result))
             return
         self._ready(call)
+        if call.on_client and result.status in ("ok", "error"):
+            return  # the client has its own result already
         if result.status == "denied" and call.asked:
             self._emit({"type": "tool-output-denied", "toolCallId": call.id})
         elif result.is_error:
@@ -229,6 +245,22 @@ class AISDKDialect(ExchangeDialect):
             self._emit({"type": "tool-output-available", "toolCallId": call.id, "output": result_value(result)})
 
     # --- the end -------------------------------------------------------------------------------------------------
+
+    @property
+    def is_waiting(self) -> bool:
+        return self._calls.is_waiting
+
+    @property
+    def waiting_calls(self) -> frozenset[str]:
+        return self._calls.waiting
+
+    def _pause(self) -> None:
+        self._end_step()
+        self._emit({"type": "finish", "finishReason": "tool-calls"})
+
+    def _resume(self) -> None:
+        self._step = False  # the response before this one has closed it
+        self._emit({"type": "start", "messageId": self._message})
 
     def _end(self, response: ExchangeResponse) -> None:
         self._close_all()

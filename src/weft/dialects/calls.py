@@ -6,6 +6,7 @@ gets another id.
 
 import msgspec
 
+from weft.core.events import ApprovalRequested, ApprovalResolved, ClientToolRequested, QuestionAnswered, QuestionAsked
 from weft.core.json import JsonObject
 from weft.core.payload import Payload
 
@@ -13,7 +14,7 @@ from weft.core.payload import Payload
 class ClientCall:
     """A call between its first byte and its result."""
 
-    __slots__ = ("asked", "id", "input", "name", "ready", "streaming")
+    __slots__ = ("asked", "id", "input", "name", "on_client", "ready", "streaming", "waits_for")
 
     def __init__(self, shown_id: str, name: str) -> None:
         self.id = shown_id
@@ -26,6 +27,10 @@ class ClientCall:
         """Its arguments were sent to the client as valid."""
         self.asked = False
         """An approval was requested for it."""
+        self.on_client = False
+        """A client runs it."""
+        self.waits_for: Payload | None = None
+        """The open request to the client: an approval, a question, or the call itself."""
 
 
 class OpenCalls:
@@ -38,6 +43,40 @@ class OpenCalls:
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether every open call waits for the client."""
+        return bool(self._open) and all(call.waits_for is not None for call in self._open.values())
+
+    @property
+    def waiting(self) -> frozenset[str]:
+        """The ids of the calls that wait for the client."""
+        return frozenset(name for name, call in self._open.items() if call.waits_for is not None)
+
+    @property
+    def requests(self) -> list[Payload]:
+        """What the client is asked for, in the order of the calls."""
+        return [call.waits_for for call in self._open.values() if call.waits_for is not None]
+
+    def track_request(self, payload: Payload) -> None:
+        """Record that a call waits for the client, or that it does so no more."""
+        match payload:
+            case ClientToolRequested(id=id):
+                self._wait(id, payload)
+                if (call := self._open.get(id)) is not None:
+                    call.on_client = True
+            case ApprovalRequested(call=id) | QuestionAsked(call=id):
+                self._wait(id, payload)
+            case ApprovalResolved(call=id) | QuestionAnswered(call=id):
+                self._wait(id, None)
+            case _:
+                pass
+
+    def _wait(self, call: str, request: Payload | None) -> None:
+        opened = self._open.get(call)
+        if opened is not None:
+            opened.waits_for = request
 
     def begin(self, call: str, name: str, block: str | None = None) -> ClientCall:
         """Add a call. Its arguments arrive in a block, or are known at once."""

@@ -154,6 +154,29 @@ class ExchangeDialect:
         out, self._out = self._out, []
         return out
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the exchange waits for the client, so that a protocol of requests and responses ends its response."""
+        return False
+
+    @property
+    def waiting_calls(self) -> frozenset[str]:
+        """The ids of the calls that wait for the client."""
+        return frozenset()
+
+    def pause(self) -> list[Frame]:
+        """End a response while the exchange waits. A further response begins with `resume`."""
+        self._pause()
+        self._end_stream()
+        out, self._out = self._out, []
+        return out
+
+    def resume(self) -> list[Frame]:
+        """Begin a further response of an exchange that was fed up to its pause."""
+        self._resume()
+        out, self._out = self._out, []
+        return out
+
     def sse(self, frame: Frame) -> bytes:
         return write_sse(frame)
 
@@ -175,6 +198,12 @@ class ExchangeDialect:
     def _abort(self) -> None:
         """Close what the unfinished exchange has open."""
         raise NotImplementedError
+
+    def _pause(self) -> None:
+        """Emit the frames that end a response while the exchange waits."""
+
+    def _resume(self) -> None:
+        """Emit the frames that begin a further response of the same exchange."""
 
     def _end_stream(self) -> None:
         """Emit the frames that end the whole stream."""

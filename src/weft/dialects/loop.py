@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from weft.core.envelope import Event
 from weft.core.events import ExchangeRequest, ExchangeResponse, MessageDiscarded, MessageStart, TextDelta
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall, ToolResult
 from weft.dialects.calls import OpenCalls
 from weft.dialects.dialect import ExchangeDialect, error_text, result_text
@@ -64,6 +64,17 @@ class LoopDialect(ExchangeDialect):
         for call in self._calls.drop():
             self._emit({"id": call.id, "result": self._abort_reason, "is_error": True}, "tool_call_result")
         self._emit({"status": "interrupted", "error": self._abort_reason}, "done")
+
+
+def format_sse_event(event: str, data: JsonObject) -> tuple[str, str]:
+    """Return an event as the pair of its name and its JSON, as `run_agent_loop` yields it."""
+    return event, encode_text(data)
+
+
+def parse_sse_event(pair: tuple[str, str]) -> dict[str, str]:
+    """Return a pair as the fields of a server-sent event, as `sse_starlette` accepts it."""
+    event, data = pair
+    return {"event": event, "data": data}
 
 
 def _done(response: ExchangeResponse) -> JsonObject:

@@ -4,26 +4,33 @@
      "choices": [{"index": 0, "delta": {"content": "Hello"}, "finish_reason": null}]}
 
 The agent runs its own tools. Sent as `tool_calls` they would run twice, so they are hidden, or shown as lines of
-`reasoning_content`. The texts of several turns are one message, with blank lines in between. Text cannot be retracted:
-after a dropped attempt the next one begins a new paragraph.
+`reasoning_content`. Calls of the client's own tools are `tool_calls`, with which the response ends (`pause`). The texts
+of several turns are one message, with blank lines in between. Text cannot be retracted: after a dropped attempt the
+next one begins a new paragraph.
 """
 
 from typing import ClassVar
 
 from weft.core.envelope import Event
 from weft.core.events import (
+    ApprovalRequested,
+    ClientToolRequested,
     ExchangeRequest,
     ExchangeResponse,
+    MessageDelta,
+    MessageDiscarded,
     MessageStart,
+    QuestionAsked,
     TextContentBlockStart,
     TextDelta,
     ThinkingDelta,
     ToolExecuting,
 )
-from weft.core.json import JsonObject
-from weft.core.messages import ToolResult
+from weft.core.json import JsonObject, encode_text
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.turn import StopReason, Usage
-from weft.dialects.dialect import ExchangeDialect, error_text, shortened
+from weft.dialects.calls import OpenCalls
+from weft.dialects.dialect import ExchangeDialect, Frame, error_text, shortened, write_sse
 
 _REASONS: dict[StopReason, str] = {
     "max_tokens": "length",
@@ -37,6 +44,8 @@ class OpenAIDialect(ExchangeDialect):
     """An exchange as one streamed chat completion.
 
     `usage` adds the chunk that `stream_options.include_usage` asks for, `show_tools` a line for each call and outcome.
+    `final_only` leaves out the texts of all turns but the last, for answers that are JSON. `resumable` adds an `id` to
+    server-sent events. `unattended` ends the response with an error when the agent asks for an approval or an answer.
     """
 
     name: ClassVar[str] = "openai"
@@ -48,20 +57,35 @@ class OpenAIDialect(ExchangeDialect):
         model: str | None = None,
         usage: bool = False,
         show_tools: bool = False,
+        final_only: bool = False,
+        resumable: bool = True,
+        unattended: bool = False,
     ) -> None:
         super().__init__(session)
         self._named = model
         self._usage = usage
         self._show_tools = show_tools
+        self._final_only = final_only
+        self._resumable = resumable
+        self._unattended = unattended
+        self.refused: str | None = None
+        """Why the exchange cannot go on without somebody to ask."""
         self._head: JsonObject = {}
         self._refusal = False
+        self._calls = OpenCalls()
+        self._used = Usage()  # by the turns of this response
+        self._is_resumed = False
+        self._held: list[str] = []  # text that is sent if its turn is the last
         self._sent: set[str] = set()  # fields of the delta that have text
         self._broken: set[str] = set()  # fields whose next text begins a new paragraph
+
+    def sse(self, frame: Frame) -> bytes:
+        return write_sse(frame if self._resumable else Frame(frame.data, frame.event))
 
     def _on_event(self, event: Event) -> None:
         match event.data:
             case TextDelta(text=text):
-                self._delta("refusal" if self._refusal else "content", text)
+                self._text(text)
             case ThinkingDelta(text=text):
                 self._delta("reasoning_content", text)
             case ExchangeRequest(model=model):
@@ -70,14 +94,72 @@ class OpenAIDialect(ExchangeDialect):
                 self._refusal = refusal
             case MessageStart():
                 self._broken = set(self._sent)
-            case ToolExecuting(name=name, summary=summary) if self._show_tools:
-                self._line(f"{name}: {summary}" if summary else name)
-            case ToolResult() as result if self._show_tools:
-                self._line(f"{result.name or 'tool'}: {result.status}")
+                self._held = []
+            case MessageDelta(usage=usage):
+                self._used += usage
+            case MessageDiscarded():
+                self._calls.drop()
+            case ToolCall(id=id, name=name) if event.data.invalid is None:
+                self._calls.begin(id, name)
+            case ToolExecuting(name=name, summary=summary):
+                self._show(f"{name}: {summary}" if summary else name)
+            case ToolResult() as result:
+                self._calls.end(result.id)
+                self._show(f"{result.name or 'tool'}: {result.status}")
+            case ClientToolRequested():
+                self._calls.track_request(event.data)
+            case ApprovalRequested(name=name) if self._unattended:
+                self._refuse(
+                    f"The agent needs an approval for {name}, and this API has nobody to ask; allow the call in the "
+                    "server's permissions, or use a client that can approve."
+                )
+            case QuestionAsked() if self._unattended:
+                self._refuse("The agent asks the user a question, and this API has nobody to ask.")
             case ExchangeResponse() as response:
                 self._end(response)
             case _:
                 pass
+
+    def _text(self, text: str) -> None:
+        if self._final_only and not self._refusal:
+            self._held.append(text)
+        else:
+            self._delta("refusal" if self._refusal else "content", text)
+
+    def _show(self, line: str) -> None:
+        if self._show_tools:
+            self._line(line)
+
+    def _refuse(self, why: str) -> None:
+        if self.refused is None:
+            self.refused = why
+            self._error(why, "approval_needed", "permission_error")
+
+    # --- a response that ends before its exchange ----------------------------------------------------------------
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.refused is not None or self._calls.is_waiting
+
+    @property
+    def waiting_calls(self) -> frozenset[str]:
+        return self._calls.waiting
+
+    def _pause(self) -> None:
+        if self.refused is not None:
+            return
+        for number, request in enumerate(self._calls.requests):
+            if isinstance(request, ClientToolRequested):
+                call = {"name": request.name, "arguments": encode_text(request.input)}
+                shown = {"index": number, "id": request.id, "type": "function", "function": call}
+                self._chunk({"tool_calls": [shown]})
+        self._chunk({}, "tool_calls")
+        self._send_usage(self._used, None)
+
+    def _resume(self) -> None:
+        self._sent, self._broken, self._refusal, self._used = set(), set(), False, Usage()
+        self._is_resumed = True
+        self._chunk({"role": "assistant", "content": ""})
 
     def _begin(self, event: Event, model: str) -> None:
         self._head = {
@@ -86,7 +168,8 @@ class OpenAIDialect(ExchangeDialect):
             "created": int(event.time),
             "model": self._named or model or "weft",
         }
-        self._sent, self._broken, self._refusal = set(), set(), False
+        self._calls, self._held = OpenCalls(), []
+        self._sent, self._broken, self._refusal, self._used = set(), set(), False, Usage()
         self._chunk({"role": "assistant", "content": ""})
 
     def _delta(self, field: str, text: str) -> None:
@@ -109,16 +192,22 @@ class OpenAIDialect(ExchangeDialect):
         self._emit({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     def _end(self, response: ExchangeResponse) -> None:
+        if self.refused is not None:
+            return
         if response.status == "failed":
             code = response.error.code if response.error is not None else "internal"
             self._error(error_text(response.error), code)
             return
+        self._delta("content", "".join(self._held))
         self._chunk({}, "length" if response.status == "limit" else _REASONS.get(response.stop_reason, "stop"))
-        if self._usage:
-            self._emit({**self._head, "choices": [], "usage": encode_usage(response.usage, response.cost_usd)})
+        self._send_usage(self._used if self._is_resumed else response.usage, response.cost_usd)
 
-    def _error(self, message: str, code: str) -> None:
-        self._emit({"error": {"message": message, "type": "server_error", "param": None, "code": code}})
+    def _send_usage(self, usage: Usage, cost: float | None) -> None:
+        if self._usage:
+            self._emit({**self._head, "choices": [], "usage": encode_usage(usage, cost)})
+
+    def _error(self, message: str, code: str, kind: str = "server_error") -> None:
+        self._emit({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
     def _abort(self) -> None:
         self._error(self._abort_reason, "incomplete")

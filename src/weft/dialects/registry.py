@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from weft.core.errors import ConfigurationError
 from weft.dialects.ag_ui import AGUIDialect
+from weft.dialects.agentx import AgentXDialect
 from weft.dialects.ai_sdk import AISDKDialect
 from weft.dialects.dialect import Dialect
 from weft.dialects.loop import LoopDialect
@@ -20,6 +21,7 @@ _KINDS: tuple[type[Dialect], ...] = (
     AISDKDialect,
     AGUIDialect,
     OpenAIDialect,
+    AgentXDialect,
 )
 
 DIALECTS: dict[str, Callable[..., Dialect]] = {kind.name: kind for kind in _KINDS}

@@ -7,6 +7,9 @@
     {"type": "toolResult", "data": {"name": "create_file", "output": "…", "ok": true}, "eventId": "call_1", …}
     {"type": "variantComplete", "value": "", "variantIndex": 0}                                 or variantError
 
+`toolStart` of `create_file` comes with the first byte of its arguments, and once more, with the same `eventId`, when
+they contain the whole path. A variant that a limit cut off ends with `variantError`: its page is kept, not complete.
+
 Each variant has a dialect of its own, with its index. Values that belong together have one `eventId`, and a new attempt
 has new ones: the text of a dropped attempt stays, its code is replaced by the code from before.
 
@@ -15,6 +18,7 @@ characters, at most 20 times a second, so the bytes sent stay below ten times th
 one of a call is the content of the file.
 """
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import ClassVar
@@ -35,7 +39,7 @@ from weft.core.events import (
     ToolExecuting,
     ToolUseContentBlockStart,
 )
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, loads
 from weft.core.messages import ToolCall, ToolResult
 from weft.dialects.calls import ClientCall, OpenCalls
 from weft.dialects.dialect import (
@@ -84,6 +88,25 @@ class PageDraft:
         return self._parts[0] if self._parts else ""
 
 
+class PathReader:
+    """Reads the path of a file from the head of a call's arguments, while they arrive."""
+
+    __slots__ = ("_head",)
+
+    def __init__(self) -> None:
+        self._head = ""
+
+    def feed(self, arguments: str) -> str | None:
+        """Return the path once it is whole, if it is the first argument."""
+        if len(self._head) > _HEAD_SIZE:
+            return None
+        self._head += arguments
+        found = _PATH.match(self._head)
+        return str(loads(found[1].encode())) if found is not None else None
+
+
+_PATH = re.compile(r'\s*\{\s*"path"\s*:\s*("(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))+")')
+_HEAD_SIZE = 4096
 _WRITERS = ("create_file", "write_file")
 _PAGES = (".html", ".htm")
 _PREVIEW = 200
@@ -119,6 +142,7 @@ class StudioDialect(ExchangeDialect):
         self._code = self._shown = code  # the content of the page's file, and what the client has
         self._calls = OpenCalls()
         self._drafts: dict[str, PageDraft] = {}  # by call
+        self._readers: dict[ClientCall, PathReader] = {}  # until the path is known
 
     def refused(self, message: str) -> Frame:
         """The frame for a request that failed as a whole."""
@@ -130,16 +154,16 @@ class StudioDialect(ExchangeDialect):
                 self._send("assistant", text, event_id=block)
             case ThinkingDelta(block=block, text=text):
                 self._send("thinking", text, event_id=block)
-            case InputJsonDelta(block=block):
-                call = self._calls.in_block(block)
-                if call is not None and not call.ready and call.name == "create_file":
-                    self._start(call, {})
+            case InputJsonDelta(block=block, partial_json=arguments):
+                self._read_path(block, arguments)
             case FilePreview():
                 self._preview(event.data, event.time)
             case ExchangeRequest():
                 self._begin()
             case ToolUseContentBlockStart(block=block, id=id, name=name):
-                self._calls.begin(id, name, block)
+                call = self._calls.begin(id, name, block)
+                if name == "create_file":
+                    self._readers[call] = PathReader()
             case ToolCall():
                 self._called(event.data)
             case FilePreviewReset(id=id):
@@ -174,22 +198,37 @@ class StudioDialect(ExchangeDialect):
         self._emit(message | {"variantIndex": self._variant})
 
     def _begin(self) -> None:
-        self._calls, self._drafts = OpenCalls(), {}
+        self._calls, self._drafts, self._readers = OpenCalls(), {}, {}
         if self._variants is not None:
             self._send("variantCount", str(self._variants))
 
     # --- calls ---------------------------------------------------------------------------------------------------
 
+    def _read_path(self, block: str, arguments: str) -> None:
+        """Announce a file at the first byte of its arguments, and once more when its path is known."""
+        call = self._calls.in_block(block)
+        if call is None or call not in self._readers:
+            return
+        path = self._readers[call].feed(arguments)
+        if path is not None:
+            self._complete(call, path)
+        elif not call.ready:
+            self._start(call, {})
+
+    def _complete(self, call: ClientCall, path: str) -> None:
+        if self._readers.pop(call, None) is not None:
+            self._start(call, {"path": path})
+
     def _start(self, call: ClientCall, shown: JsonObject) -> None:
-        """Announce a call once; `ready` records it."""
-        if not call.ready:
-            call.ready = True
-            self._send("toolStart", "", data={"name": call.name, "input": shown}, event_id=call.id)
+        """Announce a call, or replace the input of an announced one."""
+        call.ready = True
+        self._send("toolStart", "", data={"name": call.name, "input": shown}, event_id=call.id)
 
     def _called(self, call: ToolCall) -> None:
         shown = self._calls.get(call.id) or self._calls.begin(call.id, call.name)
         shown.input = call.input.get("content")
-        self._start(shown, {name: _preview_of(value) for name, value in call.input.items()})
+        if not shown.ready or self._readers.pop(shown, None) is not None:
+            self._start(shown, {name: _preview_of(value) for name, value in call.input.items()})
 
     def _result(self, result: ToolResult) -> None:
         draft = self._drafts.pop(result.id, None)
@@ -209,14 +248,17 @@ class StudioDialect(ExchangeDialect):
             if call.ready:
                 self._finish(call, why, ok=False)
         self._drafts.clear()
+        self._readers.clear()
         self._show(self._code)
 
     # --- the page ------------------------------------------------------------------------------------------------
 
     def _preview(self, preview: FilePreview, time: float) -> None:
+        call = self._calls.get(preview.id)
+        if call is not None:
+            self._complete(call, preview.path)
         if not self._is_page(preview.path):
             return
-        call = self._calls.get(preview.id)
         draft = self._drafts.get(preview.id)
         if draft is None or preview.offset == 0:
             draft = self._drafts[preview.id] = PageDraft(preview.path)
@@ -258,6 +300,9 @@ class StudioDialect(ExchangeDialect):
 
     def _end(self, response: ExchangeResponse) -> None:
         self._drop(self._abort_reason)
+        if response.status == "limit":
+            self._fail(f"The design is not complete. {response.note or ''}".rstrip())
+            return
         if response.note is not None:
             self._send("status", response.note)
         if response.status == "failed":

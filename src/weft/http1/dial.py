@@ -1,4 +1,4 @@
-"""Opens connections: to a host name, to given addresses only, or through a proxy (CONNECT, RFC 9110, section 9.3.6)."""
+"""Opens connections: to a host name, to given addresses only, or through a proxy (CONNECT, RFC 9110, or SOCKS5)."""
 
 import asyncio
 import errno
@@ -6,14 +6,24 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ipaddress import ip_address
+from itertools import zip_longest
 from typing import cast
 
 from weft.http1.connection import HttpConnection
-from weft.http1.errors import ConnectTimeout, NotHttp, NoTls, ProxyError, Unreachable, UntrustedCertificate
+from weft.http1.errors import (
+    ConnectTimeout,
+    NotHttp,
+    NoTls,
+    ProxyError,
+    TlsRefused,
+    Unreachable,
+    UntrustedCertificate,
+)
 from weft.http1.request import HttpProxy, Origin, tls_context
 from weft.http1.response import check_start, end_of_head, parse_head
+from weft.http1.socks import SocksHandshake
 
 
 class TunnelHandshake(asyncio.Protocol):
@@ -85,17 +95,53 @@ async def open_connection(
 ) -> HttpConnection:
     """Open a connection to one of its origin's addresses; raises the NetworkError of the last one."""
     connection = make()
-    addresses = connection.origin.addresses
+    addresses = _alternate_families(connection.origin.addresses)
     if not addresses:
         return await _open_to(connection, connection.origin.host, tls, seconds)
+    if len(addresses) == 1:
+        return await _open_to(connection, addresses[0], tls, seconds)
+    return await _open_first([(make(), address) for address in addresses], tls, seconds)
+
+
+async def _open_first(
+    routes: list[tuple[HttpConnection, str]], tls: ssl.SSLContext | None, seconds: float
+) -> HttpConnection:
+    """Open the first connection that succeeds (RFC 8305): each attempt starts a little after the one before, or when it
+    failed. The others are closed."""
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
-    for left in range(len(addresses), 1, -1):
-        try:
-            return await _open_to(connection, addresses[-left], tls, max((end - clock()) / left, _LEAST))
-        except Unreachable:
-            connection = make()
-    return await _open_to(connection, addresses[-1], tls, max(end - clock(), _LEAST))
+    running: set[asyncio.Task[HttpConnection]] = set()
+    waiting = list(routes)
+    error: BaseException = Unreachable("")
+    try:
+        while waiting or running:
+            if waiting:
+                connection, address = waiting.pop(0)
+                opening = _open_to(connection, address, tls, max(end - clock(), _LEAST))
+                running.add(asyncio.create_task(opening, name="weft-connect"))
+            delay = HAPPY_EYEBALLS if waiting else None
+            done, running = await asyncio.wait(running, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                if (failure := task.exception()) is None:
+                    return task.result()
+                if not isinstance(failure, Unreachable):
+                    raise failure
+                error = failure
+        raise error
+    finally:
+        for task in running:
+            task.cancel()
+        for outcome in await asyncio.gather(*running, return_exceptions=True):
+            if isinstance(outcome, HttpConnection):
+                outcome.abort()
+
+
+def _alternate_families(addresses: Sequence[str]) -> list[str]:
+    """Addresses of both families in turn, each family in its order."""
+    first = [address for address in addresses if (":" in address) == (":" in addresses[0])]
+    second = [address for address in addresses if address not in first]
+    pairs = zip_longest(first, second)
+    return [address for pair in pairs for address in pair if address is not None]
 
 
 async def _open_to(connection: HttpConnection, host: str, tls: ssl.SSLContext | None, seconds: float) -> HttpConnection:
@@ -118,14 +164,17 @@ async def _open_to(connection: HttpConnection, host: str, tls: ssl.SSLContext | 
             )
     except BaseException as error:
         connection.abort()
-        raise _connect_error(error) from None
+        raise _connect_error(error, tls is not None) from None
     return connection
 
 
 async def _open_through_proxy(
     proxy: HttpProxy, connection: HttpConnection, tls: ssl.SSLContext | None, seconds: float
 ) -> None:
-    """Connect to the proxy (plain http), or through it with a tunnel (https)."""
+    """Connect to the proxy (plain http), or through it with a tunnel (https, or SOCKS)."""
+    if proxy.is_socks:
+        await _open_through_socks(proxy, connection, tls, seconds)
+        return
     if tls is None:
         await _connect_to_proxy(proxy, lambda: connection, seconds)
         return
@@ -142,6 +191,41 @@ async def _open_through_proxy(
     if inside is None or inside.is_closing():  # it was closed during the handshake
         raise ConnectionResetError(*_RESET)
     connection.connection_made(inside)
+
+
+async def _open_through_socks(
+    proxy: HttpProxy, connection: HttpConnection, tls: ssl.SSLContext | None, seconds: float
+) -> None:
+    loop = asyncio.get_running_loop()
+    handshake = SocksHandshake(loop)
+    origin = connection.origin
+    host = origin.host if proxy.resolves_names or _is_address(origin.host) else await _resolve(origin)
+    transport = await _connect_to_proxy(proxy, lambda: handshake, seconds)
+    inside: asyncio.Transport | None = transport
+    try:
+        await handshake.ask(host, origin.port, *(proxy.login or (None, None)))
+        if tls is not None:
+            name = origin.host.rstrip(".")
+            inside = await loop.start_tls(
+                transport, connection, tls, server_hostname=name, ssl_handshake_timeout=seconds
+            )
+    except BaseException:
+        transport.abort()
+        raise
+    if inside is None or inside.is_closing():
+        raise ConnectionResetError(*_RESET)
+    if tls is None:
+        inside.set_protocol(connection)
+    connection.connection_made(inside)
+    if tls is None:
+        inside.resume_reading()
+
+
+async def _resolve(origin: Origin) -> str:
+    """One address of a host, for a proxy that gets no names."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+    return str(found[0][4][0])
 
 
 async def _connect_to_proxy(
@@ -165,13 +249,19 @@ async def _connect_to_proxy(
     return transport
 
 
-def _connect_error(error: BaseException) -> BaseException:
+def _connect_error(error: BaseException, is_tls: bool) -> BaseException:
     """The NetworkError for a failed connection attempt. Cancellation and our own errors are unchanged."""
     match error:
         case TimeoutError():
             return ConnectTimeout("", error)
         case ssl.SSLCertVerificationError():
             return UntrustedCertificate("", error)
+        case ssl.SSLError() if "ALERT" in (error.reason or ""):
+            return TlsRefused("", error)
+        case ssl.SSLEOFError() | ssl.SSLZeroReturnError():
+            return TlsRefused("it was closed during the handshake")
+        case ConnectionResetError() if is_tls:
+            return TlsRefused("it was closed during the handshake")
         case ssl.SSLError():
             return NoTls("", error)
         case OSError() | UnicodeError():

@@ -21,6 +21,10 @@ class NoTls(Unreachable):
     """The server does not speak TLS."""
 
 
+class TlsRefused(NoTls):
+    """The server speaks TLS and ended the handshake: with an alert, or by closing the connection."""
+
+
 class ConnectTimeout(Unreachable, TimeoutError):
     """The connection was neither made nor refused in time."""
 

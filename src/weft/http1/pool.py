@@ -15,6 +15,7 @@ MAX_IDLE = 256
 DRAIN_WAIT_SECONDS = 0.02
 _BUFFER = 256 * 1024
 _CLOSING_ROUNDS = 10
+_IDEMPOTENT = (b"GET ", b"HEAD ")
 
 
 class ConnectionPool:
@@ -38,8 +39,9 @@ class ConnectionPool:
             try:
                 await reply.begin()
             except ConnectionBroken:
-                # The server closed an idle connection and did not read the request: a new connection may work.
-                if connection.received:
+                # The server closed an idle connection, most likely without reading the request. Only a request without
+                # effects is sent once more (RFC 9110, section 9.2.2): the caller decides on all others.
+                if connection.received or not head.startswith(_IDEMPOTENT):
                     raise
             else:
                 return reply

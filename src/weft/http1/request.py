@@ -12,9 +12,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from weft.core.errors import InvalidRequest
 from weft.http1.errors import ProxyError
+from weft.http1.no_proxy import is_excluded
 
 PORTS = {"http": 80, "https": 443}
 """The default port of each scheme."""
+_SOCKS = ("socks5", "socks5h")
+_SOCKS_PORT = 1080
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -26,6 +29,17 @@ class HttpProxy:
     port: int
     authorization: str | None = field(default=None, repr=False)
     """The value of its `proxy-authorization` header."""
+    login: tuple[str, str] | None = field(default=None, repr=False)
+    """The user and password of a SOCKS proxy."""
+
+    @property
+    def is_socks(self) -> bool:
+        return self.scheme in _SOCKS
+
+    @property
+    def resolves_names(self) -> bool:
+        """The proxy resolves the names of hosts (`socks5h`)."""
+        return self.scheme == "socks5h"
 
     @classmethod
     def parse(cls, url: str) -> Self:
@@ -37,8 +51,11 @@ class HttpProxy:
             host = port = parts = None
         if parts is None or not host:
             raise ProxyError("its address cannot be read")
+        if parts.scheme in _SOCKS:
+            user, password = unquote(parts.username or ""), unquote(parts.password or "")
+            return cls(parts.scheme, host, port or _SOCKS_PORT, login=(user, password) if user or password else None)
         if parts.scheme not in PORTS:
-            raise ProxyError("it is neither an http:// nor an https:// proxy")
+            raise ProxyError("it is no http://, https://, socks5:// or socks5h:// proxy")
         return cls(parts.scheme, host, port or PORTS[parts.scheme], _basic(parts.username, parts.password))
 
 
@@ -51,7 +68,13 @@ def proxy_for(url: str) -> HttpProxy | None:
 
     proxies = getproxies()
     named = proxies.get(parts.scheme) or proxies.get("all")
-    return None if named is None or proxy_bypass(parts.netloc) else HttpProxy.parse(named)
+    if named is None:
+        return None
+    if (excluded := proxies.get("no")) is not None:
+        direct = is_excluded(excluded, parts.hostname or "", parts.port or PORTS[parts.scheme])
+    else:  # the settings of Windows or macOS
+        direct = bool(proxy_bypass(parts.netloc))
+    return None if direct else HttpProxy.parse(named)
 
 
 def _basic(user: str | None, password: str | None) -> str | None:
@@ -140,7 +163,7 @@ class RequestTarget:
         given = {name.lower(): value for name, value in headers.items() if name.lower() not in _OURS}
         fields = {"host": self.origin.authority, "accept-encoding": "identity"} | given
         place, proxy = self.path, self.origin.proxy
-        if proxy is not None and self.origin.scheme == "http":
+        if proxy is not None and not proxy.is_socks and self.origin.scheme == "http":
             place = f"http://{self.origin.authority}{self.path}"
             if proxy.authorization is not None:
                 fields["proxy-authorization"] = proxy.authorization

@@ -16,6 +16,9 @@ OnEvent = Callable[[Payload], object]
 `RetryScheduled`, stops the retry: the turn fails with the error of the attempt."""
 
 
+_CALL_STOPS = ("tool_calls", "function_call", "tool_use")
+
+
 class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     """One finished answer of a model."""
 
@@ -48,6 +51,11 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     def tool_calls(self) -> list[ToolCall]:
         """The calls in the model's order. One with `invalid` set must not run."""
         return self.message.tool_calls
+
+    @property
+    def announces_calls(self) -> bool:
+        """The message ended in order to call tools, and holds no call."""
+        return self.provider_stop_reason in _CALL_STOPS and not self.tool_calls
 
     @property
     def assistant_turn(self) -> Any:

@@ -51,10 +51,15 @@ def configured_instructions() -> list[str]:
     return found
 
 
+def is_foreign_key(variable: str) -> bool:
+    """Whether an environment variable holds, or may hold, a key that the user has for another service."""
+    known = {name for preset in PRESETS.values() for name in preset.key_envs}
+    return variable in known or variable.startswith(_OTHERS)
+
+
 def check_variable(document: "ConfigDocument", path: tuple[str, ...], name: str, whose: str) -> None:
     """Refuse a project's file that would send one of the user's keys to an address of its choice."""
-    known = {variable for preset in PRESETS.values() for variable in preset.key_envs}
-    if name in known or name.startswith(_OTHERS):
+    if is_foreign_key(name):
         raise ConfigurationError(
             f"{document.where(*path)}: a project's file may not use {name} for {whose}; "
             f"write this into {display_path(user_file())}, or name a variable of its own."

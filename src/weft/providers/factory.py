@@ -1,6 +1,7 @@
 """Resolves a name such as `anthropic/claude-sonnet-4-6` to a model and opens sessions with it."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -8,6 +9,8 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from weft.core.errors import ConfigurationError, UnknownProvider
+from weft.core.json import JsonObject
+from weft.core.message_forms import as_messages
 from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Settings
 from weft.providers.base import ProviderSession
@@ -31,6 +34,11 @@ _WITHOUT_WIRE = {
     "claude-agent": "weft.providers.claude_agent:ClaudeAgent",
 }
 """Models that speak no wire. Their modules are imported when one is named."""
+_SESSION = (
+    *("messages", "tools", "settings", "stream_turn", "append_tool_results", "append", "cost"),
+    *("prices_ready", "load_prices", "close"),
+)
+"""The members of a `ProviderSession`."""
 
 
 class Scripted(Protocol):
@@ -81,30 +89,54 @@ def resolve_endpoint(provider: str) -> Endpoint:
 def open_provider_session(
     model: str | Model | Scripted,
     *,
-    messages: list[Message] | None = None,
+    messages: Sequence[Message | JsonObject] | None = None,
     tools: list[ToolDefinition] | None = None,
     settings: Settings | None = None,
     **options: Any,
 ) -> ProviderSession:
-    """Open a session with a model: a name, a `Model`, or a `ScriptedModel`.
+    """Open a session with a model: a name, a `Model`, a `ProviderAdapter`, or a `ScriptedModel`.
 
     Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
     """
     if isinstance(model, str):
         model = find(model)
+    history = as_messages(messages or ())
     if not isinstance(model, Model):
-        return model.open_session(messages=messages or [], tools=tools or [], settings=settings or Settings())
+        return _open_own(model, history, tools or [], settings or Settings())
     from weft.providers.recording import TrafficPlayer, active_tape
     from weft.providers.session import WireSession
 
     if not isinstance(active_tape(), TrafficPlayer):
         model.require_key()
-    return WireSession(model, messages=messages, tools=tools, settings=settings, **options)
+    return WireSession(model, messages=history, tools=tools, settings=settings, **options)
+
+
+def _open_own(
+    model: Scripted, messages: list[Message], tools: list[ToolDefinition], settings: Settings
+) -> ProviderSession:
+    """Open a session with a model that opens its own. Raises ConfigurationError for what it leaves out."""
+    if not hasattr(model, "open_session"):
+        raise ConfigurationError(
+            f"A model is {type(model).__name__}, which cannot be used as one; give a name such as 'openai/gpt-5', a "
+            "weft.Model, or a subclass of weft.ProviderAdapter."
+        )
+    session = model.open_session(messages=messages, tools=tools, settings=settings)
+    missing = [name for name in _SESSION if not hasattr(session, name)]
+    if missing:
+        raise ConfigurationError(
+            f"The session of {type(model).__name__} has no {missing[0]}; a session has {', '.join(_SESSION)}. "
+            "A subclass of weft.ProviderAdapter gets all of them."
+        )
+    return session
 
 
 def _base_url(endpoint: Endpoint) -> str:
     variable = BASE_URL_ENVS.get(endpoint.provider)
     given = os.environ.get(variable, "").strip().rstrip("/") if variable else ""
+    if endpoint.auth == "aws" and not given:
+        return _bedrock_url(endpoint.provider)
+    if endpoint.auth == "google":
+        return _vertex_url(endpoint, given)
     if endpoint.provider == "azure":
         if not given:
             raise ConfigurationError("Azure needs your address: set AZURE_OPENAI_ENDPOINT in the environment.")
@@ -114,6 +146,27 @@ def _base_url(endpoint: Endpoint) -> str:
     if endpoint.provider == "anthropic" and given and not given.endswith("/v1"):
         return f"{given}/v1"  # Anthropic's own clients add the version themselves
     return given or endpoint.base_url
+
+
+def _bedrock_url(provider: str) -> str:
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not region:
+        raise ConfigurationError(f"{provider} needs a region: set AWS_REGION in the environment, such as us-east-1.")
+    return f"https://bedrock-runtime.{region}.amazonaws.com"
+
+
+def _vertex_url(endpoint: Endpoint, given: str) -> str:
+    """Build the address of a project in a location; the publisher is part of it."""
+    project = os.environ.get("GOOGLE_CLOUD_PROJECT", "")
+    location = os.environ.get("GOOGLE_CLOUD_LOCATION") or "global"
+    if not project:
+        raise ConfigurationError(
+            f"{endpoint.provider} needs your project: set GOOGLE_CLOUD_PROJECT in the environment."
+        )
+    host = "aiplatform.googleapis.com" if location == "global" else f"{location}-aiplatform.googleapis.com"
+    publisher = "google" if endpoint.wire == "gemini" else "anthropic"
+    root = given or f"https://{host}"
+    return f"{root}/v1/projects/{project}/locations/{location}/publishers/{publisher}"
 
 
 def _ollama_url(host: str) -> str:

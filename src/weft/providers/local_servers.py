@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from weft.core.errors import WeftError
-from weft.core.json import as_object, as_objects, loads
+from weft.core.json import as_int, as_object, as_objects, loads
 from weft.providers.catalogue import is_chat_model
 from weft.providers.factory import resolve_endpoint
 from weft.providers.model import Model
@@ -20,6 +20,7 @@ SECONDS = 0.3
 HOLDS = 30.0
 _MOST_BYTES = 1 << 20
 _MOST_MODELS = 200
+_SIZE_FIELDS = ("max_model_len", "loaded_context_length", "context_length", "context_window", "n_ctx", "n_ctx_train")
 
 
 class LocalServer(msgspec.Struct, frozen=True):
@@ -28,6 +29,8 @@ class LocalServer(msgspec.Struct, frozen=True):
     provider: str
     address: str
     models: tuple[str, ...]
+    context_sizes: dict[str, int] = {}
+    """The context sizes that the server reports, by model, in tokens."""
 
 
 class LocalServers:
@@ -86,7 +89,16 @@ def _ask(provider: str, until: float) -> LocalServer | None:
     path = parts.path + ("/api/tags" if place.wire.name == "ollama" else "/models")
     answer = _get(parts.hostname or "", parts.port or 80, path, place.request_headers, until)
     names = _names(provider, answer)
-    return LocalServer(provider, place.base_url, tuple(f"{provider}/{name}" for name in names)) if names else None
+    if not names:
+        return None
+    sizes = _context_sizes(provider, answer)
+    if provider == "llamacpp":
+        props = _get(parts.hostname or "", parts.port or 80, "/props", place.request_headers, until)
+        running = as_int(as_object(as_object(props).get("default_generation_settings")).get("n_ctx"))
+        sizes = dict.fromkeys(names, running) if running else sizes
+    models = {name: f"{provider}/{name}" for name in names}
+    known = {models[name]: size for name, size in sizes.items() if name in models}
+    return LocalServer(provider, place.base_url, tuple(models.values()), known)
 
 
 def _is_here(host: str) -> bool:
@@ -126,6 +138,17 @@ def _names(provider: str, answer: object) -> list[str]:
     found = [entry.get(name) for entry in as_objects(listing.get(key))]
     names = [_short(provider, each) for each in found if isinstance(each, str) and each.isprintable()]
     return [each for each in dict.fromkeys(names) if each and is_chat_model(each)][:_MOST_MODELS]
+
+
+def _context_sizes(provider: str, answer: object) -> dict[str, int]:
+    """Read the sizes in a list of models: vLLM and LM Studio report the running one, llama.cpp the trained one."""
+    sizes: dict[str, int] = {}
+    for entry in as_objects(as_object(answer).get("data")):
+        fields = entry | as_object(entry.get("meta"))
+        found = [size for name in _SIZE_FIELDS if (size := as_int(fields.get(name)))]
+        if found and isinstance(entry.get("id"), str):
+            sizes[_short(provider, entry["id"])] = found[0]
+    return sizes
 
 
 def _short(provider: str, name: str) -> str:

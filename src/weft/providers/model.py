@@ -10,11 +10,14 @@ from urllib.parse import urlsplit
 
 from weft import __version__
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey
+from weft.providers.cloud_auth import PACKAGES, CloudAuth, Signer, is_installed, signer_for
 from weft.providers.keys import find_key, keyring_problem
 from weft.wires.registry import WIRES, Wire
 from weft.wires.request import NO_QUIRKS, Quirks
 
-Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "none"]
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google", "azure", "none"]
+_CLOUD_KEY_HEADERS: dict[str, Auth] = {"aws": "bearer", "google": "bearer", "azure": "api-key"}
+"""How a key is sent to a cloud. Without a key the request gets credentials of the cloud."""
 
 _SENDABLE = re.compile(r"[\x21-\x7e]+(?:[ \t][\x21-\x7e]+)*")
 _HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
@@ -95,7 +98,14 @@ class Model:
 
     def require_key(self) -> None:
         """Raise MissingKey if the endpoint requires a key and there is none."""
-        if self._api_key is None and self.endpoint.key_required:
+        cloud = self._cloud
+        if cloud is not None and not is_installed(cloud):
+            keys = " or ".join(self.endpoint.key_envs)
+            raise MissingKey(
+                f"There are no credentials for {self.provider}: {f'set {keys}, or ' if keys else ''}"
+                f"install weft[{PACKAGES[cloud][1]}], which finds those of the cloud."
+            )
+        if self._api_key is None and self.endpoint.key_required and cloud is None:
             names = self.endpoint.key_envs
             message = f"There is no key for {self.provider}: set {' or '.join(names)} in the environment."
             raise MissingKey(message + keyring_problem(names))
@@ -120,6 +130,17 @@ class Model:
         own = (value for name, value in headers.items() if any(word in name.lower() for word in _SECRET_HEADERS))
         return tuple(value for value in (self.secret, *own) if len(value) >= _MIN_SECRET)
 
+    @property
+    def _cloud(self) -> CloudAuth | None:
+        """The cloud that gives the credentials, if there is no key."""
+        auth = self.endpoint.auth
+        return auth if self._api_key is None and (auth == "aws" or auth == "google" or auth == "azure") else None
+
+    @cached_property
+    def signer(self) -> Signer | None:
+        """Adds the credentials of a cloud to each request."""
+        return signer_for(self._cloud) if self._cloud is not None else None
+
     @cached_property
     def url(self) -> str:
         """The URL of a turn. It never holds the key."""
@@ -137,6 +158,7 @@ class Model:
         headers |= _DEFAULT_HEADERS.get(self.wire.name, {})
         headers |= self.endpoint.headers
         auth = self.endpoint.auth or _DEFAULT_AUTH.get(self.wire.name, "bearer")
+        auth = _CLOUD_KEY_HEADERS.get(auth, auth)
         if self._api_key and auth != "none":
             name, value = ("authorization", f"Bearer {self._api_key}") if auth == "bearer" else (auth, self._api_key)
             headers[name] = value

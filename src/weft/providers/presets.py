@@ -15,7 +15,7 @@ _PRESETS = (
     _preset("openai", "responses", "https://api.openai.com/v1", "OPENAI_API_KEY"),
     _preset(
         *("openai-chat", "chat", "https://api.openai.com/v1", "OPENAI_API_KEY"),
-        quirks=Quirks(max_tokens_field=_COMPLETION_TOKENS, strict_tools=True),
+        quirks=Quirks(max_tokens_field=_COMPLETION_TOKENS, strict_tools=True, typed_output="with_tools"),
         price_provider="openai",
     ),
     _preset("anthropic", "messages", "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"),
@@ -25,22 +25,30 @@ _PRESETS = (
     ),
     _preset(
         *("openrouter", "chat", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-        quirks=Quirks(reasoning_request="object", finish_optional=True),
+        quirks=Quirks(reasoning_request="object", finish_optional=True, typed_output="with_tools"),
     ),
-    _preset("azure", "responses", "", "AZURE_OPENAI_API_KEY", auth="api-key"),  # its address: AZURE_OPENAI_ENDPOINT
+    _preset("azure", "responses", "", "AZURE_OPENAI_API_KEY", auth="azure"),  # its address: AZURE_OPENAI_ENDPOINT
+    _preset("bedrock", "converse", "", "AWS_BEARER_TOKEN_BEDROCK", auth="aws", price_provider="aws"),
+    _preset("bedrock-anthropic", "bedrock-messages", "", "AWS_BEARER_TOKEN_BEDROCK", auth="aws", price_provider="aws"),
+    _preset("vertex", "gemini", "", auth="google", price_provider="google"),
+    _preset("vertex-anthropic", "vertex-messages", "", auth="google", price_provider="anthropic"),
     _preset(
         *("groq", "chat", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
         quirks=Quirks(max_tokens_field=_COMPLETION_TOKENS),
     ),
     _preset(
         *("deepseek", "chat", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-        quirks=Quirks(reasoning_request="thinking"),
+        quirks=Quirks(reasoning_request="thinking", typed_output="json_object"),
     ),
     _preset(
         *("mistral", "chat", "https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
-        quirks=Quirks(usage_option=False, id_pattern="mistral"),
+        quirks=Quirks(usage_option=False, id_pattern="mistral", typed_output="with_tools"),
     ),
-    _preset("xai", "chat", "https://api.x.ai/v1", "XAI_API_KEY", price_provider="x-ai"),
+    _preset(
+        *("xai", "chat", "https://api.x.ai/v1", "XAI_API_KEY"),
+        quirks=Quirks(typed_output="with_tools"),
+        price_provider="x-ai",
+    ),
     _preset("together", "chat", "https://api.together.xyz/v1", "TOGETHER_API_KEY"),
     _preset("ollama", "ollama", "http://127.0.0.1:11434", "OLLAMA_API_KEY", key_required=False),
     _preset("lmstudio", "chat", "http://127.0.0.1:1234/v1", key_required=False),
@@ -51,6 +59,10 @@ PRESETS: dict[str, Endpoint] = {endpoint.provider: endpoint for endpoint in _PRE
 
 BASE_URL_ENVS = {
     "azure": "AZURE_OPENAI_ENDPOINT",
+    "bedrock": "BEDROCK_BASE_URL",
+    "bedrock-anthropic": "BEDROCK_BASE_URL",
+    "vertex": "VERTEX_BASE_URL",
+    "vertex-anthropic": "VERTEX_BASE_URL",
     "ollama": "OLLAMA_HOST",
     "lmstudio": "LMSTUDIO_BASE_URL",
     "vllm": "VLLM_BASE_URL",

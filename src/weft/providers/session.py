@@ -1,26 +1,35 @@
 """A conversation with a model behind a wire: builds the request, streams the answer, retries failed attempts."""
 
 import asyncio
-from collections.abc import Awaitable, Container, Iterable
+import re
+from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
 from copy import copy
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
-from weft.core.errors import ErrorCode, IncompleteStream, InvalidRequest, ProviderError
+import msgspec
+
+from weft.core.errors import ErrorCode, GarbledStream, IncompleteStream, InvalidRequest, ProviderError
 from weft.core.events import RetryScheduled
+from weft.core.ids import new_id
 from weft.core.json import encode
-from weft.core.messages import Message, ToolDefinition
+from weft.core.messages import Message, Text, ToolDefinition, user_message
 from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
 from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
+from weft.providers.context_size import ollama_context
+from weft.providers.defaults import default_retry, default_timeouts
 from weft.providers.model import Model
 from weft.providers.recording import TrafficPlayer, TrafficRecorder, active_tape
 from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
 from weft.providers.watchdog import Timeouts, Watchdog
+from weft.wires.audio import check_audio
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_response, error_from_unexpected_body
 from weft.wires.history import RenderCache
+from weft.wires.output_schema import plan_output
 from weft.wires.request import TurnRequest
 
 _ADVICE: dict[ErrorCode, str] = {
@@ -48,6 +57,18 @@ def explain_error(error: ProviderError, model: Model) -> ProviderError:
     return explained
 
 
+def _postpone(error: ProviderError, limit: float) -> ProviderError:
+    """Return the same error with a message that says when to come back."""
+    seconds = error.retry_after or 0.0
+    when = datetime.now(UTC) + timedelta(seconds=seconds)
+    postponed = copy(error)
+    postponed.args = (
+        f"{error} The server asks to come back in {seconds:.0f} s, at {when:%Y-%m-%d %H:%M:%S} UTC; "
+        f"a wait of more than {limit:g} s is not made.",
+    )
+    return postponed
+
+
 def _redact(text: str, model: Model) -> str:
     """Remove the key and other secrets: servers repeat parts of the request."""
     for secret in model.secrets:
@@ -55,7 +76,27 @@ def _redact(text: str, model: Model) -> str:
     return text
 
 
-_STREAMS = ("text/event-stream", "application/x-ndjson", "application/json", "application/stream+json", "")
+_REFUSED_OUTPUT = re.compile(
+    r"response_format|json_schema|output_config|output_format|text\.format|structured.output|additionalProperties"
+    r"|response_?mime_?type|response_?(?:json_?)?schema|\bstrict\b|invalid schema",
+    re.IGNORECASE,
+)
+"""The words of an endpoint that refuses the schema of an answer."""
+_CALL_REJECTED = (
+    "Your last message could not be read as a tool call, so nothing was run. "
+    "Call one of the tools with arguments that are valid JSON for its schema, or answer in text."
+)
+_PEEK = 16
+_STREAM_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data:|event:|id:|retry:|:|[\[{])")
+"""The start of a stream, or of an answer that was not streamed, whatever its content type."""
+_STREAMS = (
+    "text/event-stream",
+    "application/vnd.amazon.eventstream",
+    "application/x-ndjson",
+    "application/json",
+    "application/stream+json",
+    "",
+)
 
 
 class WireSession(ConversationBase):
@@ -73,15 +114,33 @@ class WireSession(ConversationBase):
     ) -> None:
         super().__init__(messages or [], list(tools or []), settings or Settings())
         self.model = model
-        self.retry = retry or Retry()
-        self.timeouts = timeouts or Timeouts()
+        self.retry = retry or default_retry()
+        self.timeouts = timeouts or default_timeouts()
+        self._quirks = model.endpoint.quirks
+        self._context_size: int | None = None
+        self._context_known = False
         self._render_cache = RenderCache()
         self._watchdog = Watchdog(self.timeouts)
         self._transport: Transport | None = None
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
+        check_audio(self.model.wire.name, self.messages)
+        if self.model.wire.name == "ollama" and not self._context_known:
+            await self._find_context()
         body = encode(self.model.wire.build_request(self._request()))
-        used_ids = self._used_call_ids()
+        return await self.send_body(body, self._used_call_ids(), on_event, self._body_without_schema)
+
+    async def send_body(
+        self,
+        body: bytes,
+        used_ids: Container[str],
+        on_event: OnEvent,
+        rebuild: Callable[[ProviderError], bytes | None] | None = None,
+    ) -> ProviderTurn:
+        """Send the body of a request and stream its answer, with retries. `used_ids` are the ids of earlier calls.
+
+        `rebuild` returns another body for a request that the endpoint refused, if there is one.
+        """
         discarded = Usage()
         attempt = 0
         while True:
@@ -92,12 +151,20 @@ class WireSession(ConversationBase):
             if error is None:
                 return _build_turn(decoder, attempt, discarded)
             discarded += decoder.usage
+            if rebuild is not None and (other := rebuild(error)) is not None:
+                body = other
+                on_event(RetryScheduled(decoder.id, attempt + 1, 0.0, error.info()))
+                continue
+            if error.retryable and self.retry.is_too_long(error):
+                raise _postpone(error, self.retry.max_wait)
             if not error.retryable or attempt >= self.retry.limit(self.model.wire.name, error):
                 raise error
             delay = self.retry.delay(attempt, error)
             if on_event(RetryScheduled(decoder.id, attempt + 1, round(delay, 3), error.info())) is False:
                 raise error
             await asyncio.sleep(delay)
+            if rebuild is not None and isinstance(error, GarbledStream) and error.generation:
+                body = encode(self.model.wire.build_request(self._request(_feedback(error))))
 
     def cost(self, usage: Usage) -> Cost:
         return price(self.model, usage)
@@ -115,16 +182,37 @@ class WireSession(ConversationBase):
         open_ids = {call.id for m in self.messages[len(self._render_cache.source) :] for call in m.tool_calls}
         return written.keys() | open_ids if open_ids else written
 
-    def _request(self) -> TurnRequest:
-        return TurnRequest(
+    async def _find_context(self) -> None:
+        """Ask an Ollama server for the size of the model's context, once."""
+        self._context_known = True
+        if active_tape() is not None:
+            return
+        if self._transport is None or not self._transport.is_here():
+            self._transport = await Transport.for_running_loop()
+        self._context_size = await ollama_context(self.model, self._transport)
+
+    def _body_without_schema(self, error: ProviderError) -> bytes | None:
+        """Return the request with the schema in its instructions, if the endpoint refuses typed output."""
+        if not isinstance(error, InvalidRequest) or not _REFUSED_OUTPUT.search(str(error)):
+            return None
+        if self._quirks.typed_output == "prompt" or self._request().settings.output_schema is None:
+            return None
+        self._quirks = msgspec.structs.replace(self._quirks, typed_output="prompt")
+        return encode(self.model.wire.build_request(self._request()))
+
+    def _request(self, feedback: Sequence[Message] = ()) -> TurnRequest:
+        """The request of this turn. Feedback on a failed attempt is sent behind the conversation and not kept."""
+        request = TurnRequest(
             model=self.model.name,
-            messages=self.messages,
+            messages=[*self.messages, *feedback] if feedback else self.messages,
             tools=self.tools,
             settings=self.settings,
             provider=self.model.provider,
-            quirks=self.model.endpoint.quirks,
-            cache=self._render_cache,
+            quirks=self._quirks,
+            context_size=self._context_size,
+            cache=None if feedback else self._render_cache,
         )
+        return plan_output(request, self.model.wire.name)
 
     def _decoder(self, attempt: int, used_ids: Container[str]) -> Decoder:
         return self.model.wire.decoder(
@@ -172,10 +260,11 @@ class WireSession(ConversationBase):
             return tape.post(model.url, body)
         if self._transport is None or not self._transport.is_here():
             self._transport = await Transport.for_running_loop()
+        headers = model.request_headers
+        if model.signer is not None:
+            headers = await model.signer.sign(model.url, headers, body)
         request = self._with_timeout(
-            self._transport.post(
-                model.url, headers=model.request_headers, body=body, connect_timeout=self.timeouts.connect
-            )
+            self._transport.post(model.url, headers=headers, body=body, connect_timeout=self.timeouts.connect)
         )
         return await tape.post(request, model, body) if isinstance(tape, TrafficRecorder) else await request
 
@@ -206,7 +295,7 @@ class WireSession(ConversationBase):
             )
         if response.status != 200:
             raise error_from_response(response.status, response.headers, await self._error_body(response))
-        if response.content_type not in _STREAMS:
+        if response.content_type not in _STREAMS and not _STREAM_START.match(await response.peek(_PEEK)):
             raise error_from_unexpected_body(response.content_type, await self._error_body(response))
 
     async def _error_body(self, response: Response) -> bytes:
@@ -241,6 +330,12 @@ def _broken_stream(decoder: Decoder, error: ProviderError) -> ProviderError:
     if not decoder.started:
         return error
     return IncompleteStream("The connection broke in the middle of the answer; nothing of it was run. Try again.")
+
+
+def _feedback(error: GarbledStream) -> list[Message]:
+    """The text that the API refused to read as a call, and the request for a better one."""
+    written = Message(role="assistant", content=[Text(error.generation)], id=new_id("msg"))
+    return [written, user_message(f"{_CALL_REJECTED} The reason: {error}")]
 
 
 def _deliver(payloads: Iterable[Payload], on_event: OnEvent) -> None:

@@ -19,6 +19,7 @@ from weft.http1.errors import (
     NotHttp,
     NoTls,
     ProxyError,
+    TlsRefused,
     Unreachable,
     UntrustedCertificate,
 )
@@ -58,6 +59,22 @@ class Response:
     @property
     def content_type(self) -> str:
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+    async def peek(self, size: int) -> bytes:
+        """The first bytes, which are read once more afterwards: at least `size`, or all if there are fewer."""
+        read, start = self.read_chunk, b""
+        try:
+            while len(start) < size and (chunk := await read()):
+                start += chunk
+        except Exception as error:
+            raise broken_read(error) from None
+        unread = [start]
+
+        async def read_after_peek() -> bytes:
+            return unread.pop() if unread else await read()
+
+        self.read_chunk = read_after_peek
+        return start
 
     async def read_error(self) -> bytes:
         """Read the body of an error, up to a limit."""
@@ -182,12 +199,17 @@ def _why_unreachable(fault: Unreachable, where: str) -> str:
                 f"The TLS certificate of {where} is not trusted ({reason}); "
                 "set SSL_CERT_FILE to the certificate of your authority."
             )
+        case TlsRefused():
+            return (
+                f"{where} refused the TLS connection ({reason}); it may want another TLS version, another host name "
+                "or a client's certificate."
+            )
         case NoTls():
             return f"{where} does not speak TLS as it should ({reason}); check that it is not a plain http address."
         case ProxyError(status=int() as status):
             return f"The proxy to {where} failed (HTTP {status}); check HTTPS_PROXY and what it lets through."
         case ProxyError():
-            return f"The proxy to {where} failed ({reason}); check HTTPS_PROXY."
+            return f"The proxy to {where} failed ({reason}); check HTTPS_PROXY or ALL_PROXY."
         case _:
             return f"Cannot connect to {where} ({reason}); check the address and that the server runs."
 

@@ -204,7 +204,7 @@ def _build_context(
     async def agent_options(info: SessionInfo) -> dict[str, Any]:
         return _session_options(agent if isinstance(agent, Agent) else await _call_factory(agent, info), info)
 
-    own = list(agent.runtime.registry) if isinstance(agent, Agent) else []
+    own = [tool for tool in agent.runtime.registry if not tool.on_client] if isinstance(agent, Agent) else []
     defaults = SessionSettings()
     if isinstance(agent, Agent):
         names = [tool.name for tool in own]

@@ -13,11 +13,13 @@ from starlette.types import ASGIApp, Lifespan
 from starlette.websockets import WebSocket
 
 from weft.core.json import encode
-from weft.server import conversation, file_routes, server_routes, session_routes
-from weft.server.compat_routes import CompatRoutes
+from weft.server import client_tools, conversation, file_routes, server_routes, session_routes
+from weft.server.agui_routes import AGUIRoutes
+from weft.server.ai_sdk_routes import ChatRoutes
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.guard import Authenticate, Guard, error_response
+from weft.server.openai_routes import OpenAIRoutes
 from weft.server.operations import Operation, build_route, caller_of, check_parameters, openapi_document
 from weft.server.sse import stream_events
 from weft.server.views import StreamQuery
@@ -44,6 +46,7 @@ def create_app(
     operations = [
         *session_routes.OPERATIONS,
         *conversation.OPERATIONS,
+        *client_tools.OPERATIONS,
         *file_routes.OPERATIONS,
         *server_routes.OPERATIONS,
     ]
@@ -58,7 +61,9 @@ def create_app(
             Route("/openapi.json", _openapi_endpoint(operations), methods=["GET"]),
             Route("/health", server_routes.health_endpoint(context), methods=["GET"]),
             Route("/login", server_routes.login_endpoint(context), methods=["POST", "DELETE"]),
-            *CompatRoutes(context).routes(),
+            *ChatRoutes(context).routes(),
+            *AGUIRoutes(context).routes(),
+            *OpenAIRoutes(context).routes(),
             *more,
             *server_routes.page_routes(),
         ],
@@ -115,16 +120,17 @@ def _lifespan(context: ServerContext) -> Lifespan[Starlette]:
     return lifespan
 
 
-async def _on_api_error(_: Request, error: Exception) -> Response:
+async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)
-    return error_response(error)
+    return error_response(error, request.scope)
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
         message = f"{request.method} does not exist on this path."
-        return error_response(ApiError("method_not_allowed", message, headers=error.headers))
+        return error_response(ApiError("method_not_allowed", message, headers=error.headers), request.scope)
     if error.status_code == 404:
-        return error_response(ApiError("not_found", "There is nothing at this path; /openapi.json lists all paths."))
+        missing = ApiError("not_found", "There is nothing at this path; /openapi.json lists all paths.")
+        return error_response(missing, request.scope)
     return error_response(ApiError("invalid", str(error.detail)[:200]))

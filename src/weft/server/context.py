@@ -4,7 +4,11 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
+from functools import partial
 from typing import Any
+
+import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
@@ -15,11 +19,12 @@ from weft.server.limits import UsageMeters
 from weft.server.models import ModelSource
 from weft.server.open_sessions import OpenSessions, StoreRecovery
 from weft.server.settings import ServerSettings
+from weft.sessions.memory import MemoryStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
-from weft.tools.builtin import named_tools
+from weft.tools.builtin import builtin_tool_names, named_tools
 from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
@@ -27,6 +32,8 @@ from weft.tools.shell.sandbox import Sandbox
 WatchProject = Callable[[Caller, str], AsyncGenerator[JsonObject]]
 """Yields a project now and after every change."""
 SessionTools = Callable[[SessionInfo], Mapping[str, ToolLike]]
+OwnToolSource = Callable[[], Mapping[str, ToolLike]]
+"""Returns the tools of the program that runs the server, by name, as they are now."""
 AgentOptions = Callable[[SessionInfo], Awaitable[dict[str, Any]]]
 """Returns the options of `weft.Agent` that a session is opened with."""
 
@@ -49,7 +56,7 @@ class ServerContext:
         tokens: AccessTokens,
         defaults: SessionSettings | None = None,
         workspaces: Mapping[str, str] | None = None,
-        tools: Mapping[str, ToolLike] | None = None,
+        tools: Mapping[str, ToolLike] | OwnToolSource | None = None,
         session_tools: SessionTools | None = None,
         sandbox: Sandbox | None = None,
         agent_options: AgentOptions | None = None,
@@ -61,8 +68,7 @@ class ServerContext:
         self.workspaces = dict(workspaces or {})
         """Folders that sessions may use, by name."""
         self.sandbox = sandbox or Sandbox()
-        self.own_tools = dict(tools or {})
-        """Tools of the program that runs the server, by name."""
+        self._own_tools: OwnToolSource = tools if callable(tools) else partial(dict[str, ToolLike], tools or {})
         self.session_tools: SessionTools = session_tools or (lambda _: {})
         """Tools that are made for one session, by name."""
         self.agent_options = agent_options
@@ -70,6 +76,7 @@ class ServerContext:
         self.open_sessions = OpenSessions(sessions, self._session_options)
         self.open_sessions.on_open(self._subscribe_meters)
         self._store_recovery = StoreRecovery(self.open_sessions, self._end_streams_of)
+        self._in_memory: ServerContext | None = None
         self.watch_project: WatchProject | None = None
         """Set by the studio: subscribes to a project."""
         self._streams: set[EventStream] = set()
@@ -78,8 +85,22 @@ class ServerContext:
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
+    def own_tools(self) -> Mapping[str, ToolLike]:
+        """Tools of the program that runs the server, by name."""
+        return self._own_tools()
+
+    @property
     def sessions(self) -> Sessions:
         return self.open_sessions.sessions
+
+    def in_memory(self) -> "ServerContext":
+        """The same server over a store in memory, for requests that keep no session."""
+        if self._in_memory is None:
+            self._in_memory = other = copy(self)
+            other.open_sessions = OpenSessions(Sessions(MemoryStore()), self._session_options)
+            other.open_sessions.on_open(self._subscribe_meters)
+            self.on_stop(lambda: other.open_sessions.close(0.0))
+        return self._in_memory
 
     async def start(self) -> None:
         """Recover the sessions of a crashed process, and continue its requests in the background."""
@@ -157,7 +178,8 @@ class ServerContext:
             offered = ", ".join(self.workspaces) or "none"
             raise ConfigurationError(f"There is no folder {settings.workspace[:80]!r} here; offered: {offered}.")
         Permissions(settings.permissions, settings.rules)
-        self._resolve_tools(settings)
+        known = stored.tools if stored is not None else []
+        self._resolve_tools(msgspec.structs.replace(settings, tools=[n for n in settings.tools if n not in known]))
         if settings.model:
             self.models.open(settings.model)
         return settings
@@ -165,9 +187,11 @@ class ServerContext:
     async def _session_options(self, info: SessionInfo, settings: SessionSettings) -> dict[str, Any]:
         if self.agent_options is not None and not info.kind:
             return await self.agent_options(info)
+        of_session = self.session_tools(info)
         options: dict[str, Any] = {
             "model": self.models.open(settings.model or self.models.default),
-            "tools": self._resolve_tools(settings, self.session_tools(info)),
+            "tools": self._resolve_tools(self._without_missing(settings, of_session), of_session),
+            "client_tool_timeout": self.settings.client_tool_timeout,
         }
         if settings.workspace is not None:
             folder = self.workspaces.get(settings.workspace)
@@ -176,10 +200,18 @@ class ServerContext:
             options["workspace"] = folder
         return options
 
+    def _without_missing(self, settings: SessionSettings, of_session: Mapping[str, ToolLike]) -> SessionSettings:
+        """Drop names of tools that this server had when the settings were stored, and has no longer."""
+        known = {*self.own_tools, *of_session, *builtin_tool_names()}
+        for name in settings.tools:
+            if name not in known:
+                _log.warning("The tool %s of a session is no longer offered; the session works without it.", name)
+        return msgspec.structs.replace(settings, tools=[name for name in settings.tools if name in known])
+
     def _resolve_tools(
         self, settings: SessionSettings, of_session: Mapping[str, ToolLike] | None = None
     ) -> list[ToolLike]:
-        known = self.own_tools | dict(of_session or {})
+        known = {**self.own_tools, **(of_session or {})}
         own = [known[name] for name in settings.tools if name in known]
         return [*named_tools([name for name in settings.tools if name not in known], self.sandbox), *own]
 

@@ -5,7 +5,7 @@ import base64
 import binascii
 import re
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -15,6 +15,7 @@ from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
 from weft.core.media import picture_type
 from weft.core.messages import File, Image, Message, Text, user_message
+from weft.server.client_tools import set_client_tools
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, too_many
 from weft.server.operations import ApiCall, Operation
@@ -67,6 +68,8 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     when_busy: WhenBusy = "queue"
     output_schema: JsonObject | None = None
     """A JSON Schema that the answer must match."""
+    client_tools: list[Any] | None = None
+    """Replaces the tools of the session that clients run, before the message."""
 
 
 async def read_message(store: Store, session: str, submission: Submission) -> Message:
@@ -133,13 +136,16 @@ class Cancelled(msgspec.Struct, frozen=True):
 async def submit_message(context: ServerContext, info: SessionInfo, submission: Submission) -> Accepted:
     """Start an exchange with a client's message. Returns once the request is stored."""
     message = await read_message(context.sessions.store, info.id, submission)
+    output = await _read_output_schema(submission.output_schema)
+    if submission.client_tools is not None:
+        await set_client_tools(context, info, submission.client_tools)
     accepted, _ = await start_exchange(
         context,
         info,
         message,
         submission.client_request_id,
         submission.when_busy,
-        await _read_output_schema(submission.output_schema),
+        output,
     )
     return accepted
 
@@ -239,7 +245,7 @@ async def _list_pending(call: ApiCall) -> PendingView:
     session = call.context.open_sessions.find_open((await call.session()).id)
     if session is None:
         return PendingView([], [])
-    return PendingView(session.runtime.approvals.open_approvals, session.runtime.approvals.open_questions)
+    return PendingView(session.approvals, session.questions, session.client_calls)
 
 
 async def _cancel(call: ApiCall) -> Cancelled:
@@ -278,7 +284,7 @@ OPERATIONS = (
     ),
     _operation("GET", f"{SESSION}/messages", _list_messages, "The conversation so far.", MessagesView),
     _operation("POST", f"{SESSION}/cancel", _cancel, "Cancel.", Cancelled, CancelBody, body_optional=True),
-    _operation("GET", f"{SESSION}/pending", _list_pending, "Open approvals and questions.", PendingView),
+    _operation("GET", f"{SESSION}/pending", _list_pending, "What waits for the user or a client.", PendingView),
     _resolving("POST", f"{SESSION}/approvals/{{approval}}", _decide, "Approve or deny a call.", Empty, DecisionBody),
     _operation("DELETE", f"{SESSION}/allowed", _forget_allowed, "Revoke what was always allowed.", ForgottenView),
     _resolving("POST", f"{SESSION}/questions/{{question}}", _answer, "Answer a question.", Empty, AnswerBody),

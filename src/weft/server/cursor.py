@@ -5,7 +5,8 @@ from typing import Literal
 import msgspec
 
 from weft.agent.state import ConversationState
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, encode
+from weft.sessions.event_codec import MAX_FRAME_BYTES
 from weft.sessions.history import read_history
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, Store
@@ -13,6 +14,7 @@ from weft.sessions.store import SessionInfo, Store
 BadCursor = Literal["garbage", "future", "other_session"]
 
 _MAX_LENGTH = 200
+_HEAD_BYTES = 1024
 
 
 class StreamCursor(msgspec.Struct, frozen=True):
@@ -58,14 +60,18 @@ _REASONS: dict[BadCursor, str] = {
 async def reset_frame(store: Store, info: SessionInfo, bad: BadCursor) -> tuple[JsonObject, int]:
     """The frame that replaces a client's state by a snapshot, and the seq after which the stream continues."""
     history = await read_history(store, info.id, SessionSettings.of(info.settings))
-    return {
+    head: JsonObject = {
         "type": "reset",
         "session": info.id,
         "reason": bad,
         "message": _REASONS[bad],
         "seq": history.seq,
-        "snapshot": _snapshot(info, history.state),
-    }, history.seq
+    }
+    snapshot = encode(_snapshot(info, history.state))
+    if len(snapshot) <= MAX_FRAME_BYTES - _HEAD_BYTES:
+        return head | {"snapshot": msgspec.Raw(snapshot)}, history.seq
+    blob = await store.put_blob(info.id, snapshot)
+    return head | {"snapshot": None, "blobs": [{"path": ["snapshot"], "blob": blob, "is_json": True}]}, history.seq
 
 
 def _snapshot(info: SessionInfo, state: ConversationState) -> JsonObject:
@@ -79,6 +85,7 @@ def _snapshot(info: SessionInfo, state: ConversationState) -> JsonObject:
         "files": list(state.files.values()),
         "approvals": list(state.approvals.values()),
         "questions": list(state.questions.values()),
+        "client_calls": list(state.client_calls.values()),
         "queued": state.queued,
         "turns": state.turns,
         "usage": state.usage,

@@ -10,6 +10,7 @@ from weft.core.json import JsonObject
 from weft.sessions.changes import ChangeRefused
 from weft.sessions.store import BadArchive, SessionBusy, StoreError, StoreFull, StoreLocked
 from weft.tools.approvals import NotPending
+from weft.tools.client_tools import ResultTooLarge
 from weft.tools.workspace.base import PathFault
 
 ErrorCode = Literal[
@@ -46,19 +47,35 @@ STATUS: dict[ErrorCode, int] = {
     "unavailable": 503,
 }
 
+_KINDS = {
+    401: "authentication_error",
+    402: "insufficient_quota",
+    403: "permission_error",
+    429: "rate_limit_error",
+}
+
 
 class ApiError(Exception):
     """An error that the client sees."""
 
-    def __init__(self, code: ErrorCode, message: str, *, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, code: ErrorCode, message: str, *, headers: Mapping[str, str] | None = None, param: str | None = None
+    ) -> None:
         super().__init__(message)
         self.code: ErrorCode = code
         self.message = message
         self.headers = dict(headers or {})
+        self.param = param
+        """The parameter that is wrong, for clients of /v1."""
 
     @property
     def status(self) -> int:
         return STATUS[self.code]
+
+    @property
+    def kind(self) -> str:
+        """The type of the error, as clients of /v1 know it."""
+        return _KINDS.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
 
     def data(self) -> JsonObject:
         return {"error": {"code": self.code, "message": self.message}}
@@ -88,6 +105,8 @@ def api_error_of(error: Exception) -> ApiError | None:
             return ApiError("not_found", str(error))
         case NotPending() | SessionBusy() | ChangeRefused() | PathFault(kind="stale_read"):
             return ApiError("conflict", str(error))
+        case ResultTooLarge():
+            return ApiError("too_large", str(error))
         case BadArchive() | WeftError(code="invalid_request"):
             return ApiError("invalid", str(error))
         case PathFault():

@@ -15,6 +15,7 @@ from weft.core.events import ExchangeRequest
 from weft.core.json import encode
 from weft.dialects.dialect import Dialect
 from weft.dialects.native import NativeDialect
+from weft.sessions.event_codec import MAX_FRAME_BYTES, encode_frame
 from weft.sessions.store import PAGE, NoSuchSession, Store, StoreError
 
 KEPT_BYTES = 2 * 1024 * 1024
@@ -28,7 +29,7 @@ class EncodedEvent:
 
     def __init__(self, event: Event, json: bytes) -> None:
         self.event = event
-        self.json = json
+        self.json = json if len(json) <= MAX_FRAME_BYTES else encode_frame(event, json)
         self._text: str | None = None
         self._sse: bytes | None = None
 

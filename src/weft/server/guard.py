@@ -6,6 +6,7 @@ foreign form can send; and every path needs a token, except those in `PUBLIC`.
 
 import inspect
 import logging
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from time import monotonic
 
@@ -47,7 +48,13 @@ _BODY_TYPES = (
     "video/",
 )
 _ALLOWED_METHODS = "GET, POST, PUT, PATCH, DELETE"
-_ALLOWED_HEADERS = "Authorization, Content-Type, Last-Event-ID"
+_ALLOWED_HEADERS = ("Authorization", "Content-Type", "Last-Event-ID")
+_EXPOSED_HEADERS = b"X-Weft-Session, X-Weft-Exchange, X-Request-Id, Retry-After, x-vercel-ai-ui-message-stream"
+"""Headers of a response that pages of other origins may read."""
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,60}\Z")
+_MAX_HEADERS = 60
+_BEARER = "weft.bearer."
+"""Prefix of the WebSocket protocol that carries a token."""
 
 _log = logging.getLogger("weft.server.http")
 
@@ -96,7 +103,7 @@ class Guard:
         try:
             scope["state"]["caller"] = await self._admit(scope, origin)
             if scope["type"] == "http" and scope["method"] == "OPTIONS":
-                await _preflight(origin)(scope, receive, visit.send)
+                await _preflight(scope, origin)(scope, receive, visit.send)
                 return
             await self.app(scope, visit.receive, visit.send)
         except ClientDisconnect:
@@ -178,8 +185,8 @@ class Guard:
         if scope["type"] == "websocket":  # a page cannot set headers on a socket, but it can name protocols
             offers: list[str] = scope.get("subprotocols") or []
             for offered in offers:
-                if offered.startswith("weft.bearer."):
-                    return self._tokens.identify(offered.removeprefix("weft.bearer."))
+                if offered.startswith(_BEARER):
+                    return self._tokens.identify(offered.removeprefix(_BEARER))
         return None
 
     def _is_same_page(self, scope: Scope, origin: str | None) -> bool:
@@ -233,7 +240,11 @@ class _RequestScope:
             headers = [*message.get("headers", []), (b"x-request-id", self.id.encode())]
             names = {name.lower() for name, _ in headers}
             if self._origin is not None and b"access-control-allow-origin" not in names:
-                headers += [(b"access-control-allow-origin", self._origin.encode()), (b"vary", b"Origin")]
+                headers += [
+                    (b"access-control-allow-origin", self._origin.encode()),
+                    (b"access-control-expose-headers", _EXPOSED_HEADERS),
+                    (b"vary", b"Origin"),
+                ]
             headers += [(name, value) for name, value in SECURITY_HEADERS if name not in names]
             message = {**message, "headers": headers}
         elif message["type"] == "websocket.accept":
@@ -251,11 +262,11 @@ class _RequestScope:
             if self._accepted:
                 await self._send({"type": "websocket.close", "code": 1011, "reason": reason})
             elif "websocket.http.response" in self._scope.get("extensions", {}):
-                await error_response(api_error)(self._scope, self._receive, self.send)
+                await error_response(api_error, self._scope)(self._scope, self._receive, self.send)
             else:
                 await self._send({"type": "websocket.close", "code": 4403, "reason": reason})
         elif not self._started:
-            await error_response(api_error)(self._scope, self._receive, self.send)
+            await error_response(api_error, self._scope)(self._scope, self._receive, self.send)
         else:
             raise error  # half a response is sent: the connection breaks, and the client notices
 
@@ -273,17 +284,29 @@ class _RequestScope:
         )
 
 
+def chosen_protocol(scope: Scope) -> str | None:
+    """The WebSocket protocol to accept. A browser closes a socket that accepts none of those it offered."""
+    offers: list[str] = scope.get("subprotocols") or []
+    if "weft" in offers:
+        return "weft"
+    return next((offered for offered in offers if offered.startswith(_BEARER)), None)
+
+
 def cookie_name(settings: ServerSettings, scope: Scope) -> str:
     """All ports of a host share cookies, so the name holds the port of the server."""
     server = scope.get("server") if settings.mounted else None
     return f"weft_{server[1] if server else settings.port}"
 
 
-def error_response(error: ApiError) -> Response:
+def error_response(error: ApiError, scope: Scope | None = None) -> Response:
+    """The response for an error; below /v1 with the fields that clients of that API read."""
     headers = dict(error.headers)
     if error.status in (401, 413):
         headers["Connection"] = "close"  # the rest of the request is not read
-    return Response(encode(error.data()), error.status, headers, "application/json")
+    data = error.data()
+    if scope is not None and route_path(scope).startswith("/v1/"):
+        data["error"] |= {"type": error.kind, "param": error.param}
+    return Response(encode(data), error.status, headers, "application/json")
 
 
 def route_path(scope: Scope) -> str:
@@ -334,7 +357,21 @@ def _matches_type(kind: str, known: Iterable[str]) -> bool:
     return any(kind.startswith(each) if each.endswith("/") else kind == each for each in known)
 
 
-def _preflight(origin: str | None) -> Response:
-    """The response to a CORS preflight request. Foreign origins were rejected before."""
-    allowed = {"Access-Control-Allow-Methods": _ALLOWED_METHODS, "Access-Control-Allow-Headers": _ALLOWED_HEADERS}
-    return Response(None, 204, allowed if origin is not None else {"Allow": _ALLOWED_METHODS})
+def _preflight(scope: Scope, origin: str | None) -> Response:
+    """The response to a CORS preflight request. Foreign origins were rejected before, so any header is allowed: clients
+    add their own, such as `x-stainless-*`."""
+    if origin is None:
+        return Response(None, 204, {"Allow": _ALLOWED_METHODS})
+    wanted = (single_header(scope, b"access-control-request-headers") or "").split(",")
+    named = [name.strip() for name in wanted[:_MAX_HEADERS] if _HEADER_NAME.match(name.strip())]
+    known = {name.lower() for name in _ALLOWED_HEADERS}
+    headers = [*_ALLOWED_HEADERS, *(name for name in named if name.lower() not in known)]
+    return Response(
+        None,
+        204,
+        {
+            "Access-Control-Allow-Methods": _ALLOWED_METHODS,
+            "Access-Control-Allow-Headers": ", ".join(headers),
+            "Access-Control-Max-Age": "600",
+        },
+    )

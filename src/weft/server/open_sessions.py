@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import chain, repeat
@@ -77,6 +78,11 @@ class OpenSessions:
         found = self._open.get(session)
         return found.session if found is not None else None
 
+    def find_waiting(self, calls: AbstractSet[str]) -> list[Session]:
+        """The open sessions in which one of these calls waits for its client."""
+        opened = [entry.session for entry in self._open.values() if entry.session is not None]
+        return [session for session in opened if any(call.id in calls for call in session.client_calls)]
+
     @asynccontextmanager
     async def use(self, info: SessionInfo) -> AsyncGenerator[Session]:
         """Open the session if it is closed, and keep it open for the duration of the block."""
@@ -145,7 +151,7 @@ class OpenSessions:
         settings = SessionSettings.of(info.settings)
         session = await self.sessions.open(info.id, broken_by=broken_by, **await self._options(info, settings))
         hub = self.hub(info.id)
-        session.on_stored(hub.add)
+        session.on_stored(hub.add, is_watched=lambda: hub.readers > 0)
         for call in self._on_open:
             call(info, session)
         hub.invalidate()  # recovery may have written events

@@ -30,8 +30,7 @@ from weft.server.views import (
     WorkspacesView,
 )
 from weft.tools.builtin import families
-from weft.tools.definitions import Tool
-from weft.tools.function_tools import tool_of
+from weft.tools.function_tools import Registry
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -59,7 +58,7 @@ async def _list_providers(call: ApiCall) -> ProvidersView:
 
 async def _list_tools(call: ApiCall) -> ToolsView:
     groups = families(call.context.sandbox)
-    own = [each if isinstance(each, Tool) else tool_of(each) for each in call.context.own_tools.values()]
+    own = Registry(call.context.own_tools.values())
     known = {tool.name: tool for group in groups.values() for tool in group} | {tool.name: tool for tool in own}
     views = [
         ToolView(each.name, each.definition.description, each.effect, each.definition.input_schema)

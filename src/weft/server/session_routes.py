@@ -9,6 +9,8 @@ from starlette.responses import StreamingResponse
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode
+from weft.core.messages import ToolDefinition
+from weft.server.client_tools import parse_client_tools, set_client_tools
 from weft.server.errors import ApiError, ErrorCode
 from weft.server.operations import ApiCall, Operation
 from weft.server.views import (
@@ -35,8 +37,21 @@ _IDLE: tuple[ErrorCode, ...] = ("not_found", "busy")
 async def _create(call: ApiCall) -> SessionView:
     call.context.meters.check_new_session(call.owner)
     settings = call.context.merge_settings(call.body.settings())
+    offered = await _offered_tools(call.body)
     info = await call.context.sessions.create(owner=call.owner, title=call.body.title, **_fields(settings))
-    return _view(call, info)
+    if offered:
+        try:
+            await set_client_tools(call.context, info, offered)
+        except BaseException:
+            await call.context.open_sessions.close_session(info.id)
+            await call.context.sessions.delete(info.id)
+            raise
+    return _view(call, await call.context.sessions.store.info(info.id))
+
+
+async def _offered_tools(body: NewSession | SessionChange) -> list[ToolDefinition] | None:
+    """The client tools of a request, checked before anything changes; None if it names none."""
+    return None if isinstance(body.client_tools, msgspec.UnsetType) else await parse_client_tools(body.client_tools)
 
 
 async def _list(call: ApiCall) -> SessionsView:
@@ -57,6 +72,7 @@ async def _show(call: ApiCall) -> SessionView:
 async def _change(call: ApiCall) -> SessionView:
     info = await call.session()
     body: SessionChange = call.body
+    offered = await _offered_tools(body)
     if wanted := body.settings():
         opened = call.context.open_sessions.find_open(info.id)
         if opened is not None and opened.engine.current is not None:
@@ -64,6 +80,8 @@ async def _change(call: ApiCall) -> SessionView:
         settings = call.context.merge_settings(wanted, SessionSettings.of(info.settings))
         await call.context.open_sessions.close_session(info.id)
         await call.context.sessions.store.configure(info.id, settings.data())
+    if offered is not None:
+        await set_client_tools(call.context, info, offered)
     if isinstance(body.title, str):
         await call.context.sessions.rename(info.id, body.title)
     return _view(call, await call.session())

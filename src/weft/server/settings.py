@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from weft.core.errors import ConfigurationError
+from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT
 
 DEFAULT_PORT = 7878
 
@@ -41,9 +42,13 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     mounted: bool = False
     """The server is part of another ASGI program, which owns the socket: `host` and `port` mean nothing."""
     limits: ServerLimits = ServerLimits()
+    show_tools: bool = False
+    """Clients of /v1 see the agent's own calls as lines of `reasoning_content`."""
     heartbeat_seconds: float = 15.0
     idle_seconds: float = 300.0
     """A session that is not used for this long is closed; the next request opens it again."""
+    client_tool_timeout: float = CLIENT_TOOL_TIMEOUT
+    """Seconds that a call waits for the client that runs it."""
     goodbye_seconds: float = 5.0
     """Time for exchanges to finish when the server stops."""
 

@@ -43,7 +43,7 @@ async def stream_events(context: ServerContext, caller: Caller, info: SessionInf
 
 
 class EventStreamResponse(Response):
-    """Streams the events of a session until the client disconnects; with `exchange`, until that one ends."""
+    """Streams the events of a session until the client disconnects."""
 
     def __init__(
         self,
@@ -53,8 +53,6 @@ class EventStreamResponse(Response):
         dialect: Dialect,
         seq: int,
         head: bytes = b"",
-        *,
-        exchange: str | None = None,
     ) -> None:
         super().__init__(headers={**HEADERS, **dialect.headers}, media_type=dialect.content_type)
         del self.headers["content-length"]
@@ -64,7 +62,6 @@ class EventStreamResponse(Response):
         self._encoder = DialectEncoder(dialect)
         self._stream = EventStream(context.sessions.store, context.open_sessions.hub, info.id, seq)
         self._head = head
-        self._exchange = exchange
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "HEAD":
@@ -84,6 +81,7 @@ class EventStreamResponse(Response):
             finally:
                 disconnected.cancel()
                 await asyncio.wait([disconnected])
+                self._on_stream_end()
             await self._send_end(send)
 
     async def _stream_events(self, send: Send) -> None:
@@ -91,24 +89,42 @@ class EventStreamResponse(Response):
         heartbeat = self._context.settings.heartbeat_seconds
         async with aclosing(self._stream.batches(heartbeat)) as batches:
             async for entries in batches:
-                body = self._encoder.sse(self._select(entries), self._session) if entries else _HEARTBEAT
+                body = self._encode(entries)
                 if _log.isEnabledFor(logging.DEBUG):
                     _log.debug("%s", body.decode(), extra={"session": self._session})
                 await self._write(send, body)
-                if self._exchange is not None and any(map(self._is_last, entries)):
+                if self._is_done():
                     return
 
     async def _send_end(self, send: Send) -> None:
-        """Close what the dialect has open, and say where to resume."""
-        body = b""
-        reason, dialect = self._stream.end_reason, self._encoder.dialect
-        if reason in (None, "store") or self._exchange is not None:
-            body = b"".join(dialect.sse(frame) for frame in closing_frames(dialect, reason))
-        if reason is not None and dialect.name == "native":
-            body += _event("goodbye", goodbye_frame(self._session, reason, self._stream.seq))
+        body = self._closing()
         with suppress(TimeoutError):
             async with asyncio.timeout(2):
                 await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    def _encode(self, entries: Sequence[EncodedEvent]) -> bytes:
+        """Encode a batch of events. An empty batch is a heartbeat."""
+        return self._encoder.sse(entries, self._session) if entries else _HEARTBEAT
+
+    def _is_done(self) -> bool:
+        return False
+
+    def _closing(self) -> bytes:
+        """Close what the dialect has open, and name the cursor to resume from."""
+        body = b""
+        reason, dialect = self._stream.end_reason, self._encoder.dialect
+        if reason in (None, "store"):
+            body = b"".join(dialect.sse(frame) for frame in closing_frames(dialect, reason))
+        return body + self._goodbye()
+
+    def _goodbye(self) -> bytes:
+        reason = self._stream.end_reason
+        if reason is None or self._encoder.dialect.name != "native":
+            return b""
+        return _event("goodbye", goodbye_frame(self._session, reason, self._stream.seq))
+
+    def _on_stream_end(self) -> None:
+        """Called once the last batch is written, or the client is gone."""
 
     async def _write(self, send: Send, body: bytes) -> None:
         """Write to the client. Raises `TimeoutError` if it accepts no data for too long."""
@@ -116,14 +132,6 @@ class EventStreamResponse(Response):
             return
         async with asyncio.timeout(self._context.settings.limits.stall_seconds):
             await send({"type": "http.response.body", "body": body, "more_body": True})
-
-    def _select(self, entries: Sequence[EncodedEvent]) -> Sequence[EncodedEvent]:
-        if self._exchange is None:
-            return entries
-        return [entry for entry in entries if entry.event.exchange == self._exchange]
-
-    def _is_last(self, entry: EncodedEvent) -> bool:
-        return entry.event.exchange == self._exchange and entry.event.type == "exchange_response"
 
 
 def require_dialect(name: str, session: str) -> Dialect:

@@ -107,6 +107,8 @@ class VariantView(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None
     score: VariantScore | None
     error: ErrorInfo | None
+    note: str | None
+    """What is unusual about its outcome, such as the limit that cut it off."""
     entry: str | None
     """The path of its page; None while there is none."""
     preview: str

@@ -221,8 +221,17 @@ def bind(settings: ServerSettings) -> socket.socket:
 async def serve_app(
     app: ASGIApp, context: ServerContext, bound: socket.socket, ready: Callable[[], object] | None = None
 ) -> None:
-    """Serve until a signal arrives. `ready` is called once the server accepts requests."""
-    await UvicornServer(app, context, ready).serve([bound])
+    """Serve until a signal arrives, or the task is cancelled. `ready` is called once the server accepts requests."""
+    server = UvicornServer(app, context, ready)
+    task = asyncio.create_task(server.serve([bound]))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await task
+        raise
+    finally:
+        bound.close()
 
 
 @asynccontextmanager

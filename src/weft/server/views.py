@@ -1,11 +1,11 @@
 """Request and response types of the API. The OpenAPI document is made from them."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from weft.agent.tracker import Budget
-from weft.core.events import ApprovalRequested, QuestionAsked
+from weft.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
 from weft.core.json import JsonObject
 from weft.core.messages import Message
 from weft.core.turn import Reason
@@ -42,11 +42,16 @@ class _SettingsBody(Body, frozen=True, kw_only=True):
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | msgspec.UnsetType | None = msgspec.UNSET
     max_output_tokens: Annotated[int, msgspec.Meta(ge=1, le=10**7)] | msgspec.UnsetType | None = msgspec.UNSET
     reasoning: Reason | msgspec.UnsetType | None = msgspec.UNSET
+    cache: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether equal reads of unchanged files are one read."""
+    client_tools: list[Any] | msgspec.UnsetType = msgspec.UNSET
+    """Tools that clients run: objects with name, description and input_schema."""
 
     def settings(self) -> JsonObject:
-        """The settings that the client set."""
+        """The settings that the client set, without the client tools, which are checked with the session."""
         given = msgspec.to_builtins(self)
-        return {name: value for name, value in given.items() if name in SessionSettings.__struct_fields__}
+        known = SessionSettings.__struct_fields__
+        return {name: value for name, value in given.items() if name in known and name != "client_tools"}
 
 
 class NewSession(_SettingsBody, frozen=True, kw_only=True):
@@ -68,6 +73,9 @@ class SettingsView(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float | None
     max_output_tokens: int | None
     reasoning: Reason | None
+    cache: bool
+    client_tools: list[str]
+    """The names of tools that clients run."""
 
 
 class SessionView(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,6 +90,8 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     busy: bool
     """Whether an exchange runs."""
     queued: int
+    client_calls: list[str]
+    """Calls that wait for a client. `pending` has them with their arguments."""
 
 
 class SessionsView(msgspec.Struct, frozen=True):
@@ -148,6 +158,8 @@ class MessagesView(msgspec.Struct, frozen=True):
 class PendingView(msgspec.Struct, frozen=True):
     approvals: list[ApprovalRequested]
     questions: list[QuestionAsked]
+    client_calls: list[ClientToolRequested] = []
+    """Calls that wait for a client to run them."""
 
 
 class FileView(msgspec.Struct, frozen=True):
@@ -283,7 +295,14 @@ def session_view(info: SessionInfo, session: Session | None) -> SessionView:
         last_seq=max(info.last_seq, session.bus.seq if session is not None else 0),
         parent=info.parent,
         parent_seq=info.parent_seq,
-        settings=SettingsView(**{name: getattr(settings, name) for name in SettingsView.__struct_fields__}),
+        settings=_settings_view(settings),
         busy=session is not None and session.engine.current is not None,
         queued=session.engine.waiting if session is not None else 0,
+        client_calls=[request.id for request in session.client_calls] if session is not None else [],
     )
+
+
+def _settings_view(settings: SessionSettings) -> SettingsView:
+    shown: dict[str, Any] = {name: getattr(settings, name) for name in SettingsView.__struct_fields__}
+    shown["client_tools"] = [tool.name for tool in settings.client_tools]
+    return SettingsView(**shown)

@@ -15,12 +15,12 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from weft.core.json import JsonObject, decode, encode_text
 from weft.dialects.dialect import Dialect
-from weft.server import conversation
+from weft.server import client_tools, conversation
 from weft.server.context import ServerContext
 from weft.server.cursor import read_cursor, reset_frame
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_stream import DialectEncoder, EventStream, catch_up, encode_batch, read_tail
-from weft.server.guard import Caller
+from weft.server.guard import Caller, chosen_protocol
 from weft.server.limits import RateLimiter
 from weft.server.open_sessions import is_text
 from weft.server.operations import parse_json
@@ -57,6 +57,7 @@ class SendMessage(SocketCommand, frozen=True, kw_only=True, tag="send"):
     client_request_id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
     when_busy: conversation.WhenBusy = "queue"
     output_schema: JsonObject | None = None
+    client_tools: list[Any] | None = None
 
 
 class CancelExchange(SocketCommand, frozen=True, kw_only=True, tag="cancel"):
@@ -81,11 +82,22 @@ class AnswerQuestion(SocketCommand, frozen=True, kw_only=True, tag="answer"):
     text: Annotated[str, msgspec.Meta(max_length=100_000)]
 
 
+class SetClientTools(SocketCommand, frozen=True, kw_only=True, tag="set_client_tools"):
+    tools: list[Any]
+
+
+class SendToolResult(SocketCommand, frozen=True, kw_only=True, tag="tool_result"):
+    call_id: _Name
+    content: Any
+    is_error: bool = False
+
+
 class Ping(SocketCommand, frozen=True, kw_only=True, tag="ping"):
     pass
 
 
-AnyCommand = Subscribe | Unsubscribe | SendMessage | CancelExchange | ApproveCall | DenyCall | AnswerQuestion | Ping
+Decision = ApproveCall | DenyCall | AnswerQuestion | SendToolResult
+AnyCommand = Subscribe | Unsubscribe | SendMessage | CancelExchange | Decision | SetClientTools | Ping
 
 
 class ResumeMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,8 +148,7 @@ class SocketConnection:
 
     async def run(self, after: str | int | None = None) -> None:
         """Serve the connection until one side closes it. `after` is the cursor of a socket for one session."""
-        offered: list[str] = self._socket.scope.get("subprotocols") or []
-        await self._socket.accept("weft" if "weft" in offered else None)
+        await self._socket.accept(chosen_protocol(self._socket.scope))
         receiving = asyncio.create_task(self._receive_commands(after))
         try:
             with self._context.watch_token(self._caller, self._on_token_revoked):
@@ -241,6 +252,11 @@ class SocketConnection:
                 conversation.resolve_approval(context, info, approval, DecisionBody(decision="deny", reason=reason))
             case AnswerQuestion(question=question, text=text):
                 conversation.answer_question(context, info, question, text)
+            case SendToolResult(call_id=call_id, content=content, is_error=is_error):
+                client_tools.submit_tool_result(context, info, call_id, content, is_error)
+            case SetClientTools(tools=tools):
+                set_to = await client_tools.set_client_tools(context, info, tools)
+                return {"tools": [definition.name for definition in set_to]}
         return {}
 
     async def _find_session(self, named: str | None) -> SessionInfo:

@@ -1,4 +1,4 @@
-"""Exports and imports a session as one file of JSON lines: a head, the events, the files of its project.
+"""Exports and imports a session as one file of JSON lines: a head, the events, its files and large results.
 
 The file holds no paths and is not compressed, so that it cannot write outside of the store or expand without limit.
 Tools, permissions and folders are not read from it: the importer gives them.
@@ -17,6 +17,7 @@ import msgspec
 from weft.core.envelope import Event, decode_event
 from weft.core.events import FileChanged
 from weft.core.json import encode
+from weft.core.messages import ToolResult, WholeResult
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import BadArchive, NoSuchBlob, Store, iterate_events
 
@@ -68,8 +69,8 @@ async def export_lines(store: Store, session: str) -> AsyncIterator[bytes]:
     )
     digests: dict[str, None] = {}
     async for event in iterate_events(store, session, upto=info.last_seq):
-        if isinstance(event.data, FileChanged) and event.data.hash is not None:
-            digests[event.data.hash] = None
+        if (digest := _named_content(event)) is not None:
+            digests[digest] = None
         yield _line(event)
     for digest in digests:
         try:
@@ -87,6 +88,17 @@ async def read_archive(file: BinaryIO) -> AsyncIterator[Item]:
             yield item
 
 
+def _named_content(event: Event) -> str | None:
+    """Return the SHA-256 of the content that an event names: a file, or the whole of a large result."""
+    match event.data:
+        case FileChanged(hash=digest):
+            return digest
+        case ToolResult(whole=WholeResult(blob=digest)):
+            return digest
+        case _:
+            return None
+
+
 def _some(items: Iterator[Item]) -> list[Item]:
     return list(islice(items, _LINES))
 
@@ -102,8 +114,8 @@ def _items(file: BinaryIO) -> Iterator[Item]:
     for seq in range(1, head.last_seq + 1):
         event = _event(next(lines, b""), seq, epoch, head.epoch)
         epoch = event.epoch
-        if isinstance(event.data, FileChanged) and event.data.hash is not None:
-            wanted.add(event.data.hash)
+        if (named := _named_content(event)) is not None:
+            wanted.add(named)
         yield event
     for line in lines:
         data = _content(line)

@@ -1,11 +1,13 @@
 """The SQLite file: its tables, and one thread that owns a connection."""
 
+import asyncio
 import os
 import queue
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from time import time
 from typing import Any, TypeVar
@@ -39,6 +41,49 @@ def open_connection(path: Path, *, patience: float, durable: bool) -> sqlite3.Co
     return connection
 
 
+class JobOutcome:
+    """The outcome of a job, for a future of an event loop. The outcomes of a transaction wake their loop once."""
+
+    __slots__ = ("_error", "_future", "_value", "loop")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Any]") -> None:
+        self.loop = loop
+        self._future = future
+        self._value: Any = None
+        self._error: Exception | None = None
+
+    @property
+    def is_cancelled(self) -> bool:
+        return self._future.cancelled()
+
+    def set(self, value: Any, error: Exception | None = None) -> None:
+        self._value, self._error = value, error
+
+    def resolve(self) -> None:
+        """Resolve the future. Called in its loop."""
+        if self._future.done():
+            return
+        if self._error is not None:
+            self._future.set_exception(self._error)
+        else:
+            self._future.set_result(self._value)
+
+
+def _resolve_all(outcomes: Sequence[JobOutcome]) -> None:
+    for outcome in outcomes:
+        outcome.resolve()
+
+
+def _post(outcomes: Sequence[JobOutcome]) -> None:
+    """Resolve the outcomes in their loops. A loop that is closed waits for nothing."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[JobOutcome]] = {}
+    for outcome in outcomes:
+        by_loop.setdefault(outcome.loop, []).append(outcome)
+    for loop, own in by_loop.items():
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(_resolve_all, own)
+
+
 class DatabaseThread:
     """A thread that owns a connection and runs jobs in order. A writer groups waiting jobs into one transaction."""
 
@@ -47,7 +92,7 @@ class DatabaseThread:
         self._writes = writes
         self._patience = patience
         self._durable = durable
-        self._jobs: queue.SimpleQueue[tuple[Job, Future[Any]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Job, JobOutcome] | None] = queue.SimpleQueue()
         self._closed = False
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(
@@ -59,13 +104,14 @@ class DatabaseThread:
         """Wait until the connection is open. Raises the error if it cannot be opened."""
         self._ready.result()
 
-    def submit(self, job: Callable[[sqlite3.Connection], T]) -> "Future[T]":
+    def submit(self, job: Callable[[sqlite3.Connection], T]) -> "asyncio.Future[T]":
         """Queue a job. A job may run twice if another one in its transaction fails."""
-        future: Future[T] = Future()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
         if self._closed:
             future.set_exception(StoreError("The store is closed; open it again."))
         else:
-            self._jobs.put((job, future))
+            self._jobs.put((job, JobOutcome(loop, future)))
         return future
 
     def close(self) -> None:
@@ -95,12 +141,12 @@ class DatabaseThread:
         finally:
             connection.close()  # the last connection merges the WAL into the database
 
-    def _next(self) -> list[tuple[Job, Future[Any]]]:
+    def _next(self) -> list[tuple[Job, JobOutcome]]:
         """Wait for jobs. Returns an empty list at the end."""
         item = self._jobs.get()
-        jobs: list[tuple[Job, Future[Any]]] = []
+        jobs: list[tuple[Job, JobOutcome]] = []
         while item is not None:
-            if item[1].set_running_or_notify_cancel():
+            if not item[1].is_cancelled:
                 jobs.append(item)
             if len(jobs) >= GROUP or (jobs and self._jobs.empty()):
                 return jobs
@@ -108,18 +154,20 @@ class DatabaseThread:
         self._jobs.put(None)
         return jobs
 
-    def _run(self, connection: sqlite3.Connection, jobs: list[tuple[Job, Future[Any]]]) -> None:
+    def _run(self, connection: sqlite3.Connection, jobs: list[tuple[Job, JobOutcome]]) -> None:
         try:
             values = self._transaction(connection, [job for job, _ in jobs])
         except Exception as error:
             if len(jobs) == 1:
-                jobs[0][1].set_exception(translate_error(error))
+                jobs[0][1].set(None, translate_error(error))
+                _post([jobs[0][1]])
                 return
             for job in jobs:  # each in its own transaction, so that one error affects one job
                 self._run(connection, [job])
             return
-        for (_, future), value in zip(jobs, values, strict=True):
-            future.set_result(value)
+        for (_, outcome), value in zip(jobs, values, strict=True):
+            outcome.set(value)
+        _post([outcome for _, outcome in jobs])
 
     def _transaction(self, connection: sqlite3.Connection, jobs: list[Job]) -> list[Any]:
         connection.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")

@@ -14,6 +14,9 @@ MAX_EVENT_BYTES = 256 * 1024
 MAX_TEXT = 16 * 1024
 """The longest text in characters that stays in such an event."""
 
+MAX_FRAME_BYTES = 1024 * 1024
+"""The largest message that a client gets."""
+
 JsonPath = list[str | int]
 
 
@@ -65,6 +68,17 @@ def decode_stored(body: bytes, refs: bytes | None, blob: Callable[[str], bytes])
         value = loads(data) if ref.is_json else data.decode("utf-8", "surrogatepass")
         _set_value(plain, ["data", *ref.path], value)
     return decode_event(encode(plain))
+
+
+def encode_frame(event: Event, json: bytes | None = None) -> bytes:
+    """Encode an event for a client. One of more than 1 MiB has `blobs`: paths in it and the blobs to put there."""
+    json = encode(event) if json is None else json
+    if len(json) <= MAX_FRAME_BYTES:
+        return json
+    stored = encode_stored(event)
+    refs = _refs.decode(stored.refs or b"[]")
+    blobs = [{"path": ["data", *ref.path], "blob": ref.digest, "is_json": ref.is_json} for ref in refs]
+    return encode(loads(stored.body) | {"blobs": blobs})
 
 
 def _set_value(plain: Any, path: JsonPath, value: Any) -> None:

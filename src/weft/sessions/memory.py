@@ -9,6 +9,7 @@ import msgspec
 
 from weft.core.envelope import Event
 from weft.core.json import JsonObject
+from weft.sessions.event_codec import encode_stored
 from weft.sessions.store import (
     LEASE_SECONDS,
     PAGE,
@@ -150,7 +151,8 @@ class MemoryStore:
         return digest
 
     async def blob(self, session: str, digest: str) -> bytes:
-        data = self._find(session).blobs.get(digest)
+        stored = self._find(session)
+        data = stored.blobs.get(digest) or _find_content(stored.events, digest)
         if data is None:
             raise NoSuchBlob(digest)
         return data
@@ -169,3 +171,8 @@ class MemoryStore:
         if (stored.info.epoch, stored.holder) != (lease.epoch, lease.holder):
             raise Fenced(f"The session {lease.session!r} was opened elsewhere; what runs here may write it no more.")
         return stored
+
+
+def _find_content(events: Sequence[Event], digest: str) -> bytes | None:
+    """Find a large content by its hash. Events stay whole in memory, so this is searched only when it is requested."""
+    return next((found for event in events if (found := encode_stored(event).blobs.get(digest)) is not None), None)

@@ -1,6 +1,7 @@
 """Stores each event before any reactor sees it.
 
-An event with structure is stored at once, together with the deltas before it; deltas alone wait for at most 50 ms. The
+An event with structure is stored at once, together with the deltas before it. Deltas alone are stored at once if
+somebody watches, at most every 10 ms, else every 50 ms; those that come during a commit are stored by the next one. The
 end of a message, the message itself and its calls go into one transaction, so a log never holds half a turn. An event
 that cannot be stored is never delivered.
 """
@@ -12,6 +13,7 @@ from weft.agent.bus import EventBus, OnDelivered
 from weft.core.envelope import Event
 from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.core.messages import Message, ToolCall
+from weft.sessions.commit_clock import clock_of
 from weft.sessions.crash_points import reach
 from weft.sessions.history import read_history, recover
 from weft.sessions.settings import SessionSettings
@@ -83,7 +85,7 @@ async def close_delegates(store: Store, session: str) -> None:
 
 
 DELAY = 0.05
-"""Seconds that a delta may wait."""
+"""Seconds that a delta waits if nobody watches."""
 _DELTAS = frozenset({"text_delta", "thinking_delta", "input_json_delta", "tool_output_delta", "file_preview"})
 
 OnStored = Callable[[Event, bytes | None], object]
@@ -106,10 +108,11 @@ class EventRecorder:
     ) -> None:
         self.error: Exception | None = None
         """The reason why nothing can be stored any more."""
-        self.on_stored: list[OnStored] = []
+        self._listeners: list[OnStored] = []
+        self._watchers: list[Callable[[], bool]] = []
         self._store = store
         self._lease = lease
-        self._dispatch = bus.dispatch
+        self._bus = bus
         self._attach = attach
         self._on_failure = on_failure
         self._delegates = delegates
@@ -118,9 +121,15 @@ class EventRecorder:
         self._blobs: dict[str, dict[str, bytes]] = {}  # by session
         self._holds: dict[str, int] = {}  # by session, where an incomplete turn begins in `_pending`
         self._titled, self._title = titled, ""
-        self._wake_scheduled = self._due = False
+        self._wake_scheduled = self._ticks = self._due = False
+        self._clock = clock_of(self._loop)
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
+
+    def on_stored(self, callback: OnStored, is_watched: Callable[[], bool]) -> None:
+        """Call back with each stored event. Deltas are stored without delay while `is_watched` returns True."""
+        self._listeners.append(callback)
+        self._watchers.append(is_watched)
 
     def record(self, event: Event) -> None:
         """Queue an event of the bus, or of an agent that works for the session."""
@@ -131,7 +140,7 @@ class EventRecorder:
             self._holds[event.session] = len(self._pending)
         elif kind in ("assistant_message", "exchange_response"):
             self._holds.pop(event.session, None)
-        elif kind == "file_changed":
+        elif kind in ("file_changed", "tool_result"):
             self._blobs.setdefault(event.session, {}).update(self._attach(event))
         elif not self._titled and isinstance(event.data, ExchangeRequest) and event.session == self._lease.session:
             self._titled, self._title = True, make_title(event.data.message)
@@ -139,7 +148,7 @@ class EventRecorder:
         if kind not in _DELTAS:
             self._schedule_wake()
         elif self._timer is None and not self._wake_scheduled:
-            self._timer = self._loop.call_later(DELAY, self._wake)
+            self._schedule_delta(kind)
 
     def call_when_delivered(self, callback: OnDelivered) -> None:
         """Call back when every recorded event is stored and delivered, or with the reason why that will not happen."""
@@ -184,6 +193,24 @@ class EventRecorder:
             if not isinstance(item, Event):
                 item(self.error)
         self._on_failure(self.error)
+
+    def _schedule_delta(self, kind: str) -> None:
+        if not self._is_watched(kind):
+            self._timer = self._loop.call_later(DELAY, self._wake)
+        elif not self._ticks:
+            self._ticks = True
+            self._clock.add(self._loop, self._tick)
+
+    def _tick(self) -> None:
+        self._ticks = False
+        if self._pending:  # an event with structure may have stored them meanwhile
+            self._wake()
+
+    def _is_watched(self, kind: str) -> bool:
+        handlers = self._bus.table.get(kind)
+        if handlers is None:
+            handlers = self._bus.find_handlers(kind)
+        return bool(handlers) or any(is_watched() for is_watched in self._watchers)
 
     def _schedule_wake(self) -> None:
         if not self._wake_scheduled:
@@ -243,7 +270,7 @@ class EventRecorder:
         return encoded
 
     def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:
-        dispatch, listeners = self._dispatch, self.on_stored
+        dispatch, listeners = self._bus.dispatch, self._listeners
         bodies = {session: iter(body) for session, body in encoded.items() if body is not None}
         for item in batch:
             if not isinstance(item, Event):

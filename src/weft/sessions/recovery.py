@@ -33,6 +33,8 @@ from weft.core.events import (
     ToolExecuting,
     ToolFailed,
     ToolPlanned,
+    ToolUseMessage,
+    tool_use_result,
 )
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall, ToolResult, ToolStatus
@@ -208,7 +210,10 @@ class UnfinishedExchange:
         if call.id in self._previews:
             yield FilePreviewReset(call.id, self._previews[call.id])
         yield ToolFailed(call.id, call.name, status, 0.0, text)
-        yield ToolResult(id=call.id, name=call.name, status=status, content=text)
+        result = ToolResult(id=call.id, name=call.name, status=status, content=text)
+        yield result
+        if (message := tool_use_result(call, result)) is not None:
+            yield message
 
     def _close_exchange(self, why: str) -> Iterator[Payload]:
         took = round(max(self._last - self._began, 0.0) * 1000, 3)
@@ -234,13 +239,21 @@ async def rerun_calls(runtime: ToolRuntime, calls: Sequence[UnfinishedCall], emi
     ready = [planned for call in calls if (planned := _ready(runtime, call)) is not None]
     if not ready:
         return
+    asked = {planned.call.id: call.call for planned, call in ready}
+
+    def emit_as_called(payload: Payload) -> None:
+        """Publish a payload. A message of a call shows the arguments of the model, also if an approver changed them."""
+        if isinstance(payload, ToolUseMessage):
+            payload = msgspec.structs.replace(payload, call=asked[payload.call.id])
+        emit(payload)
+
     always = runtime.permissions.always
     allowed = {_digest(runtime, planned) for planned, _ in ready} - always  # these calls only, and only once
     always |= allowed
     try:
         await runtime.batch(
             [planned.call for planned, _ in ready],
-            emit,
+            emit_as_called,
             notes={planned.call.id: _note(planned) for planned, _ in ready if planned.changed},
             attempts={planned.call.id: call.attempt + 1 for planned, call in ready},
         ).run()

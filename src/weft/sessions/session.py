@@ -1,6 +1,7 @@
 """A session: an agent whose events are stored before they are delivered, and which continues after a restart."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from typing import Any
@@ -15,7 +16,7 @@ from weft.agent.result import AgentResult
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.events import FileChanged, SessionResumed, SessionRewound, UserMessage
-from weft.core.messages import Message
+from weft.core.messages import Message, ToolDefinition, ToolResult
 from weft.sessions.changes import MAX_COMPARED, Changes
 from weft.sessions.crash_points import reach
 from weft.sessions.history import FinishedExchange, SessionHistory, read_contents, read_history
@@ -23,6 +24,7 @@ from weft.sessions.recorder import DelegateLogs, EventRecorder, OnStored, close_
 from weft.sessions.recovery import ENDED, rerun_calls
 from weft.sessions.settings import AllowedCalls, SessionSettings, add_allowed
 from weft.sessions.store import LEASE_SECONDS, Fenced, Lease, SessionInfo, Store, StoreError, mark_dead, new_holder
+from weft.tools.client_tools import ClientToolLike, read_client_tools
 from weft.tools.permissions import Permissions
 from weft.tools.runtime import Invocation, Middleware, Next
 from weft.tools.workspace.base import Change, PathFault, Workspace
@@ -56,6 +58,7 @@ class Session(Agent):
         permissions = options.pop("permissions")
         if not isinstance(permissions, Permissions):
             permissions = Permissions(permissions)
+        client_tools = read_client_tools(options.pop("client_tools", ()))
         super().__init__(
             model,
             session=lease.session,
@@ -65,7 +68,10 @@ class Session(Agent):
             **options,
         )
         self.runtime.shared_middleware = [self._store_start_first]
+        self._given_client_tools = client_tools
+        self.runtime.set_client_tools(self._without_shadows([*client_tools, *settings.client_tools]))
         self._store = store
+        self._restore_whole_results(history)
         self._lease = lease
         self._stored_settings = settings
         self._loop = asyncio.get_running_loop()
@@ -145,6 +151,17 @@ class Session(Agent):
                     exchange_id=queued.request,
                 )
                 self._resumed.append(exchange)
+
+    def _restore_whole_results(self, history: SessionHistory) -> None:
+        """Make the handles of large results known that earlier processes kept."""
+        kept = self.runtime.whole_results
+        for message in history.state.messages:
+            for block in message.content:
+                if isinstance(block, ToolResult) and block.whole is not None:
+                    kept.restore(block.whole)
+        kept.load = lambda digest: self._store.blob(self.session, digest)
+        if len(kept):
+            self.runtime.offer_read_result()
 
     async def _close_open_exchange(self, history: SessionHistory, why: str) -> None:
         reach("recovery.before")
@@ -233,9 +250,12 @@ class Session(Agent):
         """Call back when nothing can be stored any more; from then on no event is delivered."""
         self._on_failure.append(callback)
 
-    def on_stored(self, callback: OnStored) -> None:
-        """Call back with each event once it is stored and delivered, and with its JSON if the store has encoded it."""
-        self._recorder.on_stored.append(callback)
+    def on_stored(self, callback: OnStored, *, is_watched: Callable[[], bool] = lambda: True) -> None:
+        """Call back with each event once it is stored and delivered, and with its JSON if the store has encoded it.
+
+        While `is_watched` returns False, deltas may wait a little longer and share their commits.
+        """
+        self._recorder.on_stored(callback, is_watched)
 
     @property
     def epoch(self) -> int:
@@ -265,6 +285,24 @@ class Session(Agent):
         """Store other settings. They apply when the session is opened again."""
         self._stored_settings = SessionSettings.of(msgspec.structs.replace(self._stored_settings, **changes).data())
         await self._store.configure(self.session, self._stored_settings.data())
+
+    async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
+        """Replace the tools that clients run, and store them. The model is offered them from its next turn on.
+
+        Those that the program gave when it opened the session stay, unless one of the new ones has the same name.
+        """
+        definitions = read_client_tools(tools)
+        names = {definition.name for definition in definitions}
+        given = [definition for definition in self._given_client_tools if definition.name not in names]
+        await super().set_client_tools([*given, *definitions])
+        await self.configure(client_tools=definitions)
+
+    def _without_shadows(self, definitions: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+        """Return the stored client tools without those whose names the agent has come to use itself."""
+        usable = {each.name: each for each in definitions if each.name not in self.runtime.registry}
+        for name in {each.name for each in definitions} - usable.keys():
+            logging.getLogger("weft").warning("The agent has its own tool %s now; the client's is dropped.", name)
+        return list(usable.values())
 
     def notify_model(self, message: Message) -> None:
         """Show the model a message at its next turn, without a request."""
@@ -313,9 +351,12 @@ class Session(Agent):
         return value
 
     def _contents(self, event: Event) -> Mapping[str, bytes]:
-        """Return the contents that are stored with a `file_changed`: the file before the session changed it, and the
-        new content if the workspace is a project of the session."""
+        """Return the contents that are stored with an event: the whole of a large result, the file before the session
+        changed it, and its new content if the workspace is a project of the session."""
         change = event.data
+        if isinstance(change, ToolResult):
+            whole = self.runtime.whole_results.content(change.whole.blob) if change.whole is not None else None
+            return {change.whole.blob: whole} if change.whole is not None and whole is not None else {}
         if not isinstance(change, FileChanged):
             return {}
         contents = {change.found: self._content(change.path, 0, MAX_COMPARED)} if change.found is not None else {}

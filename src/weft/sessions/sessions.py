@@ -10,7 +10,7 @@ from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.events import FileAccepted, FileChanged
 from weft.core.ids import new_id
-from weft.core.messages import ToolCall
+from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
 from weft.sessions.archive import ArchiveHead, export_lines, read_archive
 from weft.sessions.history import read_history, recover
@@ -240,4 +240,6 @@ def _contents_named(payload: Payload) -> list[str]:
         named = [payload.found, payload.hash]
     elif isinstance(payload, FileAccepted):
         named = [payload.hash]
+    elif isinstance(payload, ToolResult) and payload.whole is not None:
+        named = [payload.whole.blob]
     return [digest for digest in named if digest is not None]

@@ -11,7 +11,7 @@ from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
 from weft.core.events import ApprovalRequested, ApprovalResolved
 from weft.core.json import JsonObject
-from weft.core.messages import Message, ToolCall
+from weft.core.messages import Message, ToolCall, ToolDefinition
 from weft.core.turn import Reason
 from weft.tools.approvals import digest_of
 from weft.tools.permissions import Mode, Permissions
@@ -33,10 +33,14 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     temperature: float | None = None
     max_output_tokens: int | None = None
     reasoning: Reason | None = None
+    cache: bool = False
+    """Whether the results of pure tools are cached."""
     history: list[Message] = []
     """Messages before the beginning of the log, from a conversation that a client brought along."""
     files: dict[str, str] = {}
     """The initial files of a project: paths, and the digests of their contents."""
+    client_tools: list[ToolDefinition] = []
+    """Tools that clients run."""
     always: list[str] = []
     """Digests of the calls that a person allowed for the rest of the session."""
     dropped: list[tuple[int, int]] = []
@@ -54,6 +58,7 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             "temperature": self.temperature,
             "max_output_tokens": self.max_output_tokens,
             "reasoning": self.reasoning,
+            "cache": self.cache,
         }
 
     def is_dropped(self, seq: int) -> bool:

@@ -142,10 +142,10 @@ class SqliteStore:
         await asyncio.to_thread(self._writer.close)
 
     async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.wrap_future(self._writer.submit(job))
+        return await self._writer.submit(job)
 
     async def _read(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.wrap_future(self._reader.submit(job))
+        return await self._reader.submit(job)
 
 
 # --- jobs, run in the threads ---------------------------------------------------------------------------------------

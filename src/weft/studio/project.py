@@ -59,6 +59,8 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     cost_usd: float | None = None
     score: VariantScore | None = None
     error: ErrorInfo | None = None
+    note: str | None = None
+    """What is unusual about its outcome, such as the limit that cut it off."""
 
     @property
     def is_done(self) -> bool:

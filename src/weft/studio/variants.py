@@ -172,6 +172,7 @@ class VariantRunner:
             usage=result.usage + (before.usage if before is not None else Usage()),
             cost_usd=_add_costs(result.cost, before.cost if before is not None else 0.0),
             error=result.error,
+            note=result.note,
         )
         return result
 
@@ -258,7 +259,7 @@ async def _await_result(exchange: Exchange) -> AgentResult:
 
 def _fields_of(outcome: AgentResult | ExchangeResponse, cost: float | None) -> dict[str, Any]:
     """Return the fields of a variant that an ended exchange sets."""
-    fields = {name: getattr(outcome, name) for name in ("status", "turns", "usage", "error")}
+    fields = {name: getattr(outcome, name) for name in ("status", "turns", "usage", "error", "note")}
     return {**fields, "cost_usd": cost}
 
 

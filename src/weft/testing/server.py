@@ -24,6 +24,7 @@ from weft.core.json import encode
 
 EVENT_STREAM = "text/event-stream"
 
+_FACT_PATHS = ("/api/show",)
 _NO_LINGER = struct.pack("ii", 1, 0)
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -105,8 +106,13 @@ ReplyFunction = Callable[[ReceivedRequest], Reply]
 class ScriptedServer:
     """Answers requests in the order of its script, or with the one function that is its script."""
 
-    def __init__(self, script: Iterable[Reply | ReplyFunction] | ReplyFunction) -> None:
+    def __init__(
+        self, script: Iterable[Reply | ReplyFunction] | ReplyFunction, *, facts: Mapping[str, object] | None = None
+    ) -> None:
         self.requests: list[ReceivedRequest] = []
+        self.fact_requests: list[ReceivedRequest] = []
+        """Requests for facts about the server. They are answered from `facts`, by path, and not by the script."""
+        self._facts = facts or {}
         self._answer: ReplyFunction | None = script if callable(script) else None
         self._script: list[Reply | ReplyFunction] = [] if callable(script) else list(script)
         self._server: asyncio.Server | None = None
@@ -156,13 +162,20 @@ class ScriptedServer:
     async def _serve(self, connection: "_ClientConnection") -> None:
         try:
             while (request := await _read_request(connection.reader, connection.number)) is not None:
-                self.requests.append(request)
-                if not await connection.send(request, self._next_reply(request)) or not request.keeps_alive:
+                if not await connection.send(request, self._reply_to(request)) or not request.keeps_alive:
                     break
         finally:
             connection.writer.close()
         await connection.closed.wait()
         self._connections.discard(connection)
+
+    def _reply_to(self, request: ReceivedRequest) -> Reply:
+        if not request.path.endswith(_FACT_PATHS) and request.path not in self._facts:
+            self.requests.append(request)
+            return self._next_reply(request)
+        self.fact_requests.append(request)
+        known = request.path in self._facts
+        return Reply.json(self._facts.get(request.path, {"error": "not found"}), 200 if known else 404)
 
     def _next_reply(self, request: ReceivedRequest) -> Reply:
         answer = self._answer or (self._script.pop(0) if self._script else _script_exhausted)

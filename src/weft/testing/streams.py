@@ -5,8 +5,11 @@
 returns one piece of bytes for each event. `wire_reply` makes a reply for `ScriptedServer` from it.
 """
 
+import struct
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
@@ -54,7 +57,7 @@ def wire_stream(
 
 def wire_reply(wire: str, *before: Step, after: Sequence[Step] = (), **answer: Any) -> Reply:
     """Return a reply whose body is the stream of one answer, with steps before and after it."""
-    content_type = "application/x-ndjson" if wire == "ollama" else EVENT_STREAM
+    content_type = _CONTENT_TYPES.get(wire, EVENT_STREAM)
     return Reply([*before, *wire_stream(wire, **answer), *after], content_type=content_type)
 
 
@@ -251,12 +254,71 @@ def _ollama_line(message: JsonObject, **more: Any) -> bytes:
     return encode(line | {"done": False} | more) + b"\n"
 
 
+# --- Amazon Bedrock -------------------------------------------------------------------------------------------
+
+AMAZON_STREAM = "application/vnd.amazon.eventstream"
+
+
+def amazon_event(name: str, payload: JsonObject, kind: str = "event") -> bytes:
+    """Encode one message of an Amazon event stream. The kind is `event` or `exception`."""
+    headers = {f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}
+    encoded = b"".join(
+        bytes([len(key)]) + key.encode() + b"\x07" + struct.pack(">H", len(value)) + value.encode()
+        for key, value in headers.items()
+    )
+    data = encode(payload)
+    prelude = struct.pack(">II", len(encoded) + len(data) + 16, len(encoded))
+    message = prelude + struct.pack(">I", crc32(prelude)) + encoded + data
+    return message + struct.pack(">I", crc32(message))
+
+
+_CONVERSE_STOPS: dict[StopReason, str] = {"content_filter": "content_filtered", "refusal": "content_filtered"}
+
+
+def _converse(answer: _ModelAnswer) -> Iterator[bytes]:
+    yield amazon_event("messageStart", {"role": "assistant"})
+    blocks: list[tuple[JsonObject, list[JsonObject]]] = []
+    if answer.thinking:
+        thoughts: list[JsonObject] = [{"reasoningContent": {"text": piece}} for piece in answer.thinking]
+        blocks.append(({}, [*thoughts, {"reasoningContent": {"signature": answer.signature}}]))
+    if answer.text:
+        blocks.append(({}, [{"text": piece} for piece in answer.text]))
+    for call in answer.calls:
+        pieces = [{"toolUse": {"input": piece}} for piece in _split_in_half(encode_text(call.input))]
+        blocks.append(({"toolUse": {"toolUseId": call.id, "name": call.name}}, pieces))
+    for index, (start, deltas) in enumerate(blocks):
+        if start:
+            yield amazon_event("contentBlockStart", {"contentBlockIndex": index, "start": start})
+        for delta in deltas:
+            yield amazon_event("contentBlockDelta", {"contentBlockIndex": index, "delta": delta})
+        yield amazon_event("contentBlockStop", {"contentBlockIndex": index})
+    yield amazon_event("messageStop", {"stopReason": _CONVERSE_STOPS.get(answer.stop, answer.stop)})
+    if answer.usage is not None:
+        read, written = answer.usage
+        usage = {"inputTokens": read, "outputTokens": written, "totalTokens": read + written}
+        yield amazon_event("metadata", {"usage": usage, "metrics": {"latencyMs": 1}})
+
+
+def _bedrock_messages(answer: _ModelAnswer) -> Iterator[bytes]:
+    for event in _messages(answer):
+        data = event.partition(b"data: ")[2].strip()
+        yield amazon_event("chunk", {"bytes": b64encode(data).decode()})
+
+
 _WRITERS: dict[str, Callable[[_ModelAnswer], Iterator[bytes]]] = {
     "chat": _chat,
     "responses": _responses,
     "messages": _messages,
     "gemini": _gemini,
     "ollama": _ollama,
+    "converse": _converse,
+    "bedrock-messages": _bedrock_messages,
+    "vertex-messages": _messages,
+}
+_CONTENT_TYPES = {
+    "ollama": "application/x-ndjson",
+    "converse": AMAZON_STREAM,
+    "bedrock-messages": AMAZON_STREAM,
 }
 
 

@@ -108,6 +108,11 @@ def families(sandbox: Sandbox | None = None) -> dict[str, tuple[Tool, ...]]:
     }
 
 
+def builtin_tool_names() -> set[str]:
+    """Return the names that `named_tools` knows: tools, families and `all`."""
+    return {"all"} | {name for family, tools in families().items() for name in (family, *(each.name for each in tools))}
+
+
 def named_tools(names: Iterable[str], sandbox: Sandbox | None = None) -> list[Tool]:
     """Return the tools of these names, without duplicates. A name may be a tool, a family, or `all`."""
     groups = families(sandbox)

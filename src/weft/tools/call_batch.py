@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from weft.core.events import ToolCompleted, ToolExecuting, ToolFailed
+from weft.core.events import (
+    ClientToolRequested,
+    ConversationWaiting,
+    ToolCompleted,
+    ToolExecuting,
+    ToolFailed,
+    tool_use_result,
+)
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Text, ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload
@@ -27,7 +34,7 @@ from weft.tools.results import (
     describe_exception,
     is_too_large,
     shrink_parts,
-    to_content,
+    to_output,
     truncate_content,
 )
 from weft.tools.scheduling import Ticket
@@ -109,6 +116,8 @@ class CallBatch:
         self._calls = [RunningCall(call) for call in calls]
         self._open = len(calls)
         self._stopped = False
+        self._on_client: dict[str, None] = {}  # calls that wait for a client
+        self._reported_waiting = False
         self._done: asyncio.Future[None] | None = None
         self._slots = asyncio.Semaphore(runtime.concurrency) if len(calls) > runtime.concurrency else None
 
@@ -174,6 +183,8 @@ class CallBatch:
 
     def _access(self, planned: PlannedCall, all_of_it: list[tuple[RunningCall, PlannedCall]]) -> Sequence[Access]:
         """Return the accesses of a call, plus a batch lock if one of the calls is sequential."""
+        if planned.tool.on_client:
+            return ()
         if len(all_of_it) == 1 or not any(other.tool.sequential for _, other in all_of_it):
             return planned.access
         return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
@@ -185,12 +196,12 @@ class CallBatch:
                 self._lock_changed_access(running, planned)
             if running.ticket is not None:
                 await running.ticket.granted()
-            if self._slots is not None:
+            if self._slots is not None and not planned.tool.on_client:
                 await self._slots.acquire()
             self._start(running, planned)
             assert running.context is not None
             value = await self._runtime.run(planned, running.context)
-            result = self._success(running, planned, await _fit_output(value))
+            result = self._success(running, planned, await _fit_output(running.context.join(value)))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             assert task is not None
@@ -204,7 +215,7 @@ class CallBatch:
         except Exception as error:
             result = self._failure(running, error)
         finally:
-            if self._slots is not None and running.started:
+            if self._slots is not None and running.started and not planned.tool.on_client:
                 self._slots.release()
         self._record(running, result)
 
@@ -225,7 +236,7 @@ class CallBatch:
         running.context = ToolContext(
             call,
             runtime.workspace,
-            emit=self._emit,
+            emit=self._publish,
             keep=runtime.session_objects,
             ask=self._ask,
             loop=loop,
@@ -236,6 +247,22 @@ class CallBatch:
         self._emit(ToolExecuting(call.id, tool.name, self._attempts.get(call.id, 1), held, summary, tool.idempotent))
         timeout = tool.timeout if tool.timeout is not None else runtime.timeout
         runtime.timer.start(running, timeout, partial(self._time_out, running))
+
+    def _publish(self, payload: Payload) -> None:
+        """Publish a payload of a running tool."""
+        self._emit(payload)
+        if type(payload) is ClientToolRequested:
+            self._on_client[payload.id] = None
+            self._report_waiting()
+
+    def _report_waiting(self) -> None:
+        """Publish, once, that nothing but calls of clients is open."""
+        if self._stopped or self._reported_waiting or not self._on_client:
+            return
+        waiting = [call for call in self._on_client if self._runtime.client_calls.is_open(call)]
+        if len(waiting) == self._open > 0:
+            self._reported_waiting = True
+            self._emit(ConversationWaiting(waiting))
 
     async def _ask(self, call: ToolCall, text: str, suggestions: Sequence[str]) -> str:
         return await self._runtime.approvals.ask(call, text, suggestions, self._emit)
@@ -269,6 +296,8 @@ class CallBatch:
     def _record(self, running: RunningCall, result: ToolResult) -> None:
         if running.result is not None:
             return
+        if result.status != "ok" and running.context is not None and running.context.has_pieces:
+            result = self._with_pieces(running.context, result)
         note = self._notes.get(result.id)
         if note is not None:
             result = msgspec.structs.replace(result, content=_with_note(result.content, note))
@@ -280,13 +309,17 @@ class CallBatch:
             running.ticket.release()
         self._emit(_outcome(running, result))
         self._emit(result)
+        if (message := tool_use_result(running.call, result)) is not None:
+            self._emit(message)
         self._open -= 1
+        self._on_client.pop(result.id, None)
+        self._report_waiting()
         if self._open == 0 and self._done is not None and not self._done.done():
             self._done.set_result(None)
 
     def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
         limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
-        content, cut = truncate_content(output.content, limit)
+        content, whole = self._runtime.fit_content(output.content, limit)
         if planned.changed:
             content = _with_note(
                 content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
@@ -296,10 +329,22 @@ class CallBatch:
             name=running.call.name,
             status="error" if output.is_error else "ok",
             content=content,
-            truncated=cut or output.truncated,
+            truncated=whole is not None or output.truncated,
             summary=output.summary,
             data=output.data,
+            whole=whole,
         )
+
+    def _with_pieces(self, context: ToolContext, result: ToolResult) -> ToolResult:
+        """Return the result of a call that ended early, with the pieces that there are."""
+        output = context.join(f"[The result is partial. {result.text}]")
+        content: Parts = output.content
+        if not isinstance(content, str) and is_too_large(content):
+            content = [part for part in content if isinstance(part, Text)]
+        content, whole = self._runtime.fit_content(content, self._runtime.max_output)
+        if whole is not None:  # the first page lacks the note
+            content = _with_note(content, f"[The result is partial. {result.text}]")
+        return msgspec.structs.replace(result, content=content, truncated=True, whole=whole)
 
     def _failure(self, running: RunningCall, error: Exception) -> ToolResult:
         text, cut = truncate_content(describe_exception(error, self._runtime.workspace.root), self._runtime.max_output)
@@ -315,7 +360,7 @@ class CallBatch:
 
 async def _fit_output(value: Any) -> ToolOutput:
     """Convert a return value to a ToolOutput that fits into an event."""
-    output = value if isinstance(value, ToolOutput) else ToolOutput(content=to_content(value))
+    output = to_output(value)
     if isinstance(output.content, str) or not is_too_large(output.content):
         return output
     content = await asyncio.to_thread(shrink_parts, output.content)
@@ -331,7 +376,8 @@ def _outcome(running: RunningCall, result: ToolResult) -> Payload:
     summary = result.summary or result_summary(result)
     cost = running.context.spent if running.context is not None else 0.0
     if result.status == "ok":
-        return ToolCompleted(result.id, result.name, elapsed, summary, cost)
+        is_cached = running.context is not None and running.context.cached
+        return ToolCompleted(result.id, result.name, elapsed, summary, cost, is_cached)
     return ToolFailed(result.id, result.name, result.status, elapsed, summary, cost)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from weft.core.events import ToolOutputDelta
-from weft.core.messages import ToolCall
+from weft.core.messages import File, Image, ResultPart, Text, ToolCall
 from weft.core.payload import Payload
-from weft.tools.results import ToolFault, plain_text
+from weft.tools.results import ToolFault, ToolOutput, join_output, plain_text, to_content
 from weft.tools.workspace.base import Workspace
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class SessionObjects:
 
 _PIECE = 64 * 1024
 """Maximum characters of output in one event."""
+_MAX_PIECES = 8_000_000
+"""Maximum characters of the pieces of a result."""
 
 Emit = Callable[[Payload], object]
 
@@ -59,7 +61,21 @@ class Ask(Protocol):
 class ToolContext:
     """The context of a running call. A tool gets it through a parameter of this type, hidden from the model."""
 
-    __slots__ = ("_ask", "_closed", "_emit", "_keep", "_loop", "_stopping", "_workspace", "call", "host", "spent")
+    __slots__ = (
+        "_ask",
+        "_closed",
+        "_emit",
+        "_keep",
+        "_loop",
+        "_pieces",
+        "_room",
+        "_stopping",
+        "_workspace",
+        "cached",
+        "call",
+        "host",
+        "spent",
+    )
 
     def __init__(
         self,
@@ -79,6 +95,10 @@ class ToolContext:
         self._ask = ask
         self._loop = loop
         self._stopping = self._closed = False
+        self._pieces: list[ResultPart] = []
+        self._room = _MAX_PIECES
+        self.cached = False
+        """Whether the result of an earlier equal call was used."""
         self.spent: float | None = 0.0
         """The cost of the call so far in US dollars; None if a cost is unknown."""
         self.host = host
@@ -124,6 +144,42 @@ class ToolContext:
         text = plain_text(text)
         for start in range(0, len(text), _PIECE):
             self.emit(ToolOutputDelta(self.call.id, text[start : start + _PIECE], channel))
+
+    def partial(self, piece: str | Text | Image | File) -> None:
+        """Give a piece of the result: it is shown at once, and the model gets all pieces before the return value.
+
+        If the call is cancelled or runs out of time, the model gets the pieces that there are. Thread-safe.
+        """
+        content = to_content(piece)
+        for part in [Text(content)] if isinstance(content, str) else content:
+            self._add_piece(part)
+
+    def _add_piece(self, part: ResultPart) -> None:
+        if not isinstance(part, Text):
+            size = len(part.data or "")
+        else:
+            part = Text(plain_text(part.text))
+            size = len(part.text)
+            self.output(part.text)
+        if self._closed or not size:
+            return
+        if size > self._room >= 0:
+            part = Text(f"\n[More than {_MAX_PIECES:,} characters of the result are not kept.]\n")
+            size = self._room + 1
+        if self._room >= 0:
+            self._room -= size
+            self._pieces.append(part)
+
+    def join(self, value: Any) -> Any:
+        """Return the pieces so far together with a return value, and forget the pieces."""
+        if isinstance(value, ToolOutput) and not self._pieces:
+            return value
+        pieces, self._pieces = self._pieces, []
+        return join_output(pieces, value) if pieces else value
+
+    @property
+    def has_pieces(self) -> bool:
+        return bool(self._pieces)
 
     def spend(self, usd: float | None) -> None:
         """Add a cost in US dollars to the exchange's cost and budget. None means that the cost is unknown."""

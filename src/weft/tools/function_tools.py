@@ -2,6 +2,7 @@
 
 The signature becomes the JSON Schema and the docstring the description. A parameter of type `ToolContext` is filled in
 by the runtime and hidden from the model. A coroutine function runs in the event loop, a plain function in a thread.
+The values that a generator yields are the pieces of its result.
 """
 
 import asyncio
@@ -10,11 +11,11 @@ import inspect
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from difflib import get_close_matches
 from functools import partial
-from typing import Annotated, Any, TypeVar, overload
+from typing import Annotated, Any, TypeVar, cast, overload
 
 import msgspec
 
@@ -22,7 +23,9 @@ from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
 from weft.core.messages import ToolDefinition
 from weft.tools.context import ToolContext
+from weft.tools.declared_tools import declared_tool
 from weft.tools.definitions import Access, CallPreview, Effect, Tool
+from weft.tools.results import ToolOutput
 from weft.tools.type_schema import TypeSchema
 from weft.tools.workspace.base import Workspace
 
@@ -171,6 +174,8 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
         value = shape.convert(given)
         return {name: getattr(value, name) for name in names}
 
+    plain = inspect.unwrap(function)
+    gives_pieces = inspect.isasyncgenfunction(plain) or inspect.isgeneratorfunction(plain)
     is_async = inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(
         getattr(function, "__call__", None)  # noqa: B004
     )
@@ -178,6 +183,8 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
     async def run(given: JsonObject, ctx: ToolContext) -> Any:
         if context is not None:
             given = {**given, context: ctx}
+        if gives_pieces:
+            return await _run_pieces(function(**given), ctx, tool_name)
         if is_async:
             return await function(**given)
         value = await in_thread(partial(function, **given), tool_name)
@@ -185,6 +192,34 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
 
     definition = ToolDefinition(name=tool_name, description=description or documented, input_schema=schema)
     return Tool(definition=definition, run=run, convert=convert, **options)
+
+
+async def _run_pieces(made: Any, ctx: ToolContext, name: str) -> Any:
+    """Run a generator: each value that it yields is a piece of the result. A `ToolOutput` is the return value."""
+    if inspect.isasyncgen(made):
+        last: Any = None
+        async with aclosing(made) as pieces:
+            async for piece in pieces:
+                last = _add_piece(piece, ctx)
+        return last
+
+    def consume() -> Any:
+        last: Any = None
+        for piece in made:
+            last = _add_piece(piece, ctx)
+            if ctx.cancelled:
+                break
+        made.close()
+        return last
+
+    return await in_thread(consume, name)
+
+
+def _add_piece(piece: Any, ctx: ToolContext) -> ToolOutput | None:
+    if isinstance(piece, ToolOutput):
+        return piece
+    ctx.partial(piece)
+    return None
 
 
 def _parameters(
@@ -221,7 +256,7 @@ def _copy(value: Any) -> Any:
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
-ToolLike = Tool | Callable[..., Any]
+ToolLike = Tool | Callable[..., Any] | Mapping[str, Any]
 
 
 class Registry:
@@ -233,7 +268,9 @@ class Registry:
             self.add(tool)
 
     def add(self, tool: ToolLike) -> Tool:
-        if not isinstance(tool, Tool):
+        if isinstance(tool, Mapping):
+            tool = declared_tool(cast("Mapping[str, Any]", tool), in_thread)
+        elif not isinstance(tool, Tool):
             tool = tool_of(tool)
         if tool.name in self._tools:
             raise ConfigurationError(f"There are two tools named {tool.name!r}; give one of them another name.")

@@ -5,7 +5,7 @@ import binascii
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 from warnings import catch_warnings, simplefilter
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from weft.core.errors import WeftError
 from weft.core.json import JsonObject, encode_text
 from weft.core.media import picture_header
+from weft.core.message_forms import tool_failure
 from weft.core.messages import File, Image, ResultPart, Text, ToolStatus
 
 Parts = str | list[ResultPart]
@@ -69,6 +70,43 @@ def to_content(value: Any) -> Parts:
             return _as_json(value)
 
 
+def to_output(value: Any) -> ToolOutput:
+    """Convert a return value to an output.
+
+    `{"status": "error", "error": {"message", "code"}}` has failed, `{"status": "success", "result": …}` is its result.
+    """
+    if isinstance(value, ToolOutput):
+        return value
+    if isinstance(value, dict) and "status" in value:
+        fields = cast(JsonObject, value)
+        failure = tool_failure(fields)
+        if failure is not None:
+            message, code = str(failure["message"]), str(failure.get("code") or "")
+            content = f"{code}: {message}" if code else message
+            return ToolOutput(content=content, data={"message": message, "code": code}, is_error=True)
+        if fields.get("status") == "success" and "result" in fields and fields.keys() <= {"status", "result", "error"}:
+            return ToolOutput(content=to_content(fields["result"]))
+    return ToolOutput(content=to_content(value))
+
+
+def join_output(pieces: Sequence[ResultPart], value: Any) -> ToolOutput:
+    """Return the output of a tool: the pieces that it gave while it ran, then its return value."""
+    output = value if isinstance(value, ToolOutput) else ToolOutput(content=to_content(value))
+    if not pieces:
+        return output
+    rest = [Text(output.content)] if isinstance(output.content, str) else output.content
+    parts: list[ResultPart] = []
+    for at, part in enumerate([*pieces, *(part for part in rest if part != Text(""))]):
+        last = parts[-1] if parts else None
+        if not (isinstance(part, Text) and isinstance(last, Text)):
+            parts.append(part)
+            continue
+        gap = "\n" if at == len(pieces) and not last.text.endswith("\n") else ""
+        parts[-1] = Text(f"{last.text}{gap}{part.text}")
+    only = parts[0] if len(parts) == 1 else None
+    return msgspec.structs.replace(output, content=only.text if isinstance(only, Text) else parts)
+
+
 def _as_json(value: Any) -> str:
     try:
         return encode_text(value)
@@ -117,12 +155,12 @@ def truncate_content(content: Parts, limit: int) -> tuple[Parts, bool]:
 
 def _cut(text: str, limit: int, room: int) -> tuple[str, bool]:
     text = plain_text(text)
-    if len(text) <= limit and (len(text) <= room // 6 or _weight(text) <= room):
+    if len(text) <= limit and (len(text) <= room // 6 or encoded_size(text) <= room):
         return text, False
     limit = min(limit, len(text))
     while True:
         head, tail = limit * 2 // 3, max(limit - limit * 2 // 3, 1)
-        weight = _weight(text[:head] + text[-tail:])
+        weight = encoded_size(text[:head] + text[-tail:])
         if weight <= room or limit <= 200:
             break
         limit = min(limit * room // weight, limit * 9 // 10)
@@ -130,7 +168,8 @@ def _cut(text: str, limit: int, room: int) -> tuple[str, bool]:
     return f"{text[:head]}\n\n[… {left_out:,} characters left out …]\n\n{text[-tail:]}", True
 
 
-def _weight(text: str) -> int:
+def encoded_size(text: str) -> int:
+    """Return the bytes of a text as JSON."""
     return len(encode_text(text).encode())
 
 

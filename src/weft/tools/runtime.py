@@ -1,115 +1,34 @@
-"""Runs tool calls: find, validate, permit, lock, run, record. Caches the results of pure tools.
+"""Runs tool calls: find, validate, permit, lock, run, record.
 
 Each call gets exactly one result; an error is a result too. Calls of one message run concurrently. Calls that share a
 resource run in call order. Results are returned in call order.
 """
 
 import os
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Any
 
 from weft.core.envelope import Event
 from weft.core.json import JsonObject
-from weft.core.messages import ToolCall, ToolResult
+from weft.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
 from weft.tools.approvals import Approval, PendingApprovals, digest_of
 from weft.tools.call_batch import CallBatch, CallHost, PlannedCall
+from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT, PendingClientCalls, check_names, client_tool
 from weft.tools.context import Emit, SessionObjects, ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import Decision, Permissions
-from weft.tools.results import ToolFault
+from weft.tools.result_cache import ResultCache, WatchedWorkspace
+from weft.tools.results import Parts, ToolFault
 from weft.tools.scheduling import DeadlineTimer, Locks
 from weft.tools.summaries import describe_call_in_full
-from weft.tools.workspace.base import PathFault, Workspace, WorkspaceEntry
+from weft.tools.whole_results import WholeResults, first_page, read_result
+from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
-Seen = dict[tuple[str, ...], str]
-"""Maps each workspace access of a call to a digest of its result."""
-
-
-class ResultCache:
-    """An LRU cache of results, keyed by tool and arguments and validated against the files that were read."""
-
-    def __init__(self, size: int = 256) -> None:
-        self._size = size
-        self._kept: OrderedDict[str, tuple[Seen, Any]] = OrderedDict()
-
-    def find(self, name: str, arguments: JsonObject, workspace: Workspace) -> tuple[bool, Any]:
-        """Return whether a valid result is cached, and the result."""
-        key = digest_of(name, arguments, workspace.root)
-        cached = self._kept.get(key)
-        if cached is None:
-            return False, None
-        seen, value = cached
-        watched = WatchedWorkspace(workspace)
-        if any(watched.digest_of_read(what) != digest for what, digest in seen.items()):
-            del self._kept[key]
-            return False, None
-        self._kept.move_to_end(key)
-        return True, value
-
-    def store(self, name: str, arguments: JsonObject, workspace: "WatchedWorkspace", value: Any) -> None:
-        self._kept[digest_of(name, arguments, workspace.root)] = (workspace.seen, value)
-        if len(self._kept) > self._size:
-            self._kept.popitem(last=False)
-
-
-class WatchedWorkspace:
-    """A workspace that records every read."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self.seen: Seen = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._workspace, name)
-
-    @property
-    def root(self) -> str:
-        return self._workspace.root
-
-    def read(self, path: str, *, limit: int | None = None, remember: bool = True) -> bytes:
-        self._record_read("read", path)
-        return self._workspace.read(path, limit=limit, remember=remember)
-
-    def read_text(self, path: str, *, limit: int | None = None, remember: bool = True) -> str:
-        self._record_read("read", path)
-        return self._workspace.read_text(path, limit=limit, remember=remember)
-
-    def exists(self, path: str) -> bool:
-        self._record_read("exists", path)
-        return self._workspace.exists(path)
-
-    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Iterable[WorkspaceEntry]:
-        self._record_read("list", path, str(depth), str(hidden))
-        return self._workspace.list(path, depth=depth, hidden=hidden)
-
-    def _record_read(self, *what: str) -> None:
-        self.seen[what] = self.digest_of_read(what)
-
-    def digest_of_read(self, what: tuple[str, ...]) -> str:
-        """Return a digest of the current result of a recorded read."""
-        try:
-            match what:
-                case ("read", path):
-                    return sha256(self._workspace.read(path, remember=False)).hexdigest()
-                case ("exists", path):
-                    return str(self._workspace.exists(path))
-                case (_, path, depth, hidden):
-                    deep = None if depth == "None" else int(depth)
-                    entries = self._workspace.list(path, depth=deep, hidden=hidden == "True")
-                    return sha256(repr(list(entries)).encode()).hexdigest()
-                case _:
-                    return ""
-        except PathFault as fault:
-            return fault.kind
-
-
 MAX_OUTPUT = 60_000
-"""Maximum characters of a result that is sent to the model."""
+"""Maximum characters of a result that are sent to the model at once."""
 TIMEOUT = 600.0
 
 
@@ -148,6 +67,8 @@ class ToolRuntime:
         cache: ResultCache | None = None,
         locks: Locks | None = None,
         approvals: PendingApprovals | None = None,
+        client_calls: PendingClientCalls | None = None,
+        client_tool_timeout: float = CLIENT_TOOL_TIMEOUT,
         timeout: float = TIMEOUT,
         max_output: int = MAX_OUTPUT,
         concurrency: int = 16,
@@ -156,6 +77,9 @@ class ToolRuntime:
         self.workspace: Workspace = workspace if workspace is not None else MemoryWorkspace()
         self.permissions = permissions or Permissions()
         self.approvals = approvals or PendingApprovals()
+        self.client_calls = client_calls or PendingClientCalls()
+        """Calls that wait for a client."""
+        self.client_tool_timeout = client_tool_timeout
         self.relay: Callable[[Event, bool], object] | None = None
         """Receives the events of subagents. The flag is False for events of deeper levels."""
         self.remaining_budget: Callable[[], Any] | None = None
@@ -164,6 +88,9 @@ class ToolRuntime:
         """Finds tools that are not in the registry but are hosted by the model's provider."""
         self.shared_middleware: Sequence[Middleware] = ()
         """Middleware that wraps the calls of subagents, outside their own middleware."""
+        self.on_new_tool: Callable[[], object] | None = None
+        """Called when a tool is added while an exchange runs."""
+        self.whole_results = WholeResults()
         self.session_objects = SessionObjects()
         self.locks = locks or Locks()
         self.timer = DeadlineTimer()
@@ -195,6 +122,25 @@ class ToolRuntime:
         attempt number of repeated calls.
         """
         return CallBatch(self, calls, emit, notes, host, attempts)
+
+    @property
+    def client_tools(self) -> list[ToolDefinition]:
+        """The tools that clients run."""
+        return [tool.definition for tool in self.registry if tool.on_client]
+
+    def set_client_tools(self, definitions: Sequence[ToolDefinition]) -> None:
+        """Replace the tools that clients run. Raises ConfigurationError if one has the name of another tool."""
+        check_names(definitions, [tool.name for tool in self.registry if not tool.on_client])
+        made = [client_tool(definition, self.client_tool_timeout) for definition in definitions]
+        for old in self.client_tools:
+            self.registry.remove(old.name)
+        for tool in made:
+            self.registry.add(tool)
+
+    def expect_client_calls(self, calls: Sequence[ToolCall]) -> None:
+        """Accept the results of the clients' calls among these, which are about to be published."""
+        tools = [(call, self.registry.find(call.name)) for call in calls]
+        self.client_calls.expect(call.id for call, tool in tools if tool is not None and tool.on_client)
 
     async def close(self) -> None:
         await self.session_objects.close()
@@ -276,13 +222,31 @@ class ToolRuntime:
         tool, context = invocation.tool, invocation.context
         if self._cache is None or not tool.pure:
             return await tool.run(invocation.values(), context)
-        known, value = self._cache.find(tool.name, invocation.arguments, self.workspace)
+        known, value = await self._cache.find(tool.name, invocation.arguments, self.workspace)
         if known:
+            context.cached = True
             return value
         context.workspace = watched = WatchedWorkspace(self.workspace)  # pyright: ignore[reportAttributeAccessIssue]
-        value = await tool.run(invocation.values(), context)
-        self._cache.store(tool.name, invocation.arguments, watched, value)
+        try:
+            value = context.join(await tool.run(invocation.values(), context))
+            self._cache.store(tool.name, invocation.arguments, watched, value)
+        finally:
+            self._cache.finish(tool.name, invocation.arguments, self.workspace)
         return value
+
+    def fit_content(self, content: Parts, limit: int) -> tuple[Parts, WholeResult | None]:
+        """Return the content if the model may get it at once, else its first page and the handle of the whole."""
+        content, whole = first_page(content, limit, self.whole_results)
+        if whole is not None:
+            self.offer_read_result()
+        return content, whole
+
+    def offer_read_result(self) -> None:
+        """Offer the tool that reads large results page by page, from the first such result on."""
+        if read_result.name not in self.registry:
+            self.registry.add(read_result)
+            if self.on_new_tool is not None:
+                self.on_new_tool()
 
     def _unknown(self, name: str) -> ToolFault:
         near = self.registry.nearest(name)

@@ -38,7 +38,7 @@ class Validator:
         compiled = self._compiled or self._compile()
         if compiled.is_valid(arguments):
             return arguments, None
-        repaired = as_object(_repair(arguments, self._schema, self._schema, 0))
+        repaired = as_object(repair(arguments, self._schema))
         problems = compiled.problems(repaired, _MAX_PROBLEMS + 1)
         if not problems:
             return repaired, None
@@ -49,6 +49,11 @@ class Validator:
 def _describe(problem: Problem) -> str:
     message = problem.message if len(problem.message) <= _MAX_MESSAGE else problem.message[:_MAX_MESSAGE] + "…"
     return f"{problem.where or 'arguments'}: {message}"
+
+
+def repair(value: Any, schema: JsonObject) -> Any:
+    """Return a value that fits a schema better, without loss of information."""
+    return _repair(value, schema, schema, 0)
 
 
 def _repair(value: Any, schema: JsonObject, root: JsonObject, depth: int) -> Any:

@@ -12,9 +12,11 @@ from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
+from weft.wires.audio import describe_unsent, encode_chat_audio, is_audio
 from weft.wires.decoder import Decoder, disjoint_usage, first_int
 from weft.wires.errors import error_from_object
 from weft.wires.history import History, native_echo, render, split_result
+from weft.wires.output_schema import openai_schema, strict_tool_schema
 from weft.wires.request import Quirks, TurnRequest, data_url, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.think_tags import ThinkTags
 from weft.wires.writer import OpenBlock, replayable_input
@@ -44,7 +46,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         tools=[_encode_tool(tool, quirks) for tool in request.tools] or None,
         tool_choice=_encode_tool_choice(settings.tool_choice) if request.tools else None,
         parallel_tool_calls=settings.parallel_tool_calls if request.tools else None,
-        response_format=_encode_format(settings.output_schema) if settings.output_schema else None,
+        response_format=_encode_format(settings.output_schema, request.quirks) if settings.output_schema else None,
     )
     if settings.max_output_tokens is not None:
         body[quirks.max_tokens_field] = settings.max_output_tokens
@@ -126,6 +128,8 @@ def _encode_part(block: Block) -> JsonObject:
             return {"type": "image_url", "image_url": {"url": url}}
         case Image(media_type=media_type, data=data):
             return {"type": "image_url", "image_url": {"url": data_url(media_type, data or "")}}
+        case File() if is_audio(block):
+            return encode_chat_audio(block) or {"type": "text", "text": describe_unsent(block)}
         case File(url=str(url), name=name):
             return {"type": "text", "text": f"File {name or ''}: {url}"}
         case File(media_type=media_type, data=data, name=name):
@@ -137,8 +141,8 @@ def _encode_part(block: Block) -> JsonObject:
 
 def _encode_tool(tool: ToolDefinition, quirks: Quirks) -> JsonObject:
     function: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-    if tool.strict and quirks.strict_tools:
-        function["strict"] = True
+    if tool.strict and quirks.strict_tools and (strict := strict_tool_schema(tool.input_schema)) is not None:
+        function |= {"parameters": strict, "strict": True}
     return {"type": "function", "function": function}
 
 
@@ -148,8 +152,11 @@ def _encode_tool_choice(choice: str) -> str | JsonObject:
     return {"type": "function", "function": {"name": choice}}
 
 
-def _encode_format(schema: JsonObject) -> JsonObject:
-    return {"type": "json_schema", "json_schema": {"name": "output", "schema": schema, "strict": True}}
+def _encode_format(schema: JsonObject, quirks: Quirks) -> JsonObject:
+    if quirks.typed_output == "json_object":
+        return {"type": "json_object"}
+    written, strict = openai_schema(schema)
+    return {"type": "json_schema", "json_schema": {"name": "output", "schema": written, "strict": strict}}
 
 
 def _encode_reasoning(request: TurnRequest) -> JsonObject:
@@ -199,6 +206,8 @@ class _Delta(msgspec.Struct):
 class _Choice(msgspec.Struct):
     index: Any = 0
     delta: _Delta | None = None
+    message: _Delta | None = None
+    """Instead of a delta: the whole message of an answer that was not streamed."""
     finish_reason: Any = None
 
 
@@ -254,6 +263,9 @@ class ChatDecoder(Decoder):
                 continue
             if choice.delta is not None:
                 self._read_delta(choice.delta)
+            elif choice.message is not None and not self._blocks:  # some servers repeat the whole text at the end
+                self._read_delta(choice.message)
+                self.provider_stop_reason = "stop"
             if choice.finish_reason:
                 self.provider_stop_reason = str(choice.finish_reason)
                 if self.provider_stop_reason == "error":
@@ -355,7 +367,7 @@ class ChatDecoder(Decoder):
             if isinstance(delta.index, int):
                 self._by_index[delta.index] = block
         elif name:
-            _merge_name(block, name)
+            block.merge_name(name)
         self._latest = block
         if isinstance(arguments, str) and arguments:
             self._add_arguments(block, arguments)
@@ -423,13 +435,6 @@ def parse_usage(raw: JsonObject) -> Usage:
         cache_write=first_int(inward.get("cache_write_tokens"), inward.get("cache_creation_tokens")),
         reasoning=first_int(outward.get("reasoning_tokens"), raw.get("reasoning_tokens")),
     )
-
-
-def _merge_name(block: OpenBlock, name: str) -> None:
-    """Merge a name that is whole, repeated with every fragment, or, rarely, split into pieces."""
-    if block.started or name == block.name:
-        return
-    block.name = name if name.startswith(block.name) else block.name + name
 
 
 def _is_object(text: str) -> bool:

@@ -22,7 +22,7 @@ from weft.core.messages import Block, Grounding, Message, Native, Reasoning, Tex
 from weft.core.payload import Payload
 from weft.core.turn import EXECUTABLE, StopReason, Usage
 from weft.wires.errors import error_from_body
-from weft.wires.framing import SSEParser, StreamFraming
+from weft.wires.framing import SSEOrArrayParser, StreamFraming
 from weft.wires.request import NO_QUIRKS, Quirks
 from weft.wires.writer import MessageWriter
 
@@ -180,7 +180,7 @@ class Decoder(MessageWriter):
         """Create the state of the wire."""
 
     def _new_framing(self) -> StreamFraming:
-        return SSEParser()
+        return SSEOrArrayParser()
 
     def _flush(self) -> None:
         """Emit what was held back, at the end of the stream."""
@@ -265,7 +265,8 @@ class Decoder(MessageWriter):
         return self._max_output_tokens is not None and used is not None and used >= self._max_output_tokens
 
     def _unfinished_error(self) -> ProviderError:
-        body = b"\n".join(self._framing.stray).strip() or b"".join(self.ignored[:1]).strip()
+        document = self._framing.document
+        body = b"\n".join(self._framing.stray).strip() or b"".join(self.ignored[:1]).strip() or document
         if error := error_from_body(body):
             return error
         if body and not self._blocks and self.response_id is None and not _is_cut(body):
@@ -288,4 +289,10 @@ class Decoder(MessageWriter):
 
 def _is_cut(body: bytes) -> bool:
     """Whether a body is the beginning of an event."""
+    try:
+        loads(body)
+    except ValueError:
+        pass
+    else:
+        return False
     return body[:1] in (b"{", b"[") or any(field.startswith(body) for field in (b"data:", b"event:", b"id:"))

@@ -14,6 +14,7 @@ from weft.core.errors import (
     AuthenticationFailed,
     ContentBlocked,
     ContextOverflow,
+    GarbledStream,
     InvalidRequest,
     MalformedResponse,
     ModelNotFound,
@@ -29,12 +30,22 @@ from weft.core.json import JsonObject, as_list, as_object, as_objects, encode, l
 from weft.core.retry import error_class, parse_duration, parse_retry_after
 
 _MAX_MESSAGE = 600
+_MAX_GENERATION = 16 * 1024
 
 # Codes and types in the body are more precise than the status.
 _CODES: dict[type[ProviderError], tuple[str, ...]] = {
-    AuthenticationFailed: ("authentication_error", "invalid_api_key", "api_key_invalid", "unauthenticated"),
-    PermissionRefused: ("permission_error", "permission_denied"),
-    ModelNotFound: ("not_found_error", "model_not_found", "invalid_model", "deploymentnotfound"),
+    AuthenticationFailed: (
+        *("authentication_error", "invalid_api_key", "api_key_invalid", "unauthenticated"),
+        *("unrecognizedclientexception", "expiredtokenexception", "invalidsignatureexception"),
+    ),
+    PermissionRefused: ("permission_error", "permission_denied", "accessdeniedexception"),
+    ModelNotFound: (
+        "not_found_error",
+        "model_not_found",
+        "invalid_model",
+        "deploymentnotfound",
+        "resourcenotfoundexception",
+    ),
     ContextOverflow: ("context_length_exceeded", "too_many_prompt_tokens", "request_too_large"),
     QuotaExhausted: (
         "insufficient_quota",
@@ -42,6 +53,12 @@ _CODES: dict[type[ProviderError], tuple[str, ...]] = {
         "billing_hard_limit_reached",
         "enforced_spend_limit_reached",
         "insufficient_balance",
+        "insufficient_credits",
+        "credits_required",
+        "credit_balance_too_low",
+        "credit_balance_exhausted",
+        "spend_limit_reached",
+        "spending_limit_reached",
     ),
     ContentBlocked: ("content_filter", "content_policy_violation"),
     RateLimited: (
@@ -50,11 +67,28 @@ _CODES: dict[type[ProviderError], tuple[str, ...]] = {
         "ratelimitreached",
         "resource_exhausted",
         "too_many_requests",
+        "throttlingexception",
     ),
-    Overloaded: ("overloaded_error", "overloaded", "unavailable", "server_is_overloaded"),
-    ServerFault: ("api_error", "server_error", "internal_error", "internal", "internal_server_error", "cancelled"),
-    ProviderTimeout: ("timeout_error", "deadline_exceeded"),
-    InvalidRequest: ("invalid_request_error", "invalid_argument", "failed_precondition"),
+    Overloaded: (
+        "overloaded_error",
+        "overloaded",
+        "unavailable",
+        "server_is_overloaded",
+        "serviceunavailableexception",
+        "modelnotreadyexception",
+    ),
+    ServerFault: (
+        "api_error",
+        "server_error",
+        "internal_error",
+        "internal",
+        "internal_server_error",
+        "cancelled",
+        "internalserverexception",
+        "modelstreamerrorexception",
+    ),
+    ProviderTimeout: ("timeout_error", "deadline_exceeded", "modeltimeoutexception"),
+    InvalidRequest: ("invalid_request_error", "invalid_argument", "failed_precondition", "validationexception"),
 }
 _ERROR_BY_CODE = {code: kind for kind, codes in _CODES.items() for code in codes}
 
@@ -73,8 +107,18 @@ _OVERFLOW = re.compile(
 _MONEY = re.compile(
     r"insufficient (?:quota|balance|credit|fund)|credit balance is too low|out of credits?|spend(?:ing)? limit"
     r"|billing (?:hard )?limit|payment required|exceeded your current quota(?!.*(?:retry in|per[_ ]?minute))"
-    r"|requires more credits",
+    r"|requires more credits|reached your specified (?:workspace )?API usage limits",
     re.I | re.S,
+)
+_TOO_LARGE = re.compile(
+    r"request too large.{0,200}(?:tokens per min|\bTPM\b)|tokens must be reduced in order to run", re.I | re.S
+)
+"""A single request above a rate limit: it never fits, however long one waits."""
+_NOT_SERVED = re.compile(r"requires --jinja|tools? (?:param )?requires? .{0,20}jinja", re.I)
+"""The server was started without what the request needs."""
+_WRONG_KEY = re.compile(
+    r"(?:incorrect|invalid|expired|wrong) api[ _-]?key|api[ _-]?key (?:is )?(?:not valid|expired|invalid|incorrect)",
+    re.I,
 )
 _KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication", re.I)
 _MODEL = re.compile(
@@ -91,6 +135,8 @@ _BUSY = re.compile(r"overloaded|over capacity|at capacity|temporarily unavailabl
 _SECRET = re.compile(r"\b(?:[a-z]?sk|pk|rk|xai|key|AIza|nvapi|pplx|hf)[-_]?[A-Za-z0-9_*-]{12,}")
 
 _GOOGLE_RETRY = "type.googleapis.com/google.rpc.RetryInfo"
+_MAX_FIELDS = 5
+_FINAL = (QuotaExhausted, AuthenticationFailed, PermissionRefused, ModelNotFound, ContextOverflow, ContentBlocked)
 
 
 def error_from_response(status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
@@ -100,7 +146,10 @@ def error_from_response(status: int, headers: Mapping[str, str], body: bytes) ->
     return report.error(
         status,
         retry_after=parse_retry_after(lowered) if report.retry_after is None else report.retry_after,
-        request_id=lowered.get("x-request-id") or lowered.get("request-id") or report.request_id,
+        request_id=lowered.get("x-request-id")
+        or lowered.get("request-id")
+        or lowered.get("x-amzn-requestid")
+        or report.request_id,
         should_retry=lowered.get("x-should-retry"),
     )
 
@@ -130,13 +179,22 @@ class _ErrorReport(msgspec.Struct):
     status: int | None = None
     retry_after: float | None = None
     request_id: str | None = None
+    fields: list[str] = []
+    """The fields of the request that were refused, each with its reason."""
+    generation: str = ""
+    """What the model wrote, where the API could not read it."""
+    per_day: bool = False
+    """The quota of a day is used up."""
 
     @staticmethod
     def parse(value: Any, body: bytes) -> "_ErrorReport":
-        report = _ErrorReport(codes=[])
+        report = _ErrorReport(codes=[], fields=[])
         value = next(iter(as_list(value)), value)
         if value_object := as_object(value):
             report._read(value_object, 0)
+        if report.fields:
+            refused = "; ".join(report.fields[:_MAX_FIELDS])
+            report.message = f"{report.message}: {refused}" if report.message else refused
         if not report.message:
             text = body.decode("utf-8", "replace").strip()
             report.message = "" if text.startswith("<") else text
@@ -155,8 +213,13 @@ class _ErrorReport(msgspec.Struct):
             if isinstance(text, str) and text:
                 self.message = f"{self.message}: {text}" if self.message and depth else text
                 break
-        for detail in as_objects(value.get("details")):
+        for detail in [*as_objects(value.get("details")), *as_objects(value.get("detail"))]:
             self._read_detail(detail)
+        for detail in as_objects(as_object(value.get("message")).get("detail")):
+            self._read_detail(detail)
+        if code := _string(as_object(value.get("details")).get("error_code")):
+            self.codes.append(code)
+        self.generation = self.generation or _string(value.get("failed_generation")) or ""
         if depth > 3:
             return
         self._read_upstream(as_object(value.get("metadata")).get("raw"), depth)
@@ -175,6 +238,12 @@ class _ErrorReport(msgspec.Struct):
     def _read_detail(self, detail: JsonObject) -> None:
         if isinstance(reason := detail.get("reason"), str):
             self.codes.append(reason)
+        place = ".".join(str(step) for step in as_list(detail.get("loc"))) or _string(detail.get("field"))
+        reason = _string(detail.get("msg")) or _string(detail.get("description"))
+        if place and reason:
+            self.fields.append(f"{place}: {reason}")
+        for violation in as_objects(detail.get("violations")):
+            self.per_day = self.per_day or "perday" in str(violation.get("quotaId") or "").lower()
         if detail.get("@type") == _GOOGLE_RETRY and isinstance(delay := detail.get("retryDelay"), str):
             self.retry_after = parse_duration(delay)
 
@@ -189,22 +258,34 @@ class _ErrorReport(msgspec.Struct):
         kind = self._kind(status)
         if should_retry == "false" and kind.retryable and kind is not RateLimited:
             kind = InvalidRequest
-        elif should_retry == "true" and not kind.retryable:
+        elif should_retry == "true" and not kind.retryable and not self._is_final(kind):
             kind = ServerFault
         message = mask_keys(self.message)[:_MAX_MESSAGE] or (f"HTTP {status}" if status else "the provider failed")
-        return kind(
-            message,
-            status=status,
-            provider_code=self.codes[0] if self.codes else None,
-            retry_after=retry_after if retry_after is not None else self.retry_after,
-            request_id=request_id or self.request_id,
-        )
+        details: dict[str, Any] = {
+            "status": status,
+            "provider_code": self.codes[0] if self.codes else None,
+            "retry_after": retry_after if retry_after is not None else self.retry_after,
+            "request_id": request_id or self.request_id,
+        }
+        if self.generation and "tool_use_failed" in self.codes:
+            return GarbledStream(message, generation=self.generation[:_MAX_GENERATION], **details)
+        return kind(message, **details)
+
+    def _is_final(self, kind: type[ProviderError]) -> bool:
+        """Whether no other attempt can succeed, whatever the server says."""
+        return kind in _FINAL or _NOT_SERVED.search(self.message) is not None
 
     def _kind(self, status: int | None) -> type[ProviderError]:
         by_code = [_ERROR_BY_CODE[code.lower()] for code in self.codes if code.lower() in _ERROR_BY_CODE]
         for precise in (QuotaExhausted, ContextOverflow, AuthenticationFailed, ModelNotFound, ContentBlocked):
             if precise in by_code:
                 return precise
+        if self.per_day:
+            return QuotaExhausted
+        if _TOO_LARGE.search(self.message):
+            return ContextOverflow
+        if _NOT_SERVED.search(self.message):
+            return InvalidRequest
         if status == 429 or RateLimited in by_code:
             money = self.retry_after is None and _MONEY.search(self.message)
             return QuotaExhausted if money else RateLimited
@@ -227,7 +308,7 @@ class _ErrorReport(msgspec.Struct):
         ):
             if pattern.search(self.message):
                 return kind
-        if status == 400 and re.search(r"api key (?:not valid|expired|invalid)", self.message, re.I):
+        if status == 400 and _WRONG_KEY.search(self.message):
             return AuthenticationFailed
         if status == 404 and _KEY.search(self.message):
             return AuthenticationFailed

@@ -1,4 +1,4 @@
-"""Splits a response body into events: server-sent events, JSON lines, or one JSON array.
+"""Splits a response body into events: server-sent events, JSON lines, a JSON array, or one JSON object.
 
 Server-sent events follow https://html.spec.whatwg.org/multipage/server-sent-events.html with two deviations that model
 streams need: `close` returns a last event that lacks its blank line, and lines that are no field are collected in
@@ -160,6 +160,8 @@ class JsonArrayParser:
 
     def __init__(self, max_element_bytes: int = MAX_EVENT_BYTES) -> None:
         self.stray: list[bytes] = []
+        self.first = b""
+        """The first element."""
         self._max = max_element_bytes
         self._pieces: list[bytes] = []
         self._size = 0
@@ -197,6 +199,7 @@ class JsonArrayParser:
                 if self._depth == 0:
                     self._pieces.append(chunk[start:at])
                     elements.append(ServerSentEvent(b"".join(self._pieces)))
+                    self.first = self.first or elements[0].data
                     self._pieces, self._size = [], 0
         if self._depth:
             self._buffer(chunk[start:])
@@ -217,25 +220,43 @@ class StreamFraming(Protocol):
     stray: list[bytes]
     """Lines outside of any event."""
 
+    @property
+    def document(self) -> bytes:
+        """The first JSON value of a body that is not a stream of events; empty for a stream."""
+        ...
+
     def feed(self, chunk: bytes, /) -> list[ServerSentEvent]: ...
 
     def close(self) -> list[ServerSentEvent]: ...
 
 
 class JsonLinesParser:
-    """Splits lines, each of which is a JSON object."""
+    """Splits lines, each of which is a JSON object. A lone brace as the first line begins one long object."""
 
     def __init__(self) -> None:
         self.stray: list[bytes] = []
         self._pieces: list[bytes] = []
         self._size = 0
+        self._begun = False
+        self._whole: JsonArrayParser | None = None
+
+    @property
+    def document(self) -> bytes:
+        return b"" if self._whole is None else self._whole.first
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        if self._whole is not None:
+            return self._whole.feed(chunk)
         end = chunk.rfind(b"\n") + 1
         if not end:
             self._buffer(chunk)
             return []
         whole = b"".join([*self._pieces, chunk[:end]])
+        if not self._begun and (first := whole.lstrip()):
+            self._begun = True
+            if first.partition(b"\n")[0].rstrip() in (b"{", b"["):
+                self._whole = JsonArrayParser()
+                return self._whole.feed(whole + chunk[end:])
         self._pieces, self._size = [], 0
         self._buffer(chunk[end:])
         return [ServerSentEvent(line) for line in whole.split(b"\n") if line.strip()]
@@ -251,12 +272,16 @@ class JsonLinesParser:
 
 
 class SSEOrArrayParser:
-    """Parses server-sent events or a JSON array, depending on the first byte."""
+    """Parses server-sent events, a JSON array or one JSON object, depending on the first byte."""
 
     def __init__(self) -> None:
         self.stray: list[bytes] = []
         self._start = b""
         self._framing: SSEParser | JsonArrayParser | None = None
+
+    @property
+    def document(self) -> bytes:
+        return self._framing.first if isinstance(self._framing, JsonArrayParser) else b""
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         if self._framing is None:

@@ -16,7 +16,6 @@ from weft.core.messages import Block, File, Image, Message, Text, ToolCall, Tool
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
-from weft.wires.framing import SSEOrArrayParser, StreamFraming
 from weft.wires.history import History, native_echo, render, split_result
 from weft.wires.json_path import PathArguments
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
@@ -223,9 +222,6 @@ class GeminiDecoder(Decoder):
         self._texts: dict[int, list[str]] = {}  # pieces of the text of a part, by its place in _parts
         self._calls: dict[int, OpenBlock] = {}  # by place in _parts
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
-
-    def _new_framing(self) -> StreamFraming:
-        return SSEOrArrayParser()
 
     def _read_event(self, data: bytes, event: str) -> None:
         chunk = self._decode(_chunks, data)

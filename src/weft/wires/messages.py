@@ -4,26 +4,31 @@ Request: https://docs.anthropic.com/en/api/messages
 Stream:  https://docs.anthropic.com/en/docs/build-with-claude/streaming
 """
 
-import re
 from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.json import JsonObject, as_int, as_object, encode_text, parse_strict
+from weft.core.errors import GarbledStream
+from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads, parse_strict
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
+from weft.wires.audio import describe_unsent, is_audio
+from weft.wires.claude_models import default_max_tokens, is_adaptive
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
+from weft.wires.event_order import NO_INDEX, BlockOrder
 from weft.wires.history import History, native_echo, render, result_parts
+from weft.wires.output_schema import EMPTY_OBJECT, anthropic_schema
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
 
 NAME = "messages"
 
 _CACHE = {"cache_control": {"type": "ephemeral"}}
-_VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
 _EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh"}
 _MIN_BUDGET = 1024
+_CONTAINER = "container"
+"""The type of the entry in a stored message that names the container of its programmatic calls."""
 
 
 # --- request ------------------------------------------------------------------------------------------------------
@@ -41,13 +46,14 @@ def build_request(request: TurnRequest) -> JsonObject:
         model=request.model,
         system=_encode_system(settings.system, settings.cache) if settings.system else None,
         messages=_encode_messages(request),
-        max_tokens=settings.max_output_tokens or _default_max_tokens(request.model),
+        max_tokens=settings.max_output_tokens or default_max_tokens(request.model),
         stream=True,
         temperature=None if thinks else settings.temperature,
         top_p=None if thinks else settings.top_p,
         stop_sequences=settings.stop_sequences or None,
         tools=_encode_tools(request) or None,
         tool_choice=_encode_tool_choice(request) if request.tools else None,
+        container=_find_container(request),
     )
     return body | thinking | _encode_format(request, thinking) | settings.extra
 
@@ -97,8 +103,24 @@ def _echo_native(native: list[JsonObject], message: Message, history: History) -
     """The blocks as they were received, thinking with its signature first. Only ids that would clash change."""
     calls = iter(message.tool_calls)
     return [
-        block | {"id": history.ids[next(calls).id]} if block.get("type") == "tool_use" else block for block in native
+        block | {"id": history.ids[next(calls).id]} if block.get("type") == "tool_use" else block
+        for block in native
+        if block.get("type") != _CONTAINER
     ]
+
+
+def _find_container(request: TurnRequest) -> str | None:
+    """The container whose code waits for the results of its own calls. The API requires it with those results."""
+    last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
+    history = History(NAME, request.provider, request.model)
+    native = as_objects(native_echo(last, history)) if last is not None else []
+    return next((str(block["id"]) for block in native if block.get("type") == _CONTAINER), None)
+
+
+def _is_programmatic(block: JsonObject) -> bool:
+    """A call that the model's own code makes, in a container of the API."""
+    caller = as_object(block.get("caller")).get("type")
+    return block.get("type") == "tool_use" and caller not in (None, "direct")
 
 
 def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
@@ -116,6 +138,8 @@ def encode_content(block: Block) -> JsonObject:
             return {"type": "image", "source": {"type": "url", "url": url}}
         case Image(media_type=media_type, data=data):
             return {"type": "image", "source": _base64(media_type, data)}
+        case File() if is_audio(block):
+            return {"type": "text", "text": describe_unsent(block)}
         case File(url=str(url)):
             return {"type": "document", "source": {"type": "url", "url": url}}
         case File(media_type=media_type, data=data, name=name):
@@ -144,9 +168,10 @@ def _encode_tools(request: TurnRequest) -> list[JsonObject]:
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:
-    schema: JsonObject = {"type": "object"} | tool.input_schema
-    strict = {"strict": True} if tool.strict else {}
-    return {"name": tool.name, "description": tool.description, "input_schema": schema} | strict
+    strict = anthropic_schema(EMPTY_OBJECT | tool.input_schema) if tool.strict else None
+    schema: JsonObject = strict or {"type": "object"} | tool.input_schema
+    encoded = {"name": tool.name, "description": tool.description, "input_schema": schema}
+    return encoded | ({"strict": True} if strict is not None else {})
 
 
 def _encode_tool_choice(request: TurnRequest) -> JsonObject:
@@ -165,9 +190,9 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject:
     if resolve_effort(reason) == "none":
         return {"thinking": {"type": "disabled"}}
     display = {"display": "summarized"} if reason.visible else {}
-    if reason.budget is None and _is_adaptive(request.model):
+    if reason.budget is None and is_adaptive(request.model):
         return {"thinking": {"type": "adaptive"} | display}
-    limit = request.settings.max_output_tokens or _default_max_tokens(request.model)
+    limit = request.settings.max_output_tokens or default_max_tokens(request.model)
     if limit <= _MIN_BUDGET:  # the budget must be below the limit, and the smallest budget is not
         return {"thinking": {"type": "disabled"}}
     budget = max(min(resolve_budget(reason) or _MIN_BUDGET, limit - 1), _MIN_BUDGET)
@@ -180,26 +205,8 @@ def _encode_format(request: TurnRequest, thinking: JsonObject) -> JsonObject:
     if reason is not None and reason.effort and thinking.get("thinking", {}).get("type") == "adaptive":
         config["effort"] = _EFFORTS[reason.effort]
     if request.settings.output_schema is not None:
-        config["format"] = {"type": "json_schema", "schema": request.settings.output_schema}
+        config["format"] = {"type": "json_schema", "schema": anthropic_schema(request.settings.output_schema)}
     return {"output_config": config} if config else {}
-
-
-def _version(model: str) -> tuple[int, int]:
-    found = _VERSION.search(model)
-    return (int(found[1]), int(found[2] or 0)) if found else (99, 0)
-
-
-def _is_adaptive(model: str) -> bool:
-    """Models from 4.6 on choose themselves how much to think."""
-    return _version(model) >= (4, 6)
-
-
-def _default_max_tokens(model: str) -> int:
-    """The API requires a limit. This one is as large as all models of the family accept."""
-    version = _version(model)
-    if version < (3, 5):
-        return 4096
-    return 8192 if version < (3, 7) else 32000
 
 
 # --- stream -------------------------------------------------------------------------------------------------------
@@ -216,11 +223,12 @@ class _Delta(msgspec.Struct):
     encrypted_content: Any = None
     stop_reason: str | None = None
     stop_sequence: str | None = None
+    container: Any = None
 
 
 class _Event(msgspec.Struct):
     type: str = ""
-    index: int = 0
+    index: int = NO_INDEX
     delta: _Delta | None = None
     content_block: JsonObject | None = None
     message: JsonObject | None = None
@@ -249,6 +257,13 @@ class MessagesDecoder(Decoder):
         self._content: dict[int, JsonObject] = {}
         self._pieces: dict[int, list[str]] = {}  # of the text, thinking or server-side arguments at an index
         self._calls: dict[int, OpenBlock] = {}
+        self._order = BlockOrder()
+        self._has_final_usage = False
+        self._container: JsonObject = {}
+
+    def _is_complete(self) -> bool:
+        """A message with a stop reason and its final usage is complete, also where `message_stop` is missing."""
+        return super()._is_complete() or (self.provider_stop_reason is not None and self._has_final_usage)
 
     def _read_event(self, data: bytes, event: str) -> None:
         read = self._decode(_events, data)
@@ -257,28 +272,54 @@ class MessagesDecoder(Decoder):
         kind = read.type or event
         if kind == "content_block_delta" and read.delta is not None:
             if not self.done:
-                self._read_delta(read.index, read.delta)
+                order, index = self._order, read.index
+                self._read_delta(index if index == order.open else order.find(index), read.delta)
         elif kind == "content_block_start" and read.content_block is not None:
-            self._read_block_start(read.index, read.content_block)
+            if not self.done:
+                index = self._order.start(read.index, read.content_block, self._has_content(self._order.open))
+                if index is not None:
+                    self._read_block_start(index, read.content_block)
         elif kind == "content_block_stop":
-            self._read_block_stop(read.index)
+            if (index := self._order.stop(read.index)) is not None:
+                self._read_block_stop(index)
         elif kind == "message_start" and read.message is not None:
-            self.response_id, self.response_model = read.message.get("id"), read.message.get("model")
-            self._read_usage(as_object(read.message.get("usage")))
+            self._start_message(read.message)
         elif kind == "message_delta":
             self._read_usage(read.usage)
+            self._has_final_usage = bool(read.usage)
             if read.delta is not None and read.delta.stop_reason:
                 self.provider_stop_reason = read.delta.stop_reason
+            if read.delta is not None and read.delta.container is not None:
+                self._container = as_object(read.delta.container)
         elif kind == "message_stop":
+            self.done = True
+        elif read.type == "message":  # an answer that was not streamed
+            self._read_message(message := as_object(loads(data)))
+            self.provider_stop_reason = str(message.get("stop_reason") or "end_turn")
             self.done = True
         elif kind == "error" or read.error:
             self._fail(error_from_object({"error": read.error}))
         elif kind != "ping":
             self._ignore(data)
 
+    def _start_message(self, message: JsonObject) -> None:
+        if self._content:
+            raise GarbledStream("The stream began once more in the middle of the message; try again.")
+        if self.response_id is None:
+            self._read_message(message)
+
+    def _read_message(self, message: JsonObject) -> None:
+        """Read the head of a message. Its blocks, if it has any, precede the streamed ones."""
+        self.response_id, self.response_model = message.get("id"), message.get("model")
+        self._read_usage(as_object(message.get("usage")))
+        blocks = as_objects(message.get("content"))
+        for index, block in enumerate(blocks, NO_INDEX - len(blocks)):
+            self._read_block_start(index, block)
+            for citation in as_list(block.get("citations")):
+                self._read_citation(citation)
+            self._read_block_stop(index)
+
     def _read_block_start(self, index: int, block: JsonObject) -> None:
-        if self.done:
-            return
         self._content[index] = block
         match block.get("type"):
             case "tool_use":
@@ -294,9 +335,7 @@ class MessagesDecoder(Decoder):
                 pass
 
     def _read_delta(self, index: int, delta: _Delta) -> None:
-        block = self._content.get(index)
-        if block is None:
-            return
+        block = self._content[index]
         match delta.type:
             case "text_delta":
                 if delta.text:
@@ -322,6 +361,9 @@ class MessagesDecoder(Decoder):
                     block["encrypted_content"] = delta.encrypted_content
             case _:
                 self._ignore(delta.type.encode("utf-8", "replace"))
+
+    def _has_content(self, index: int | None) -> bool:
+        return index in self._pieces or (index in self._calls and bool(self._calls[index].parts))
 
     def _append_piece(self, index: int, piece: str) -> None:
         pieces = self._pieces.get(index)
@@ -367,6 +409,8 @@ class MessagesDecoder(Decoder):
                 block["input"] = _parse_server_input(written)
             if not _is_unsendable(block):
                 content.append(block)
+        if any(_is_programmatic(block) for block in content) and self._container.get("id"):
+            content.append({"type": _CONTAINER, "id": self._container["id"]})
         return content
 
 

@@ -38,6 +38,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         think=_encode_reasoning(request),
         format=settings.output_schema,
         options=without_none(
+            num_ctx=request.context_size,
             temperature=settings.temperature,
             top_p=settings.top_p,
             num_predict=settings.max_output_tokens,
@@ -163,6 +164,8 @@ class OllamaDecoder(Decoder):
         if line.error:
             self._fail(error_from_object({"error": line.error}))
             return
+        if line.message is None and line.model is None and not line.done:
+            self._ignore(data)
         self.response_model = self.response_model or line.model
         if line.message is not None and not self.done:
             self._read_message(line.message)

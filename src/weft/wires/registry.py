@@ -6,8 +6,10 @@ import msgspec
 
 from weft.core.json import JsonObject
 from weft.core.messages import WireName
-from weft.wires import chat, gemini, messages, ollama, responses
+from weft.wires import chat, cloud_messages, converse, gemini, messages, ollama, responses
 from weft.wires.chat import ChatDecoder
+from weft.wires.cloud_messages import BedrockMessagesDecoder
+from weft.wires.converse import ConverseDecoder
 from weft.wires.decoder import Decoder
 from weft.wires.gemini import GeminiDecoder
 from weft.wires.messages import MessagesDecoder
@@ -31,4 +33,11 @@ WIRES: dict[str, Wire] = {
     "messages": Wire("messages", messages.request_path, messages.build_request, MessagesDecoder),
     "gemini": Wire("gemini", gemini.request_path, gemini.build_request, GeminiDecoder),
     "ollama": Wire("ollama", ollama.request_path, ollama.build_request, OllamaDecoder),
+    "converse": Wire("converse", converse.request_path, converse.build_request, ConverseDecoder),
+    "bedrock-messages": Wire(
+        *("bedrock-messages", cloud_messages.bedrock_path, cloud_messages.build_bedrock_request, BedrockMessagesDecoder)
+    ),
+    "vertex-messages": Wire(
+        *("vertex-messages", cloud_messages.vertex_path, cloud_messages.build_vertex_request, MessagesDecoder)
+    ),
 }

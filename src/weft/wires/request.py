@@ -45,6 +45,11 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     images_in_results: bool = False
     strict_tools: bool = False
     """Send `strict` with tool definitions that set it."""
+    typed_output: Literal["auto", "with_tools", "without_tools", "json_object", "prompt"] = "auto"
+    """How a schema of the answer is requested: beside tools, only without tools, as plain JSON, in the instructions."""
+
+    context_cap: int = 16_384
+    """Ollama: the largest context, in tokens, that is requested. A larger one needs more memory."""
 
     # responses
     finish_optional: bool = False
@@ -80,6 +85,8 @@ class TurnRequest(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings = Settings()
     provider: str = ""
     quirks: Quirks = NO_QUIRKS
+    context_size: int | None = None
+    """The context to request, where an API has a field for it."""
     cache: Any = None
     """A `RenderCache` that is shared by the turns of a conversation."""
 

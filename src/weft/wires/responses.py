@@ -9,17 +9,22 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
+from weft.core.errors import GarbledStream
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
+from weft.wires.audio import describe_unsent, is_audio
 from weft.wires.decoder import Decoder, disjoint_usage
 from weft.wires.errors import error_from_object
+from weft.wires.event_order import EventNumbers
 from weft.wires.history import History, native_echo, render, result_parts
+from weft.wires.output_schema import openai_schema, strict_tool_schema
 from weft.wires.request import TurnRequest, data_url, legal_name, resolve_effort, without_none
 from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
 
 NAME = "responses"
 
+_OPTIONAL_IDS = (None, "message", "reasoning", "function_call", "custom_tool_call")
 _REASONERS = re.compile(r"(?:^|/)(?:o\d|gpt-[5-9]|codex|grok-[4-9]|computer-use)")
 
 
@@ -101,6 +106,9 @@ def _echo_native(
 
 
 def _without_id(item: JsonObject) -> JsonObject:
+    """The item without its id, if the API accepts that: it requires the id of a server tool's call."""
+    if item.get("type") not in _OPTIONAL_IDS:
+        return item
     return {name: value for name, value in item.items() if name != "id"}
 
 
@@ -125,6 +133,8 @@ def _encode_part(block: Block) -> JsonObject:
             return {"type": "input_image", "image_url": url}
         case Image(media_type=media_type, data=data):
             return {"type": "input_image", "image_url": data_url(media_type, data or "")}
+        case File() if is_audio(block):
+            return {"type": "input_text", "text": describe_unsent(block)}
         case File(url=str(url)):
             return {"type": "input_file", "file_url": url}
         case File(media_type=media_type, data=data, name=name):
@@ -134,8 +144,9 @@ def _encode_part(block: Block) -> JsonObject:
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:
-    function = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-    return {"type": "function", **function, "strict": tool.strict}
+    strict = strict_tool_schema(tool.input_schema) if tool.strict else None
+    function = {"name": tool.name, "description": tool.description, "parameters": strict or tool.input_schema}
+    return {"type": "function", **function, "strict": strict is not None}
 
 
 def _encode_tool_choice(choice: str) -> str | JsonObject:
@@ -152,9 +163,11 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
 
 
 def _encode_format(schema: JsonObject) -> JsonObject:
-    return {"format": {"type": "json_schema", "name": "output", "schema": schema, "strict": True}}
+    written, strict = openai_schema(schema)
+    return {"format": {"type": "json_schema", "name": "output", "schema": written, "strict": strict}}
 
 
+_DIFFERS = "The text that was streamed differs from the finished text; parts were lost or came twice. Try again."
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -176,6 +189,8 @@ class _Event(msgspec.Struct):
     error: Any = None
     message: Any = None
     code: Any = None
+    object: Any = None
+    sequence_number: Any = None
 
 
 _events = msgspec.json.Decoder(_Event)
@@ -203,12 +218,20 @@ class ResponsesDecoder(Decoder):
         self._items: list[_Item] = []
         self._at: dict[Any, _Item] = {}  # the latest item at an output index, or of an id where there is no index
         self._thinking_part: Any = None  # the summary or content part that thinking comes from now
+        self._numbers = EventNumbers()
+        self._next_number = -1
 
     def _read_event(self, data: bytes, event: str) -> None:
         read = self._decode(_events, data)
         if read is None:
             return
         kind = read.type or event
+        if read.sequence_number == self._next_number:
+            self._next_number += 1
+        elif read.sequence_number is not None and kind != "error":
+            if not self._numbers.accept(read.sequence_number, self._next_number, data):
+                return
+            self._next_number = self._numbers.next
         if self.done and kind not in _TERMINAL:
             return
         key = read.item_id if read.output_index is None else read.output_index
@@ -246,6 +269,8 @@ class ResponsesDecoder(Decoder):
                 self._read_end(read.response)
             case "error":
                 self._fail(error_from_object({"error": read.error or msgspec.to_builtins(read)}))
+            case _ if read.object == "response":  # an answer that was not streamed
+                self._read_end(as_object(loads(data)))
             case _:
                 if not kind.startswith("response.") and kind not in ("keepalive", "ping"):
                     self._ignore(data)
@@ -314,6 +339,10 @@ class ResponsesDecoder(Decoder):
             elif whole.startswith(shown):
                 (self._add_refusal if part.get("type") == "refusal" else self._add_text)(whole[len(shown) :])
                 shown = ""
+            else:
+                raise GarbledStream(_DIFFERS)
+        if shown:
+            raise GarbledStream(_DIFFERS)
 
     def _read_reasoning(self, item: _Item, key: Any, read: _Event) -> None:
         """Add thinking. Summary parts are paragraphs, separated by a blank line."""
@@ -355,6 +384,8 @@ class ResponsesDecoder(Decoder):
             status = f"incomplete:{reason}" if reason else status
         self.provider_stop_reason = status
         self.done = True
+        if self._numbers.gap is not None and not response.get("output"):  # nothing shows what was lost
+            raise self._numbers.gap
         if status in ("failed", "cancelled"):
             self._fail(error_from_object({"error": response.get("error") or {"message": f"response {status}"}}))
 

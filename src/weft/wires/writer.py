@@ -34,6 +34,8 @@ _NOT_EXECUTABLE: dict[StopReason, tuple[InvalidReason, str]] = {
     "error": ("truncated", "The message ended in an error; its calls were not run."),
 }
 _MAX_DETAIL = 200
+MAX_DELTA = 128 * 1024
+"""Characters of one delta, each of which JSON may write as six bytes: a larger one becomes several."""
 
 
 def build_call(call_id: str, wire_id: str | None, name: str, text: str, stop: StopReason) -> ToolCall:
@@ -117,6 +119,11 @@ class OpenBlock:
     def text(self) -> str:
         return "".join(self.parts)
 
+    def merge_name(self, name: str) -> None:
+        """Merge a name that is whole, repeated with every fragment, or, rarely, split into pieces."""
+        if not self.started and name != self.name:
+            self.name = name if name.startswith(self.name) else self.name + name
+
 
 def join_surrogates(block: OpenBlock, text: str) -> str:
     """Join surrogate pairs that were split between two deltas; a lone half becomes U+FFFD."""
@@ -157,7 +164,10 @@ class MessageWriter:
         if self._has_surrogates:
             text = join_surrogates(block, text)
         block.parts.append(text)
-        self._out.append(TextDelta(block.index, block.id, text))
+        if len(text) <= MAX_DELTA:
+            self._out.append(TextDelta(block.index, block.id, text))
+        else:
+            self._out += [TextDelta(block.index, block.id, piece) for piece in _split(text)]
         return text
 
     def _add_refusal(self, text: str) -> str:
@@ -170,7 +180,10 @@ class MessageWriter:
         if self._has_surrogates:
             text = join_surrogates(block, text)
         block.parts.append(text)
-        self._out.append(ThinkingDelta(block.index, block.id, text))
+        if len(text) <= MAX_DELTA:
+            self._out.append(ThinkingDelta(block.index, block.id, text))
+        else:
+            self._out += [ThinkingDelta(block.index, block.id, piece) for piece in _split(text)]
         return text
 
     def _open_block(self, kind: BlockKind) -> OpenBlock:
@@ -205,8 +218,10 @@ class MessageWriter:
         if self._has_surrogates:
             text = join_surrogates(block, text)
         block.parts.append(text)
-        if block.started:
+        if block.started and len(text) <= MAX_DELTA:
             self._out.append(InputJsonDelta(block.index, block.id, text))
+        elif block.started:
+            self._out += [InputJsonDelta(block.index, block.id, piece) for piece in _split(text)]
 
     def _replace_arguments(self, block: OpenBlock, text: str) -> None:
         """Set the arguments to the provider's final text."""
@@ -265,7 +280,7 @@ class MessageWriter:
         if block.kind == "tool":
             self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name))
             if block.parts:  # they arrived before the name
-                self._out.append(InputJsonDelta(block.index, block.id, block.text))
+                self._out += [InputJsonDelta(block.index, block.id, piece) for piece in _split(block.text)]
         elif block.kind == "thinking":
             self._out.append(ThinkingContentBlockStart(block.index, block.id))
         else:
@@ -299,3 +314,7 @@ class MessageWriter:
 
 def _is_named(block: OpenBlock) -> bool:
     return bool(block.name) and block.name != PARALLEL
+
+
+def _split(text: str) -> list[str]:
+    return [text[at : at + MAX_DELTA] for at in range(0, len(text), MAX_DELTA)] or [""]

@@ -1,4 +1,4 @@
-"""I30 to I3A, broken."""
+"""I30 to I3B, broken."""
 
 import pytest
 from checker_logs import Log, approved, broken_call, call, cancelled, found, invalid, one_call, own_call, resumed, tools
@@ -7,7 +7,9 @@ from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
     CancelRequested,
+    ClientToolRequested,
     ConversationStart,
+    ConversationWaiting,
     ExchangeResponse,
     MessageStart,
     MessageStop,
@@ -20,7 +22,7 @@ from weft.core.events import (
     ToolPlanned,
     ToolUseMessage,
 )
-from weft.core.messages import Text, ToolCall, ToolResult
+from weft.core.messages import Text, ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload
 
 
@@ -34,6 +36,39 @@ def running() -> Log:
 
 def test_running_is_right() -> None:
     assert found(running()) == set()
+
+
+def on_client(status: ToolStatus = "ok") -> Log:
+    """A call of a client beside one of the server."""
+    own, asked = call("call_1", path="a"), call("call_2", name="where_am_i")
+    log = Log().open().turn(own, asked).run(own).run(asked)
+    log.add(ClientToolRequested(asked.id, asked.name, {}, 600.0))
+    log.result(own).add(ConversationWaiting([asked.id]))
+    return log.result(asked, status).turn("Done.").close()
+
+
+@pytest.mark.parametrize("status", ["ok", "error", "denied", "timeout", "cancelled"])
+def test_a_call_of_a_client_is_right_however_it_ends(status: ToolStatus) -> None:
+    assert found(on_client(status)) == set()
+
+
+def test_i3b_a_request_without_a_running_call() -> None:
+    assert "I3B" in found(on_client().change(ClientToolRequested, id="call_other"))
+    assert "I3B" in found(on_client().change(ClientToolRequested, name="other"))
+    assert "I3B" in found(on_client().move(ClientToolRequested, before=ToolExecuting))
+    assert found(on_client().double(ClientToolRequested)) == {"I3B"}
+
+
+def test_i3b_the_conversation_waits_for_open_calls_of_clients_only() -> None:
+    assert found(on_client().change(ConversationWaiting, calls=[])) == {"I3B"}
+    assert found(on_client().change(ConversationWaiting, calls=["call_1"])) == {"I3B"}
+    assert found(on_client().change(ConversationWaiting, calls=["call_2", "call_3"])) == {"I3B"}
+    assert found(on_client().move(ConversationWaiting, before=ToolCompleted)) == {"I3B"}
+    assert found(on_client().cut(ClientToolRequested)) == {"I3B"}
+
+
+def test_i38_a_call_of_the_server_is_not_denied_after_its_start() -> None:
+    assert "I38" in found(on_client("denied").cut(ClientToolRequested))
 
 
 def test_i30_no_result_or_two() -> None:

@@ -81,13 +81,19 @@ export const WORDS: Record<Status, string> = {
   waiting: "Waiting for you",
 };
 
+/** What the agent does. A call of a client is nothing that the reader of the page could decide. */
+export function statusWords(conversation: Conversation): string {
+  const waitsForClient = conversation.clientCalls.size > 0 && conversation.approvals.size + conversation.questions.size === 0;
+  return conversation.status === "waiting" && waitsForClient ? "Waiting for a client" : WORDS[conversation.status];
+}
+
 /** There until the exchange is over, and never gone earlier. */
 function Working({ conversation }: { conversation: Conversation }) {
   if (conversation.exchange === null) return null;
   return (
     <div className="working" data-testid="working">
       <span className="spinner" aria-hidden="true" />
-      <span>{WORDS[conversation.status]}</span>
+      <span>{statusWords(conversation)}</span>
       {conversation.began > 0 && (
         <span className="faint">
           <Elapsed since={conversation.began} />
@@ -111,7 +117,8 @@ function Announcer({ conversation }: { conversation: Conversation }) {
       const outcome = end?.response.status;
       setWords(outcome === "completed" ? "The answer is complete." : `The request ended: ${outcome ?? "unknown"}.`);
     } else if (running && status !== last.status) {
-      setWords(status === "waiting" ? "The agent waits for you." : `${WORDS[status]}.`);
+      const words = statusWords(conversation);
+      setWords(words === WORDS.waiting ? "The agent waits for you." : `${words}.`);
     }
   }, [status, running, conversation]);
   return (

@@ -20,6 +20,8 @@ interface Props {
   session: string;
 }
 
+const WAITS_FOR_CLIENT = "waits for a client";
+
 export const ToolCard = memo(function ToolCard({ item, session }: Props) {
   const [chosen, setChosen] = useState<boolean | null>(null);
   const waits = item.approval !== null || item.question !== null;
@@ -134,7 +136,7 @@ function Sign({ item }: { item: ToolItem }) {
   );
 }
 
-function signOf(item: ToolItem): [IconName | null, string] {
+export function signOf(item: ToolItem): [IconName | null, string] {
   switch (item.phase) {
     case "writing":
       return [null, "being written"];
@@ -143,6 +145,7 @@ function signOf(item: ToolItem): [IconName | null, string] {
     case "planned":
       return ["tool", "planned"];
     case "waiting":
+      if (item.onClient) return ["desktop", WAITS_FOR_CLIENT];
       return [item.question === null ? "lock" : "question", "waiting for you"];
     case "done":
       return ["check", "done"];
@@ -151,7 +154,8 @@ function signOf(item: ToolItem): [IconName | null, string] {
   }
 }
 
-function summaryOf(item: ToolItem): string {
+export function summaryOf(item: ToolItem): string {
+  if (item.onClient) return item.summary ? `${WAITS_FOR_CLIENT} · ${item.summary}` : WAITS_FOR_CLIENT;
   if (item.phase === "failed" && item.status !== null && item.status !== "error") {
     return `${item.status.replace("_", " ")}${item.summary ? ` · ${item.summary}` : ""}`;
   }

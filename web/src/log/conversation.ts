@@ -6,7 +6,7 @@
 
 import { Assembler } from "./assembler";
 import { type ErrorInfo, isCall, type Message, type ToolCall, type ToolResult } from "./content";
-import type { ApprovalRequest, ExchangeEnd, FileChange, LogEvent, Question } from "./event";
+import type { ApprovalRequest, ClientCall, ExchangeEnd, FileChange, LogEvent, Question } from "./event";
 import { Course } from "./rewinding";
 import { Transcript } from "./transcript";
 import { addUsage, type Usage } from "./usage";
@@ -39,6 +39,8 @@ export class Conversation {
   accepted = 0;
   approvals = new Map<string, ApprovalRequest>();
   questions = new Map<string, Question>();
+  /** Calls that wait for a client to run them. */
+  clientCalls = new Map<string, ClientCall>();
   queue = new Map<string, Queued>();
   turns = 0;
   usage: Usage = {};
@@ -135,6 +137,10 @@ export class Conversation {
         this.questions.delete(event.data.question);
         this.status = "working";
         return;
+      case "client_tool_requested":
+        this.clientCalls.set(event.data.id, event.data);
+        this.status = "waiting";
+        return;
       case "file_changed":
         this.files.set(event.data.path, event.data);
         return;
@@ -173,6 +179,7 @@ export class Conversation {
   }
 
   private result(result: ToolResult): void {
+    if (this.clientCalls.delete(result.id)) this.status = this.clientCalls.size > 0 ? "waiting" : "working";
     const tool = this.tools.get(result.id);
     if (tool !== undefined) {
       this.tools.set(result.id, { ...tool, result, phase: result.status === "ok" ? "done" : "failed" });

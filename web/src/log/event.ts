@@ -7,6 +7,7 @@ export type { Layer } from "./events.generated";
 export type ExchangeStatus = schema.ExchangeResponse["status"];
 export type ApprovalRequest = schema.ApprovalRequested;
 export type Question = schema.QuestionAsked;
+export type ClientCall = schema.ClientToolRequested;
 export type FileChange = schema.FileChanged;
 export type ExchangeEnd = schema.ExchangeResponse;
 

@@ -28,6 +28,13 @@ export interface CancelRequested {
   reason?: string;
 }
 
+export interface ClientToolRequested {
+  id: string;
+  input: JsonObject;
+  name: string;
+  timeout_seconds: number;
+}
+
 export interface ConversationDequeued {
   reason?: string;
   request: string;
@@ -52,6 +59,10 @@ export type ConversationResponding = JsonObject;
 export type ConversationStart = JsonObject;
 
 export type ConversationThinking = JsonObject;
+
+export interface ConversationWaiting {
+  calls: string[];
+}
 
 export interface DesignRequest {
   element?: SelectedElement | null;
@@ -173,6 +184,7 @@ export interface Message {
   native?: Native | null;
   role: "assistant" | "tool" | "user";
   said?: string | null;
+  timestamp?: number | null;
 }
 
 export interface MessageDelta {
@@ -303,6 +315,7 @@ export interface ToolCall {
 }
 
 export interface ToolCompleted {
+  cached?: boolean;
   cost_usd?: number | null;
   duration_ms: number;
   id: string;
@@ -349,6 +362,7 @@ export interface ToolResult {
   summary?: string;
   truncated?: boolean;
   type: "tool_result";
+  whole?: WholeResult | null;
 }
 
 export interface ToolUseContentBlockStart {
@@ -379,6 +393,12 @@ export interface Usage {
 
 export interface UserMessage {
   message: Message;
+}
+
+export interface WholeResult {
+  blob: string;
+  characters: number;
+  handle: string;
 }
 
 export type Layer = "stream" | "state" | "message" | "exchange";
@@ -418,6 +438,8 @@ export interface Payloads {
   approval_resolved: ApprovalResolved;
   question_asked: QuestionAsked;
   question_answered: QuestionAnswered;
+  client_tool_requested: ClientToolRequested;
+  conversation_waiting: ConversationWaiting;
   file_changed: FileChanged;
   file_accepted: FileAccepted;
   retry_scheduled: RetryScheduled;

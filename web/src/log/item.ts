@@ -62,6 +62,8 @@ export interface ToolItem extends Placed {
   decision: { allowed: boolean; reason: string; always: boolean } | null;
   question: Question | null;
   answer: string | null;
+  /** It waits for a client to run it. */
+  onClient: boolean;
 }
 
 export interface NoticeItem extends Placed {

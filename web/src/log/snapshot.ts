@@ -2,13 +2,14 @@
 
 import type { Message } from "./content";
 import { Conversation, type Status } from "./conversation";
-import type { ApprovalRequest, FileChange, LogEvent, Question } from "./event";
+import type { ApprovalRequest, ClientCall, FileChange, LogEvent, Question } from "./event";
 
 export interface Snapshot {
   messages: Message[];
   files?: Record<string, FileChange> | FileChange[];
   approvals?: ApprovalRequest[] | Record<string, ApprovalRequest>;
   questions?: Question[] | Record<string, Question>;
+  client_calls?: ClientCall[] | Record<string, ClientCall>;
   status?: Status;
   exchange?: string | null;
   seq?: number;
@@ -30,6 +31,10 @@ export function restored(session: string, snapshot: Snapshot, seq: number): Conv
   for (const question of listed(snapshot.questions)) {
     state.questions.set(question.question, question);
     state.transcript.feed(logEvent("question_asked", question, at));
+  }
+  for (const call of listed(snapshot.client_calls)) {
+    state.clientCalls.set(call.id, call);
+    state.transcript.feed(logEvent("client_tool_requested", call, at));
   }
   state.status = snapshot.status ?? "idle";
   state.exchange = snapshot.exchange ?? null;

@@ -24,6 +24,7 @@ export class Transcript {
         this.exchange = { id: event.exchange, seq: event.seq, spoke: false };
         return;
       case "user_message":
+        if (event.data.message.role !== "user") return; // the results that an exchange began with
         this.add({
           kind: "user",
           key: `user-${event.seq}`,
@@ -92,6 +93,7 @@ export class Transcript {
         this.changeTool(result.id, (item) => ({
           ...item,
           result,
+          onClient: false,
           status: result.status,
           phase: result.status === "ok" ? "done" : "failed",
           summary: result.summary || item.summary,
@@ -117,6 +119,9 @@ export class Transcript {
         return;
       case "question_answered":
         this.changeTool(event.data.call, (item) => ({ ...item, question: null, answer: event.data.answer, phase: "running" }));
+        return;
+      case "client_tool_requested":
+        this.changeTool(event.data.id, (item) => ({ ...item, onClient: true, phase: "waiting" }));
         return;
       case "conversation_interrupted":
         this.items.forEach((item, at) => {
@@ -260,5 +265,6 @@ function tool(seq: number, call: { id: string; name: string }, message: string):
     decision: null,
     question: null,
     answer: null,
+    onClient: false,
   };
 }

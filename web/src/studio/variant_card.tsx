@@ -57,6 +57,11 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
           <Status variant={variant} />
           <span className="unseen">{`Variant ${number}, ${variant.status}: `}</span>
           <span className="truncate grow">{variant.model.split("/").at(-1)}</span>
+          {variant.status === "limit" && (
+            <span className="badge warn" title={errorOf(variant)}>
+              Not complete
+            </span>
+          )}
           <Overall variant={variant} />
         </span>
         <span className="variant-figures numeric">
@@ -96,6 +101,7 @@ function Status({ variant }: { variant: VariantView }) {
 }
 
 export function errorOf(variant: VariantView): string {
+  if (variant.status === "limit") return `Not complete. ${variant.note ?? ""}`.trim();
   return variant.error?.message ?? variant.status;
 }
 

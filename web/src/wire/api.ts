@@ -68,6 +68,8 @@ export interface VariantView {
   cost_usd: number | null;
   score: Score | null;
   error: ErrorInfo | null;
+  /** What is unusual about its outcome, such as the limit that cut it off. */
+  note: string | null;
   entry: string | null;
   /** Where its page is, for a frame. */
   preview: string;

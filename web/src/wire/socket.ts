@@ -7,6 +7,7 @@ import { eventsOf, type LogEvent } from "../log/event";
 import type { Snapshot } from "../log/snapshot";
 import type { ProjectView } from "./api";
 import { delayBefore } from "./backoff";
+import { hasBlobs, restoreBlobs } from "./blobs";
 import { ApiError } from "./rest";
 
 export type Connection = "connecting" | "open" | "lost" | "refused";
@@ -52,6 +53,8 @@ export class Socket {
   private attempt = 0;
   private heard = 0;
   private timer: number | undefined;
+  /** The frames that wait for the contents of an earlier one, in their order. */
+  private restoring: Promise<void> | null = null;
 
   constructor(private readonly address: string) {}
 
@@ -154,6 +157,30 @@ export class Socket {
   private receive(text: string): void {
     this.heard = Date.now();
     const frame: unknown = JSON.parse(text);
+    if (this.restoring === null && !hasBlobs(frame)) this.handle(frame);
+    else this.restore(frame);
+  }
+
+  /** Handle a frame once its large contents, and those of the frames before it, are there. */
+  private restore(frame: unknown): void {
+    const socket = this.socket;
+    const restored = (this.restoring ?? Promise.resolve())
+      .then(() => restoreBlobs(frame))
+      .then(
+        () => {
+          if (socket === this.socket) this.handle(frame);
+        },
+        () => {
+          if (socket === this.socket) socket?.close(); // the next connection sends it again
+        },
+      )
+      .then(() => {
+        if (this.restoring === restored) this.restoring = null;
+      });
+    this.restoring = restored;
+  }
+
+  private handle(frame: unknown): void {
     const events = eventsOf(frame);
     if (events === null) {
       this.hear(frame as ServerFrame);

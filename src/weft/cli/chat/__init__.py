@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from weft.cli.options import add_options
+from weft.cli.own_tools import builtin_names, open_own_tools
 from weft.cli.run import default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
 from weft.cli.terminal import BOLD, DIM, Colours
@@ -51,12 +52,13 @@ def run(options: argparse.Namespace) -> int:
     models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
     settings = SessionSettings(
         model=options.model or default_model(models),
-        tools=options.tools,
+        tools=builtin_names(options.tools),
         instructions=options.system,
         permissions=options.permissions,
         rules=options.rule,
         workspace=str(folder.resolve()),
         reasoning=Reason(effort=options.effort) if options.effort else None,
+        cache=options.cache,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
     Permissions(settings.permissions, settings.rules)
@@ -76,8 +78,8 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
     paint = Colours(sys.stdout)
     screen = ChatScreen(sys.stdout)
     display = EventDisplay(screen, paint)
-    async with open_sessions(options.data) as sessions:
-        chat = ChatSession(sessions, models, settings, sandbox=sandbox, on_event=display.on_event)
+    async with open_own_tools(options) as own, open_sessions(options.data) as sessions:
+        chat = ChatSession(sessions, models, settings, sandbox=sandbox, own_tools=own.tools, on_event=display.on_event)
         console = ChatConsole(chat, screen, display, paint)
         if options.resume is None:
             await chat.begin()
@@ -89,6 +91,8 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
         try:
             screen.print(f"{paint('weft', BOLD)} with {chat.model} in {chat.folder}")
             console.note("/help lists commands and keys. Calls that do more than read ask first.")
+            for problem in own.problems:
+                console.note(problem)
             if options.resume is not None:
                 await console.show_history()
             await console.run()

@@ -59,17 +59,22 @@ class EventDisplay:
         match event.data:
             case ExchangeRequest():
                 self._since, self._activity = monotonic(), "asks the model"
-            case UserMessage(message=message):
+            case UserMessage(message=message) if message.role == "user":
                 self._screen.print("", *self._user_lines(message))
-            case MessageStart() | ThinkingDelta():
+            case MessageStart():
+                self._activity = "thinks"
+                self._screen.mark()
+            case ThinkingDelta():
                 self._activity = "thinks"
             case TextDelta(text=text):
                 self._write(text)
             case TextContentBlockStop():
                 self._end_text()
-            case MessageDiscarded():
-                self._end_text()
-                self._note("(the answer broke off and is requested again)")
+            case MessageDiscarded(error=error):
+                if error.code == "cancelled":
+                    self._end_text()
+                else:
+                    self._discard_text()
             case ToolUseContentBlockStart(name=name):
                 self._activity = sanitize_text(name)
             case FilePreview(path=path, offset=offset, text=text):
@@ -153,6 +158,13 @@ class EventDisplay:
         self._text = None
         self._screen.tail = []
         self._screen.print_rows(rows)
+
+    def _discard_text(self) -> None:
+        """Erase the text of a discarded message. Text that scrolled away is marked instead."""
+        self._text = None
+        self._screen.tail = self._tail = []
+        erased = self._screen.erase_to_mark()
+        self._note("(the answer broke off)" if erased else "(the answer above broke off and does not count)")
 
     def _user_lines(self, message: Message) -> list[str]:
         """Format a request, with the number of its attachments."""

@@ -44,6 +44,7 @@ class ChatScreen:
         colours = has_colours(stream)
         self._output = output or _open_output(stream)
         self._shown: tuple[object, ...] = ()
+        self._since_mark = 0  # rows that were printed since the last `mark`
         self.renderer = Renderer(lambda: self._output.get_size().columns - 1, colours=colours)
         self._app: Application[None] = Application(
             Layout(self._layout()),
@@ -78,8 +79,30 @@ class ChatScreen:
             self._app.renderer.erase(leave_alternate_screen=False)
         self._output.write_raw("".join(f"{row}\r\n" for row in rows))
         self._output.flush()
+        self._since_mark += len(rows)
         if is_running:
             self._app.invalidate()
+
+    def mark(self) -> None:
+        """Remember this place for `erase_to_mark`."""
+        self._since_mark = 0
+
+    def erase_to_mark(self) -> bool:
+        """Erase the rows that were printed since the mark. False if some of them scrolled off the screen."""
+        rows, self._since_mark = self._since_mark, 0
+        if not rows:
+            return True
+        drawn = self._app.renderer.last_rendered_screen
+        if rows >= self._output.get_size().rows - (drawn.height if drawn is not None else 1):
+            return False
+        is_running = self._app.is_running and not self._app.is_done
+        if is_running:
+            self._app.renderer.erase(leave_alternate_screen=False)
+        self._output.write_raw(f"\x1b[{rows}A\r\x1b[J")
+        self._output.flush()
+        if is_running:
+            self._app.invalidate()
+        return True
 
     def refresh(self) -> None:
         """Draw the part below, if it has changed."""

@@ -19,6 +19,7 @@ from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, StoreError, iterate_events
 from weft.tools.builtin import named_tools
+from weft.tools.definitions import Tool
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.workspace.base import PathFault, Workspace
 from weft.tools.workspace.disk import DiskWorkspace
@@ -38,12 +39,14 @@ class ChatSession:
         settings: SessionSettings,
         *,
         sandbox: Sandbox,
+        own_tools: Callable[[], Sequence[Tool]],
         on_event: EventHandler,
     ) -> None:
         self._sessions = sessions
         self._models = models
         self._settings = settings
         self._sandbox = sandbox
+        self._own_tools = own_tools
         self._on_event = on_event
         self._session: Session | None = None
 
@@ -157,7 +160,8 @@ class ChatSession:
 
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
-        session = await self._sessions.open(info.id, model=model, tools=named_tools(settings.tools, self._sandbox))
+        tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
+        session = await self._sessions.open(info.id, model=model, tools=tools)
         session.subscribe(self._on_event)
         return session
 

@@ -1,4 +1,4 @@
-"""Invariants of tool calls (I30 to I37, I39), approvals (I38) and resources (I3A)."""
+"""Invariants of tool calls (I30 to I37, I39), approvals (I38), resources (I3A) and clients (I3B)."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -230,13 +230,15 @@ class _ApprovalState:
     denied: bool = False
     running: bool = False
     started: bool = False
+    on_client: bool = False
+    """A client was asked to run it, and may refuse."""
     over: bool = False
 
 
 class ApprovalCheck(InvariantCheck):
     watches = (
         *(ev.ApprovalRequested, ev.ApprovalResolved, ev.ToolExecuting, ToolResult, ev.SessionResumed),
-        ev.ExchangeResponse,
+        *(ev.ExchangeResponse, ev.ClientToolRequested),
     )
 
     def __init__(self, report: ReportViolation) -> None:
@@ -253,6 +255,8 @@ class ApprovalCheck(InvariantCheck):
                 self._i38_resolved(event, event.data)
             case ev.ToolExecuting(id=call_id):
                 self._i38_allowed(event, call_id)
+            case ev.ClientToolRequested(id=call_id):
+                self._calls.setdefault(call_id, _ApprovalState()).on_client = True
             case ToolResult():
                 self._i38_denied(event, event.data)
             case ev.SessionResumed():
@@ -300,7 +304,7 @@ class ApprovalCheck(InvariantCheck):
 
     def _i38_denied(self, event: Event, data: ToolResult) -> None:
         call = self._calls.setdefault(data.id, _ApprovalState())
-        if data.status == "denied" and call.started:
+        if data.status == "denied" and call.started and not call.on_client:
             self.report("I38", event, f"the call {data.id!r} ran and its result is denied")
         elif call.denied and not call.started and data.status not in _AFTER_DENIAL:
             self.report("I38", event, f"the call {data.id!r} was denied and ends {data.status}")
@@ -313,6 +317,51 @@ class ApprovalCheck(InvariantCheck):
             )
         self._waiting.clear()
         self._calls.clear()
+
+
+class ClientCallCheck(InvariantCheck):
+    """A call that a client runs is requested while it runs; the conversation waits for such calls only."""
+
+    watches = (
+        *(ev.ToolExecuting, ev.ClientToolRequested, ev.ConversationWaiting, ToolResult, ev.SessionResumed),
+        ev.ExchangeResponse,
+    )
+
+    def __init__(self, report: ReportViolation) -> None:
+        super().__init__(report)
+        self._running: dict[str, str] = {}  # the tools of started calls
+        self._requested: set[str] = set()
+
+    def on_event(self, event: Event) -> None:
+        match event.data:
+            case ev.ToolExecuting(id=call_id, name=name):
+                self._running[call_id] = name
+            case ev.ClientToolRequested():
+                self._i3b_requested(event, event.data)
+            case ev.ConversationWaiting(calls=calls):
+                self._i3b_waiting(event, calls)
+            case ToolResult(id=call_id):
+                self._running.pop(call_id, None)
+                self._requested.discard(call_id)
+            case _:
+                self._running.clear()
+                self._requested.clear()
+
+    def _i3b_requested(self, event: Event, data: ev.ClientToolRequested) -> None:
+        if self._running.get(data.id) != data.name:
+            self.report("I3B", event, f"a client is asked to run {data.id!r}, which is no running call of it")
+        if data.id in self._requested:
+            self.report("I3B", event, f"the call {data.id!r} is requested of a client twice")
+        self._requested.add(data.id)
+
+    def _i3b_waiting(self, event: Event, calls: list[str]) -> None:
+        if not calls:
+            self.report("I3B", event, "the conversation waits for no call")
+        for call_id in calls:
+            if call_id not in self._requested:
+                self.report("I3B", event, f"the conversation waits for {call_id!r}, which no client was asked to run")
+        for call_id in self._running.keys() - self._requested:
+            self.report("I3B", event, f"the conversation waits for clients while {call_id!r} runs")
 
 
 class ResourceCheck(InvariantCheck):

@@ -73,6 +73,10 @@ def _is_user_action(data: Payload) -> bool:
             return False
 
 
+_PIECES = (ev.TextDelta, ev.ThinkingDelta, ev.InputJsonDelta, ev.ToolOutputDelta, ev.FilePreview)
+"""Events with a piece of a content. Clients get a larger event with the whole of one as references to blobs."""
+
+
 class StrictJsonCheck(InvariantCheck):
     """I05: the encoding of an event."""
 
@@ -82,7 +86,7 @@ class StrictJsonCheck(InvariantCheck):
         except (TypeError, ValueError, OverflowError, RecursionError) as error:
             self.report("I05", event, f"{event.type} is not JSON: {error}")
             return
-        if len(raw) > MAX_EVENT_BYTES:
+        if len(raw) > MAX_EVENT_BYTES and isinstance(event.data, _PIECES):
             self.report("I05", event, f"{event.type} has {len(raw)} bytes, more than {MAX_EVENT_BYTES}")
         # NaN and infinity are encoded as null, so only an event with a null can hold one.
         if b"null" in raw and (what := _find_non_finite(msgspec.to_builtins(event))) is not None:

@@ -14,7 +14,7 @@ INVARIANTS: dict[str, str] = {
     "I03": "The time of events never runs backwards within one epoch.",
     "I04": "An event has a session, an id, the type and layer of its payload, and an exchange that "
     "was opened, except for events of the session itself.",
-    "I05": "An event is strict JSON of at most 1 MiB, without NaN and infinity.",
+    "I05": "An event is strict JSON without NaN and infinity; one with a piece of a content has at most 1 MiB.",
     "I10": "The first event of an exchange is its only `exchange_request`.",
     "I11": "An exchange ends with exactly one `exchange_response`, and no event of it follows.",
     "I12": "The status of an exchange is known; a failed one has one `error_occurred` and one `error_message`, a "
@@ -41,9 +41,12 @@ INVARIANTS: dict[str, str] = {
     "I36": "The runs of a call are counted; a call that a crash interrupted runs again only if it is idempotent, and "
     "ends `interrupted` otherwise.",
     "I37": "An invalid call never runs, and a call that ran does not end `invalid_input` or `unknown_tool`.",
-    "I38": "Each approval is resolved exactly once, before its call runs; a denied call does not run.",
+    "I38": "Each approval is resolved exactly once, before its call runs; a denied call does not run, except that a "
+    "client may refuse a call that it was asked to run.",
     "I39": "The text of a result has at most 256 KiB, or the result is marked truncated.",
     "I3A": "Two calls that hold the same resource do not run at the same time.",
+    "I3B": "A `client_tool_requested` is of a running call, once; `conversation_waiting` names open calls of clients, "
+    "and no other call runs then.",
     "I40": "The revisions of a file are numbered 1, 2, 3 and so on, and each names the hash of the one before it.",
     "I41": "A file changes while the call that causes it runs, or by the user's hand outside of an exchange.",
     "I42": "The previews of a file add up to the content that the call writes, or are reset.",

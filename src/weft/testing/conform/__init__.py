@@ -21,6 +21,8 @@ from weft.testing.conform.reader import printable
 
 _MAX_SEEN = 600
 _STOP_SEQUENCES = ("chat", "messages", "gemini", "ollama")
+PROBED_WIRES = ("chat", "responses", "messages", "gemini", "ollama")
+"""The wires whose servers can be probed."""
 _TOOL_CHOICE = ("chat", "responses", "messages", "gemini")
 
 

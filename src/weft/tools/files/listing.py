@@ -15,6 +15,7 @@ from weft.tools.context import ToolContext
 from weft.tools.files.access import MAX_SECONDS, MAX_VISITED, path_subject, reads_all
 from weft.tools.files.pattern import Glob
 from weft.tools.function_tools import tool
+from weft.tools.result_cache import skip_cache
 from weft.tools.results import ToolFault, ToolOutput
 from weft.tools.workspace.base import PathFault, Workspace, WorkspaceEntry
 
@@ -131,6 +132,7 @@ class Walk:
                 return
             if self._deadline.passed:
                 self.cut = f"after {self._deadline.seconds:g} s"
+                skip_cache(self._workspace)
                 return
             yield entry
             if entry.kind == "folder" and level != self._depth and not is_skipped(entry.path):
@@ -152,7 +154,7 @@ class Walk:
             return []  # deleted in the meantime, or not readable
 
     def _listed(self, path: str) -> list[WorkspaceEntry]:
-        listing = self._workspace.list(path, depth=1)
+        listing = self._workspace.list(path, depth=1, sizes=False)
         if listing.cut:
             self.cut = "at a folder with too many files"
         return listing
@@ -185,6 +187,7 @@ _MAX_QUERY = 200
     access=reads_all,
     subjects=path_subject,
     summary=lambda arguments: f"List {arguments.get('path') or 'the workspace'}",
+    pure=True,
     idempotent=True,
 )
 def list_files(ctx: ToolContext, path: str = "", depth: Annotated[int, msgspec.Meta(ge=1, le=20)] = 2) -> ToolOutput:
@@ -219,6 +222,7 @@ def _listed(entry: WorkspaceEntry) -> str:
     effect="read",
     access=reads_all,
     summary=lambda arguments: f"Glob {arguments['pattern']}",
+    pure=True,
     idempotent=True,
 )
 def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
@@ -253,6 +257,7 @@ def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
     effect="read",
     access=reads_all,
     summary=lambda arguments: f"Find {arguments['query']}",
+    pure=True,
     idempotent=True,
 )
 def find_file(query: str, ctx: ToolContext) -> ToolOutput:

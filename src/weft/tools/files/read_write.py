@@ -124,6 +124,7 @@ def _read_summary(arguments: JsonObject) -> str:
     subjects=lambda arguments: path_subjects(named_paths(arguments)),
     summary=_read_summary,
     max_output=ALL_CHARACTERS + 20_000,
+    pure=True,
     idempotent=True,
 )
 def read_file(

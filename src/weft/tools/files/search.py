@@ -16,6 +16,7 @@ from weft.tools.files.listing import Deadline, Walk, is_inside_skipped, order
 from weft.tools.files.pattern import Expression, Glob
 from weft.tools.files.ripgrep import Ripgrep
 from weft.tools.function_tools import tool
+from weft.tools.result_cache import MAX_ACCESSES, WatchedWorkspace, skip_cache
 from weft.tools.results import ToolOutput
 from weft.tools.workspace.base import PathFault, Workspace, decode_text, is_temporary, is_usable_path
 
@@ -139,6 +140,7 @@ def _summary(arguments: JsonObject) -> str:
     subjects=path_subject,
     summary=_summary,
     max_output=MAX_SHOWN + 10_000,
+    pure=True,
     idempotent=True,
 )
 def search_files(
@@ -169,6 +171,7 @@ def search_files(
     walk = Walk(ctx.workspace, path, deadline=deadline)
     names = None
     if can_narrow(ctx.workspace, walk):
+        _record_tree(ctx.workspace, walk.start)
         narrowed = Ripgrep(ctx.workspace.root)
         names = narrowed.candidates(pattern, walk.start, ignore_case=ignore_case, deadline=deadline)
     files = _walked(walk) if names is None else _named(names, walk.start)
@@ -186,6 +189,18 @@ def search_files(
 def can_narrow(workspace: Workspace, walk: Walk) -> bool:
     """Return whether ripgrep may preselect files: on disk only, and not inside a skipped folder."""
     return not workspace.is_project and bool(workspace.root) and not walk.is_file and not walk.starts_skipped
+
+
+def _record_tree(workspace: Workspace, start: str) -> None:
+    """For the cache, record every file that ripgrep reads, since it does not read through the workspace."""
+    if not isinstance(workspace, WatchedWorkspace):
+        return
+    walk = Walk(workspace, start, deadline=Deadline(), most=MAX_ACCESSES)
+    for entry in walk:
+        if entry.kind == "file":
+            workspace.record_file(entry.path, MAX_TEXT)
+    if walk.cut:
+        skip_cache(workspace)
 
 
 def _walked(walk: Walk) -> Iterator[str]:
@@ -275,4 +290,5 @@ class _Search:
         return True
 
     def _stop_for_time(self) -> None:
+        skip_cache(self._workspace)
         self.notes.append(f"[Stopped after {self._deadline.seconds:g} s; name a path or glob to search less.]")

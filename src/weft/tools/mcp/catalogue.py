@@ -6,16 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import mcp_types as types
 from mcp import Client
 
-from weft.core.json import as_list, as_object, depth_of, encode
 from weft.core.messages import ToolDefinition
-from weft.tools.json_schema import compile_schema
+from weft.tools.foreign_schema import find_schema_problem
 from weft.tools.mcp.config import shorten
-from weft.tools.schema_budget import SchemaFault
 
 MAX_NAME = 64
 _SUFFIX = 8
@@ -49,8 +46,6 @@ def digest_of(original: str, definition: ToolDefinition) -> str:
 MAX_TOOLS = 500
 MAX_PAGES = 100
 MAX_DESCRIPTION = 8_000
-MAX_SCHEMA = 64 * 1024
-_MAX_DEPTH = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,28 +104,6 @@ def _listed(name: str, tool: types.Tool) -> ListedTool:
 
 
 def _problem(tool: types.Tool) -> str:
-    schema = tool.input_schema
     if not tool.name or len(tool.name) > 200:
         return "has a name of no use"
-    if schema.get("type") != "object":
-        return "has an input schema that is not of type object"
-    if depth_of(schema) > _MAX_DEPTH or len(encode(schema)) > MAX_SCHEMA:
-        return "has an input schema that is too large"
-    if _refers_outside(schema):
-        return "has an input schema that refers to another document"
-    try:
-        compile_schema(schema)
-    except SchemaFault as fault:
-        return f"has an input schema that is not valid ({shorten(str(fault).rstrip('.'), 200)})"
-    return ""
-
-
-def _refers_outside(schema: Any) -> bool:
-    pending = [schema]
-    while pending:
-        item = pending.pop()
-        for key, value in as_object(item).items():
-            if key in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str) and value[:1] != "#":
-                return True
-        pending += [*as_object(item).values(), *as_list(item)]
-    return False
+    return find_schema_problem(tool.input_schema)

@@ -7,7 +7,7 @@ import asyncio
 import binascii
 import logging
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -123,6 +123,10 @@ class ToolChange:
     what: Literal["added", "removed", "changed"]
 
 
+def _log_failure(fault: McpFault) -> None:
+    logging.getLogger("weft").warning("%s", fault)
+
+
 class McpServers:
     """Starts MCP servers, provides their tools, and stops them.
 
@@ -130,7 +134,9 @@ class McpServers:
     its server changes them, calls fail with `tool_changed` until the tool is read from `tools` and approved again.
     """
 
-    def __init__(self, configs: Iterable[McpServer]) -> None:
+    def __init__(self, configs: Iterable[McpServer], *, on_failure: Callable[[McpFault], object] | None = None) -> None:
+        self._on_failure = on_failure or _log_failure
+        """Called with the fault of each optional server that could not be started. It is logged by default."""
         self.failures: dict[str, McpFault] = {}
         """The faults of optional servers that could not be started, by server name."""
         self.changes: list[ToolChange] = []
@@ -172,7 +178,7 @@ class McpServers:
             if served.connection.server.required:
                 raise ConfigurationError(f"{fault} It is required: correct its configuration.") from None
             self.failures[served.name] = fault
-            logging.getLogger("weft").warning("%s", fault)
+            self._on_failure(fault)
 
 
 class _ServerTools:

@@ -16,7 +16,7 @@ import msgspec
 
 from weft.http1 import pool
 from weft.http1.connection import HttpReply
-from weft.http1.errors import ConnectionBroken, NetworkError, NoTls, Unreachable, UntrustedCertificate
+from weft.http1.errors import ConnectionBroken, NetworkError, NoTls, TlsRefused, Unreachable, UntrustedCertificate
 from weft.http1.request import Origin, tls_context
 from weft.http1.request import RequestTarget as Request
 from weft.tools.results import ToolFault
@@ -112,6 +112,8 @@ def describe_failure(error: Exception) -> str:
     match error:
         case UntrustedCertificate():
             return "its certificate is not valid for that name"
+        case TlsRefused():
+            return "it refused the secure connection"
         case NoTls():
             return "no secure connection could be made"
         case Unreachable():

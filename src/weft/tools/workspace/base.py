@@ -58,6 +58,8 @@ class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 OnChange = Callable[[Change], object]
+Identity = tuple[int, ...]
+"""Numbers of a file or folder on disk that change with its content or its names: device, inode, size, times."""
 
 
 class Workspace(Protocol):
@@ -87,8 +89,19 @@ class Workspace(Protocol):
 
     def exists(self, path: str) -> bool: ...
 
-    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Listing:
-        """List a folder, sorted by path, each folder before its entries. `depth=None` is unlimited."""
+    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True, sizes: bool = True) -> Listing:
+        """List a folder, sorted by path, each folder before its entries. `depth=None` is unlimited.
+
+        Without `sizes` the size of every entry is 0, which is faster on disk.
+        """
+        ...
+
+    def identity(self, path: str) -> Identity | None:
+        """Return the identity of a file or folder; None if a change could go unnoticed by it, or in memory."""
+        ...
+
+    def remember(self, path: str, digest: str) -> None:
+        """Mark a content as seen, as `read` does. `digest` is its SHA-256."""
         ...
 
     def write(self, path: str, content: str | bytes, *, on_change: OnChange, new: bool = False) -> Change | None:

@@ -14,6 +14,7 @@ import itertools
 import os
 import secrets
 import stat
+import time
 import weakref
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ from contextlib import contextmanager, suppress
 from weft.core.errors import ConfigurationError
 from weft.tools.workspace.base import (
     MAX_ENTRIES,
+    Identity,
     Listing,
     PathFault,
     WorkspaceEntry,
@@ -239,6 +241,8 @@ class _File:
 
 
 _TRIES = 16
+_CLOCK_STEP_NS = 3_000_000_000
+"""Two changes within this time may have the same time stamps: file systems count in steps of up to two seconds."""
 
 
 class DiskWorkspace(RevisionedWorkspace):
@@ -269,12 +273,12 @@ class DiskWorkspace(RevisionedWorkspace):
                 return False
             return True
 
-    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Listing:
+    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True, sizes: bool = True) -> Listing:
         """List a folder. Invalid names are left out; `.git` is listed without its entries."""
         path = normalize_path(path)
         with self._lock, as_path_faults(path):
             base = self._resolver.resolve_target(path) if path else ""
-            waiting = [(entry, 1) for entry in self._scan(path, base, hidden)] if depth != 0 else []
+            waiting = [(entry, 1) for entry in self._scan(path, base, hidden, sizes)] if depth != 0 else []
             cut = len(waiting) > MAX_ENTRIES
             waiting.reverse()
             entries: list[WorkspaceEntry] = []
@@ -284,23 +288,38 @@ class DiskWorkspace(RevisionedWorkspace):
                 if entry.kind != "folder" or level == depth or is_not_entered(entry.path.rpartition("/")[2]):
                     continue
                 try:
-                    below = self._scan(entry.path, _join(base, entry.path[len(path) :].lstrip("/")), hidden)
+                    real = _join(base, entry.path[len(path) :].lstrip("/"))
+                    below = self._scan(entry.path, real, hidden, sizes)
                 except OSError:
                     continue
                 waiting += [(child, level + 1) for child in reversed(below)]
             return Listing(entries, cut=cut or bool(waiting))
+
+    def identity(self, path: str) -> Identity | None:
+        """Return the identity of a file or folder; None if it changed so recently that its times may not show more."""
+        path = normalize_path(path)
+        with self._lock, as_path_faults(path):
+            fd = self._resolver.open_following_links(path, LOOK)
+            try:
+                found = os.fstat(fd)
+            finally:
+                os.close(fd)
+        changed = max(found.st_mtime_ns, found.st_ctime_ns)
+        if time.time_ns() - changed < _CLOCK_STEP_NS:
+            return None
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
     def close(self) -> None:
         with self._lock:
             self._finish()
             self._resolver.root = -1
 
-    def _scan(self, path: str, real: str, hidden: bool) -> Sequence[WorkspaceEntry]:
+    def _scan(self, path: str, real: str, hidden: bool, sizes: bool) -> Sequence[WorkspaceEntry]:
         """List one folder, sorted by name. `real` is its resolved path, `path` the prefix of the entries."""
         folder = self._resolver.open_without_links(real, FOLDER)
         try:
             with os.scandir(folder) as found:
-                entries = [_entry(path, item) for item in itertools.islice(found, 2 * MAX_ENTRIES)]
+                entries = [_entry(path, item, sizes) for item in itertools.islice(found, 2 * MAX_ENTRIES)]
         finally:
             os.close(folder)
         named = (entry for entry in entries if entry is not None)
@@ -366,7 +385,7 @@ def _content(path: str, fd: int, limit: int) -> bytes:
         os.close(fd)
 
 
-def _entry(folder: str, item: os.DirEntry[str]) -> WorkspaceEntry | None:
+def _entry(folder: str, item: os.DirEntry[str], sizes: bool) -> WorkspaceEntry | None:
     path = _join(folder, item.name)
     if is_temporary(item.name) or not is_usable_path(path):
         return None
@@ -376,6 +395,8 @@ def _entry(folder: str, item: os.DirEntry[str]) -> WorkspaceEntry | None:
         return WorkspaceEntry(path, "folder")
     if not item.is_file(follow_symlinks=False):
         return WorkspaceEntry(path, "other")
+    if not sizes:
+        return WorkspaceEntry(path, "file")
     try:
         return WorkspaceEntry(path, "file", item.stat(follow_symlinks=False).st_size)
     except FileNotFoundError:

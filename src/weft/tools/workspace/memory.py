@@ -42,7 +42,7 @@ class MemoryWorkspace(RevisionedWorkspace):
         with self._lock:
             return not path or path in self._files or self._is_folder(path)
 
-    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True) -> Listing:
+    def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True, sizes: bool = True) -> Listing:
         path = normalize_path(path)
         start = f"{path}/" if path else ""
         with self._lock:
@@ -60,7 +60,9 @@ class MemoryWorkspace(RevisionedWorkspace):
                         break
                     at = start + "/".join(names[:level])
                     found[at] = (
-                        WorkspaceEntry(at, "folder") if level < len(names) else WorkspaceEntry(at, "file", len(content))
+                        WorkspaceEntry(at, "folder")
+                        if level < len(names)
+                        else WorkspaceEntry(at, "file", len(content) if sizes else 0)
                     )
                     if is_not_entered(name):
                         break

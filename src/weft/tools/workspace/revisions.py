@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from weft.tools.workspace.base import (
     Change,
     FileEdit,
+    Identity,
     OnChange,
     PathFault,
     decode_text,
@@ -52,6 +53,10 @@ class RevisionLog:
     def mark_seen(self, path: str, content: bytes | None) -> None:
         """Record that the session has read or written this content."""
         self._seen[path] = digest(content)
+
+    def mark_digest(self, path: str, content_digest: str) -> None:
+        """Record that the session was shown the content of this SHA-256."""
+        self._seen[path] = content_digest
 
     def mark_missing(self, path: str) -> None:
         """Record that the file does not exist, if the session had seen it."""
@@ -189,6 +194,15 @@ class RevisionedWorkspace(ABC):
             if remember:
                 self._revisions.mark_seen(path, content)
             return content
+
+    def identity(self, path: str) -> Identity | None:
+        """Files in memory have none."""
+        normalize_path(path)
+        return None
+
+    def remember(self, path: str, digest: str) -> None:
+        with self._lock:
+            self._revisions.mark_digest(_file(path), digest)
 
     def read_text(self, path: str, *, limit: int | None = None, remember: bool = True) -> str:
         return require_text(path, self.read(path, limit=limit, remember=remember))

@@ -1,0 +1,77 @@
+"""`weft acp`: the coding assistant in an editor, over the Agent Client Protocol."""
+
+import argparse
+import asyncio
+import logging
+import sys
+
+from weft.cli.chat.session import KIND
+from weft.cli.options import add_options
+from weft.cli.own_tools import builtin_names, open_own_tools
+from weft.cli.run import NO_MODEL, default_model, named_model, require_key
+from weft.cli.sessions import open_sessions
+from weft.core.errors import ConfigurationError
+from weft.core.turn import Reason
+from weft.server.models import KnownModels
+from weft.sessions.settings import SessionSettings
+from weft.tools.builtin import named_tools
+from weft.tools.permissions import Permissions
+from weft.tools.shell.sandbox import Sandbox
+
+EXAMPLES = """examples:
+  weft acp                                         started by an editor such as Zed, JetBrains or Neovim
+  weft acp --model openai/gpt-5.2 --permissions auto
+  weft acp --terminal editor                       run commands in the editor's terminal, without the sandbox
+
+Standard input and output carry the protocol; messages for people go to standard error. docs/acp.md has the
+settings of each editor. The sessions are those of `weft chat`."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, "acp")
+
+
+def run(options: argparse.Namespace) -> int:
+    if sys.stdin.isatty():
+        raise ConfigurationError("weft acp is started by an editor; to talk in this terminal use `weft chat`.")
+    logging.basicConfig(level=options.log.upper(), format="%(asctime)s %(name)s %(message)s", stream=sys.stderr)
+    models = KnownModels(options.model, {options.model: named_model(options)} if options.base_url else {})
+    settings = SessionSettings(
+        model=options.model or "",
+        tools=builtin_names(options.tools),
+        instructions=options.system,
+        permissions=options.permissions,
+        rules=options.rule,
+        reasoning=Reason(effort=options.effort) if options.effort else None,
+        cache=options.cache,
+    )
+    sandbox = Sandbox(unsandboxed=options.unsandboxed)
+    Permissions(settings.permissions, settings.rules)
+    named_tools(settings.tools, sandbox)
+    asyncio.run(_serve(options, models, settings, sandbox))
+    return 0
+
+
+async def _serve(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
+    from weft.server.acp.agent import EditorAgent, EditorOptions
+    from weft.server.acp.serve import serve_editor
+
+    def check_model(name: str) -> None:
+        if not name:
+            raise ConfigurationError(NO_MODEL)
+        if name.startswith("local/"):
+            raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
+        require_key(models, name)
+
+    async with open_own_tools(options) as own, open_sessions(options.data) as sessions:
+        chosen = EditorOptions(
+            kind=KIND,
+            settings=settings,
+            check_model=check_model,
+            default_model=lambda: default_model(models),
+            own_tools=own.tools,
+            problems=tuple(own.problems),
+            use_files=options.editor_files,
+            use_terminal=options.terminal == "editor",
+        )
+        await serve_editor(EditorAgent(sessions, models, sandbox, chosen))

@@ -1,0 +1,198 @@
+"""`/api/chat`: a page's own loop, and the Vercel AI SDK over HTTP.
+
+`useChat` posts its UI messages. A response ends where a call waits for an approval or for a tool of the page; the page
+posts its answers inside the last message, and the next response continues that message.
+"""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from weft.core.errors import ConfigurationError
+from weft.core.events import ExchangeRequest, SessionRewound
+from weft.core.json import JsonObject, as_objects
+from weft.core.message_forms import system_texts
+from weft.dialects.ai_sdk import AISDKDialect
+from weft.dialects.dialect import Dialect
+from weft.dialects.ui_messages import ClientAnswers, UIMessageBuilder, from_ui_messages, read_answers, user_ui_message
+from weft.server.ai_sdk_socket import ChatSocket
+from weft.server.client_bodies import json_response, read_body, read_conversation_messages, read_tools, text_field
+from weft.server.client_conversation import (
+    ClientConversation,
+    continue_exchange,
+    list_sessions,
+    require_model,
+    start_in_conversation,
+)
+from weft.server.context import ServerContext
+from weft.server.conversation import cancel_exchange
+from weft.server.errors import ApiError
+from weft.server.exchange_stream import ExchangeFrames, ExchangePart, ExchangeStreamResponse
+from weft.server.operations import caller_of
+from weft.server.sse import require_dialect
+from weft.sessions.store import SessionInfo, iterate_events
+
+KIND = "ai-sdk"
+
+
+class ChatRoutes:
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[BaseRoute]:
+        return [
+            Route("/api/chat", self.chat, methods=["POST"]),
+            WebSocketRoute("/api/chat/ws", self.socket),
+            Route("/api/chat/{name}", self.messages, methods=["GET"]),
+            Route("/api/chat/{name}/stream", self.resume, methods=["GET"]),
+            Route("/api/chat/{name}/stop", self.stop, methods=["POST"]),
+        ]
+
+    async def chat(self, request: Request) -> Response:
+        body = await read_body(request)
+        is_ui = any("parts" in message for message in as_objects(body["messages"]))
+        dialect = _requested_dialect(request) or (KIND if is_ui else "loop")
+        require_dialect(dialect, "")  # fails before a session is created
+        info, frames = await self.start(caller_of(request).owner, body, dialect)
+        return ExchangeStreamResponse(self._context, caller_of(request), info, frames)
+
+    async def start(self, owner: str, body: JsonObject, dialect: str) -> tuple[SessionInfo, ExchangeFrames]:
+        """Start or continue the exchange that a body asks for."""
+        messages = as_objects(body["messages"])
+        is_ui = any("parts" in message for message in messages)
+        if dialect != KIND and body.get("tools"):
+            raise ApiError("invalid", f"A client of the dialect {dialect} cannot run tools; the agent has its own.")
+        name = text_field(body, "id")
+        answers = read_answers(messages[-1]) if is_ui and messages[-1].get("role") == "assistant" else None
+        if answers is not None:
+            continued = await self._continue(owner, name, answers)
+            if continued is not None:
+                return continued
+            _check_answers(answers)
+        try:
+            plain = from_ui_messages(messages) if is_ui else messages
+        except ConfigurationError as error:
+            raise ApiError("invalid", str(error)) from None
+        *history, message = read_conversation_messages(plain)
+        conversation = ClientConversation(
+            owner=owner,
+            kind=dialect,
+            name=name,
+            history=history,
+            system=system_texts(plain),
+            model=require_model(self._context, text_field(body, "model") or ""),
+            tools=read_tools(body) if dialect == KIND else None,
+        )
+        goes_back = is_ui and (body.get("trigger") == "regenerate-message" or bool(body.get("messageId")))
+        is_new = is_ui and not goes_back and answers is None
+        request_id = text_field(messages[-1], "id") if is_new else None
+        info, accepted, _ = await start_in_conversation(
+            self._context, conversation, message, request_id=request_id, rewinds=goes_back and answers is None
+        )
+        begin = 0 if accepted.state == "repeated" else info.last_seq
+        message_id = text_field(messages[-1], "id") if answers is not None else None
+        part = ExchangePart(accepted.exchange, begin, pause_from=await self._end_of(info, accepted.state))
+        return info, ExchangeFrames(self._open_dialect(dialect, info, message_id), part)
+
+    async def _continue(
+        self, owner: str, name: str | None, answers: ClientAnswers
+    ) -> tuple[SessionInfo, ExchangeFrames] | None:
+        conversation = ClientConversation(owner=owner, kind=KIND, name=name)
+        for info in reversed(await list_sessions(self._context, conversation)):
+            dialect = AISDKDialect(info.id)
+            part = await continue_exchange(self._context, info, answers, dialect)
+            if part is not None:
+                return info, ExchangeFrames(dialect, part)
+        return None
+
+    def _open_dialect(self, name: str, info: SessionInfo, message: str | None) -> Dialect:
+        return AISDKDialect(info.id, message=message) if name == KIND else require_dialect(name, info.id)
+
+    async def _end_of(self, info: SessionInfo, state: str) -> int:
+        """The seq from which on a pause ends the response. A repeated response shows what was answered meanwhile."""
+        return (await self._context.sessions.store.info(info.id)).last_seq if state == "repeated" else 0
+
+    # --- a chat by its name ------------------------------------------------------------------------------------------
+
+    async def resume(self, request: Request) -> Response:
+        """The stream of a running chat, for a page that was reloaded; 204 if nothing runs."""
+        found = await self.find_running(caller_of(request).owner, request.path_params["name"])
+        if found is None:
+            return Response(status_code=204)
+        return ExchangeStreamResponse(self._context, caller_of(request), *found)
+
+    async def find_running(self, owner: str, name: str) -> tuple[SessionInfo, ExchangeFrames] | None:
+        for info in reversed(await self._sessions_of(owner, name)):
+            session = self._context.open_sessions.find_open(info.id)
+            current = session.engine.current if session is not None else None
+            if session is not None and current is not None:
+                await session.flush()
+                part = ExchangePart(current.id, 0, pause_from=session.bus.seq)
+                return info, ExchangeFrames(AISDKDialect(info.id), part)
+        return None
+
+    async def stop(self, request: Request) -> Response:
+        """Cancel what runs in a chat."""
+        cancelled = await self.cancel(caller_of(request).owner, request.path_params["name"])
+        return json_response({"cancelled": cancelled})
+
+    async def cancel(self, owner: str, name: str) -> bool:
+        done = [
+            (await cancel_exchange(self._context, info, None, "The user stopped it.")).cancelled
+            for info in await self._sessions_of(owner, name)
+        ]
+        return any(done)
+
+    async def messages(self, request: Request) -> Response:
+        """The UI messages of a chat, or of any session by its id."""
+        owner, name = caller_of(request).owner, request.path_params["name"]
+        sessions = await self._sessions_of(owner, name)
+        info = sessions[-1] if sessions else await self._context.open_sessions.find_info(owner, name)
+        return json_response({"id": name, "session": info.id, "messages": await self._ui_messages(info)})
+
+    async def _sessions_of(self, owner: str, name: str) -> list[SessionInfo]:
+        return await list_sessions(self._context, ClientConversation(owner=owner, kind=KIND, name=name))
+
+    async def _ui_messages(self, info: SessionInfo) -> list[JsonObject]:
+        """Fold the log of a session into UI messages, each with the seq of its exchange's end."""
+        dialect, builder = AISDKDialect(info.id), UIMessageBuilder()
+        messages: list[tuple[int, JsonObject]] = []
+        async for event in iterate_events(self._context.sessions.store, info.id):
+            match event.data:
+                case SessionRewound(seq=seq):
+                    messages, builder = [each for each in messages if each[0] <= seq], UIMessageBuilder()
+                case ExchangeRequest(message=message, client_request_id=request) if event.session == info.id:
+                    if message.role == "user":
+                        messages.append((event.seq, user_ui_message(message, request or f"{event.exchange}-request")))
+                    builder = UIMessageBuilder()
+                case _:
+                    pass
+            for frame in dialect.feed(event):
+                builder.feed(frame)
+            if builder.message is not None and (not messages or messages[-1][1] is not builder.message):
+                messages.append((event.seq, builder.message))
+        return [message for _, message in messages]
+
+    async def socket(self, websocket: WebSocket) -> None:
+        await ChatSocket(self._context, caller_of(websocket), websocket, self).run()
+
+
+def _check_answers(answers: ClientAnswers) -> None:
+    """Raise unless the conversation can continue from the client's messages alone."""
+    if answers.decisions and not answers.results:
+        raise ApiError("conflict", "The approval is not open any more; send the request again.")
+    if not answers.results:
+        raise ApiError("invalid", "The last message must be the request, of role 'user'; put it at the end.")
+
+
+def _requested_dialect(request: Request) -> str | None:
+    """The dialect that a client names, in the query or as a parameter of the Accept header."""
+    named = request.query_params.get("dialect")
+    if named:
+        return named
+    for part in request.headers.get("accept", "").split(";"):
+        key, _, value = part.strip().partition("=")
+        if key.lower() == "dialect" and value:
+            return value.strip('"')
+    return None

@@ -1,0 +1,130 @@
+"""Reads the bodies of clients of other protocols: their JSON, their messages and their pictures."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from weft.core.errors import ConfigurationError
+from weft.core.json import JsonObject, as_list, as_object, as_objects, encode, loads
+from weft.core.message_forms import read_messages
+from weft.core.messages import File, Image, Message, ToolDefinition, ToolResult
+from weft.dialects.ui_messages import NO_RESULT
+from weft.server.conversation import sniff_image
+from weft.server.errors import ApiError
+from weft.server.operations import require_json
+from weft.tools.client_tools import read_client_tools
+
+
+async def read_body(request: Request) -> JsonObject:
+    """Read a JSON object with a list of messages."""
+    require_json(request)
+    data = await request.body()
+    try:
+        body: Any = loads(data)
+        if b"\\u" in data:
+            msgspec.json.encode(body)  # an unpaired surrogate can be decoded, but not stored
+    except UnicodeEncodeError:
+        raise
+    except ValueError as error:
+        raise ApiError("invalid", f"The body is no JSON: {str(error)[:200]}.") from None
+    return check_body(body)
+
+
+def check_body(body: Any) -> JsonObject:
+    if not isinstance(body, dict) or not isinstance(body.get("messages"), list):  # pyright: ignore[reportUnknownMemberType]
+        raise ApiError("invalid", "The body is an object with a list of messages.")
+    if len(as_objects(as_object(body)["messages"])) != len(as_object(body)["messages"]):
+        raise ApiError("invalid", "Each message is an object.")
+    return as_object(body)
+
+
+def text_field(body: JsonObject, name: str) -> str | None:
+    value = body.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def read_conversation_messages(messages: Sequence[JsonObject]) -> list[Message]:
+    """Convert the messages of a client. The last one is a request or the results of calls."""
+    try:
+        read = read_messages(messages)
+    except ConfigurationError as error:
+        raise ApiError("invalid", str(error)) from None
+    if not read or read[-1].role == "assistant":
+        raise ApiError("invalid", "The last message must be the request, of role 'user'; put it at the end.")
+    if not read[-1].content:
+        raise ApiError("invalid", "The last message is empty.")
+    _check_media(read[-1])
+    return _with_all_results(read)
+
+
+def _with_all_results(messages: Sequence[Message]) -> list[Message]:
+    """Add a result for every call that the client has none for: a model accepts no call without one."""
+    complete: list[Message] = []
+    for number, message in enumerate(messages):
+        following = messages[number + 1] if number + 1 < len(messages) else None
+        if message.role == "tool" and not (complete and complete[-1].tool_calls):
+            raise ApiError("invalid", f"Message {number} holds results, but the message before it has no calls.")
+        complete.append(message)
+        if not message.tool_calls:
+            continue
+        if following is not None and following.role == "tool":
+            _check_calls(following, message, number + 1)
+        given = following.content if following is not None and following.role == "tool" else []
+        known = {block.id for block in given if isinstance(block, ToolResult)}
+        missing = [
+            ToolResult(id=call.id, name=call.name, status="cancelled", content=NO_RESULT)
+            for call in message.tool_calls
+            if call.id not in known
+        ]
+        if missing and following is not None and following.role == "tool":
+            raise ApiError("invalid", f"The call {missing[0].id[:80]!r} has no result; answer all calls of a message.")
+        if missing:
+            complete.append(Message(role="tool", content=[*missing]))
+    return complete
+
+
+def _check_calls(results: Message, asked: Message, number: int) -> None:
+    """Raise unless each result is the only one of a call in the message before it."""
+    calls = {call.id for call in asked.tool_calls}
+    for block in results.content:
+        if isinstance(block, ToolResult) and block.id not in calls:
+            why = f"Message {number} holds a result of {block.id[:80]!r}, which the message before it did not call, "
+            raise ApiError("invalid", f"{why}or holds it twice.")
+        calls.discard(block.id if isinstance(block, ToolResult) else "")
+
+
+def _check_media(message: Message) -> None:
+    for block in message.content:
+        if not isinstance(block, Image | File):
+            continue
+        if block.data is not None:
+            try:
+                raw = base64.b64decode(block.data, validate=True)
+            except ValueError:
+                raise ApiError("invalid", "The data of a picture or file is not base64.") from None
+            if isinstance(block, Image):
+                sniff_image(raw)
+        elif block.url is None or not block.url.startswith(("https://", "http://")):
+            raise ApiError(
+                "invalid", "A picture or file is a data: address, or one that begins with https:// or http://."
+            )
+
+
+def read_tools(body: JsonObject, name: str = "tools") -> list[ToolDefinition] | None:
+    """The client's own tools; None if the body does not name any."""
+    if body.get(name) is None:
+        return None
+    if not isinstance(body[name], list):
+        raise ApiError("invalid", f"{name} is a list of tools.")
+    try:
+        return read_client_tools(as_list(body[name]))
+    except ConfigurationError as error:
+        raise ApiError("invalid", str(error)) from None
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(encode(data), status, dict(headers or {}), "application/json")

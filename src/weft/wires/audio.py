@@ -1,0 +1,69 @@
+"""Audio in requests: Chat Completions and Gemini have a form for it, the other APIs have none.
+
+A request whose newest message holds audio that the API cannot carry is refused before it is sent. Older audio, and
+audio in the result of a tool, becomes a note in the text, so that a conversation can continue with another model.
+"""
+
+from collections.abc import Sequence
+
+from weft.core.errors import InvalidRequest
+from weft.core.json import JsonObject
+from weft.core.messages import Block, File, Message
+
+_FORMATS = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/vnd.wave": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
+}
+"""The formats of Chat Completions by media type. https://platform.openai.com/docs/guides/audio"""
+
+
+def is_audio(block: Block) -> bool:
+    return isinstance(block, File) and block.media_type.lower().startswith("audio/")
+
+
+def encode_chat_audio(file: File) -> JsonObject | None:
+    """Encode audio for Chat Completions; None if it has another format, or only a URL."""
+    kind = _FORMATS.get(_media_type(file))
+    if kind is None or not file.data:
+        return None
+    return {"type": "input_audio", "input_audio": {"data": file.data, "format": kind}}
+
+
+def describe_unsent(file: File) -> str:
+    """Return the text that stands for audio that the API cannot carry."""
+    return f"[not sent: {file.media_type} {file.url or file.name or ''}".rstrip() + "]"
+
+
+def check_audio(wire: str, messages: Sequence[Message]) -> None:
+    """Refuse the newest user messages if they hold audio that the wire cannot carry."""
+    for message in reversed(messages):
+        if message.role == "assistant":
+            return
+        for block in message.content:
+            if isinstance(block, File) and is_audio(block):
+                _check(wire, block)
+
+
+def _check(wire: str, file: File) -> None:
+    match wire:
+        case "gemini":
+            return
+        case "chat":
+            if encode_chat_audio(file) is None:
+                given = "audio by URL" if file.url else _media_type(file)
+                raise InvalidRequest(
+                    f"The chat wire carries audio as WAV or MP3 data and not {given}; convert it, or use Gemini."
+                )
+        case _:
+            raise InvalidRequest(
+                f"The {wire} wire carries no audio; send a transcript, or use a model over the chat or gemini wire, "
+                "such as openai-chat/gpt-4o-audio-preview."
+            )
+
+
+def _media_type(file: File) -> str:
+    return file.media_type.lower().partition(";")[0].strip()

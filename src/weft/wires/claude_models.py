@@ -1,0 +1,23 @@
+"""The limits and abilities of Claude models, read from their names."""
+
+import re
+
+_VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
+
+
+def model_version(model: str) -> tuple[int, int]:
+    found = _VERSION.search(model)
+    return (int(found[1]), int(found[2] or 0)) if found else (99, 0)
+
+
+def is_adaptive(model: str) -> bool:
+    """Models from 4.6 on choose themselves how much to think."""
+    return model_version(model) >= (4, 6)
+
+
+def default_max_tokens(model: str) -> int:
+    """The API requires a limit. This one is as large as all models of the family accept."""
+    version = model_version(model)
+    if version < (3, 5):
+        return 4096
+    return 8192 if version < (3, 7) else 32000

@@ -1,0 +1,91 @@
+"""Clients from their registries, installed once into a cache of the user, and run in processes of their own.
+
+A test is skipped with the reason where a registry cannot be reached.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_NODE = Path(__file__).parent / "node"
+_SECONDS = 300
+
+
+def _cache(name: str) -> Path:
+    base = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    folder = base / "weft-tests" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _install(folder: Path, *commands: Sequence[str]) -> None:
+    """Run the commands that install packages into a folder, unless they were installed before."""
+    if (folder / "installed").exists():
+        return
+    for command in commands:
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            pytest.skip(f"{command[0]} got no answer from its registry within {_SECONDS} s")
+        if done.returncode:
+            pytest.skip(f"the packages of the client cannot be fetched: {done.stderr[-300:]}")
+    (folder / "installed").touch()
+
+
+def node_folder() -> Path:
+    """The folder with the node packages and the scripts of the tests."""
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        pytest.skip("node and npm are not installed")
+    folder = _cache(f"node-{sha256((_NODE / 'package-lock.json').read_bytes()).hexdigest()[:16]}")
+    for file in _NODE.iterdir():
+        if file.is_file() and (not (folder / file.name).exists() or file.suffix == ".mjs"):
+            shutil.copy(file, folder / file.name)
+    _install(folder, ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+    return folder
+
+
+def python_folder(*packages: str) -> Path:
+    """The `bin` of an environment with Python packages."""
+    key = sha256("\n".join([sys.version, *packages]).encode()).hexdigest()[:16]
+    folder = _cache(f"python-{key}")
+    _install(
+        folder,
+        [sys.executable, "-m", "venv", "env"],
+        ["env/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
+    )
+    return folder / "env" / "bin"
+
+
+async def run_node(script: str, *arguments: Any) -> list[Any]:
+    """Run a script with arguments as JSON. Returns the lines that it prints."""
+    folder = await asyncio.to_thread(node_folder)
+    texts = [json.dumps(argument) for argument in arguments]
+    return [json.loads(line) for line in await run_process("node", str(folder / script), *texts)]
+
+
+async def run_process(*command: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> list[str]:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+    )
+    try:
+        async with asyncio.timeout(120):
+            out, err = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    assert process.returncode == 0, err.decode()[-3000:]
+    return out.decode().splitlines()

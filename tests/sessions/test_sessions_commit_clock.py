@@ -1,0 +1,210 @@
+"""When deltas are stored: at once if somebody watches, together where they come together."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import pytest
+from sessions_bench import leased, log_of, types_of
+
+from weft.agent.bus import EventBus
+from weft.core.envelope import Event
+from weft.core.events import ConversationStart, TextDelta
+from weft.providers.scripted import ScriptedModel
+from weft.server.event_stream import EventHub
+from weft.sessions.commit_clock import PAUSE, CommitClock, clock_of
+from weft.sessions.memory import MemoryStore
+from weft.sessions.recorder import DelegateLogs, EventRecorder
+from weft.sessions.sessions import Sessions
+from weft.sessions.store import Lease, SessionInfo
+
+NEVER = 3600.0
+
+
+class ManualLoop:
+    """The clock and the timers of a loop, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self._calls: list[tuple[float, Callable[[], object]]] = []
+
+    def time(self) -> float:
+        return self.now
+
+    def call_soon(self, call: Callable[..., object], *given: object) -> None:
+        self.call_later(0.0, call, *given)
+
+    def call_later(self, delay: float, call: Callable[..., object], *given: object) -> None:
+        self._calls.append((self.now + delay, lambda: call(*given)))
+
+    def advance(self, seconds: float = 0.0) -> None:
+        self.now += seconds
+        due = [call for time, call in self._calls if time <= self.now]
+        self._calls = [each for each in self._calls if each[0] > self.now]
+        for call in due:
+            call()
+
+
+class CountingStore(MemoryStore):
+    """Counts the events of each commit, and can hold commits up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commits: list[list[str]] = []
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
+        self.commits.append(types_of(events))
+        await self.free.wait()
+        await super().append(lease, events, blobs)
+
+
+class Recording:
+    def __init__(self, store: CountingStore, lease: Lease) -> None:
+        self.store = store
+        self.bus = EventBus(lease.session)
+        self.recorder = EventRecorder(
+            store,
+            lease,
+            self.bus,
+            titled=True,
+            attach=lambda _: {},
+            on_failure=lambda _: None,
+            delegates=DelegateLogs(store, SessionInfo(id=lease.session)),
+        )
+        self.bus.attach_sink(self.recorder, seq=0, epoch=lease.epoch, now=0.0)
+
+    def publish_delta(self) -> None:
+        self.bus.publish(TextDelta(0, "b", "Hi"))
+
+
+@pytest.fixture
+async def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
+    """No timer ends within a test: what is stored is stored because of an event."""
+    monkeypatch.setattr("weft.sessions.recorder.DELAY", NEVER)
+    monkeypatch.setattr("weft.sessions.commit_clock.PAUSE", NEVER)
+    store = CountingStore()
+    return Recording(store, await leased(store))
+
+
+async def _work() -> None:
+    """Let everything run that waits for no timer."""
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+def _clock() -> tuple[CommitClock, ManualLoop, asyncio.AbstractEventLoop]:
+    loop = ManualLoop()
+    return CommitClock(), loop, cast(asyncio.AbstractEventLoop, loop)
+
+
+def test_after_a_pause_a_commit_begins_at_once() -> None:
+    clock, loop, as_loop = _clock()
+    commits: list[float] = []
+    times: list[float] = []
+    for _ in range(3):
+        times.append(loop.now)
+        clock.add(as_loop, lambda: commits.append(loop.now))
+        assert len(commits) < len(times)
+        loop.advance()
+        loop.advance(2 * PAUSE)
+    assert commits == times
+
+
+def test_sessions_whose_deltas_come_within_a_pause_commit_together() -> None:
+    clock, loop, as_loop = _clock()
+    commits: list[tuple[str, float]] = []
+    calls = {name: (lambda name=name: commits.append((name, loop.now))) for name in "abc"}
+    clock.add(as_loop, calls["a"])
+    loop.advance()
+    for name in "bcb":  # twice is once
+        clock.add(as_loop, calls[name])
+    loop.advance(PAUSE / 2)
+    assert commits == [("a", 100.0)]
+    loop.advance(PAUSE)
+    assert commits[1:] == [("b", loop.now), ("c", loop.now)]
+    loop.advance(10 * PAUSE)
+    assert len(commits) == 3
+
+
+async def test_the_sessions_of_a_loop_share_a_clock() -> None:
+    loop = asyncio.get_running_loop()
+    assert clock_of(loop) is clock_of(loop)
+
+
+async def test_a_delta_that_a_reactor_wants_is_stored_at_once(recording: Recording) -> None:
+    seen: list[Event] = []
+    recording.bus.subscribe(seen.append, types=["text_delta"])
+    recording.publish_delta()
+    assert seen == []
+    await _work()
+    assert seen == await log_of(recording.store, "ses_a")
+    assert len(seen) == 1
+
+
+async def test_a_delta_that_nobody_wants_waits_for_the_next_event_with_structure(recording: Recording) -> None:
+    recording.bus.subscribe(lambda _: None, types=["exchange_response"])
+    for _ in range(5):
+        recording.publish_delta()
+        await _work()
+    assert recording.store.commits == []
+    recording.bus.publish(ConversationStart())
+    await _work()
+    assert recording.store.commits == [["text_delta"] * 5 + ["conversation_start"]]
+
+
+async def test_the_readers_of_a_hub_decide_whether_deltas_wait(recording: Recording) -> None:
+    hub = EventHub("ses_a")
+    recording.recorder.on_stored(hub.add, lambda: hub.readers > 0)
+    recording.publish_delta()
+    await _work()
+    assert recording.store.commits == []
+    await recording.recorder.flush()
+    position = hub.subscribe()
+    recording.publish_delta()
+    await _work()
+    assert recording.store.commits == [["text_delta"], ["text_delta"]]
+    assert [entry.event.seq for entry in hub.since(position) or ()] == [2]
+
+
+async def test_deltas_that_come_during_a_commit_share_the_next_one(
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weft.sessions.commit_clock.PAUSE", 0.0)
+    recording.bus.subscribe(lambda _: None)
+    recording.store.free.clear()
+    for _ in range(7):
+        recording.publish_delta()
+        await _work()
+    assert recording.store.commits == [["text_delta"]]
+    recording.store.free.set()
+    await _work()
+    assert recording.store.commits == [["text_delta"], ["text_delta"] * 6]
+
+
+async def test_watched_deltas_within_a_pause_wait_for_its_end_or_for_an_event_with_structure(
+    recording: Recording,
+) -> None:
+    recording.bus.subscribe(lambda _: None)
+    for _ in range(4):
+        recording.publish_delta()
+        await _work()
+    assert recording.store.commits == [["text_delta"]]
+    recording.bus.publish(ConversationStart())
+    await _work()
+    assert recording.store.commits[1:] == [["text_delta"] * 3 + ["conversation_start"]]
+
+
+async def test_a_session_that_only_runs_does_not_count_as_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No part of a session wants every delta itself: else all commits of the server would be small."""
+    monkeypatch.setattr("weft.sessions.recorder.DELAY", NEVER)
+    monkeypatch.setattr("weft.sessions.commit_clock.PAUSE", 0.0)
+    store = CountingStore()
+    info = await Sessions(store).create()
+    model = ScriptedModel(["Hello there, all of you."], piece=2, pause=0.001)
+    async with await Sessions(store).open(info.id, model=model) as session:
+        await session.run("Go.")
+    deltas = [types.count("text_delta") for types in store.commits if "text_delta" in types]
+    assert sum(deltas) == 12
+    assert len(deltas) <= 2, "the first one may be stored with the events before it"
