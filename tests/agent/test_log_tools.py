@@ -329,12 +329,13 @@ async def test_cancelled_and_what_was_done_before() -> None:
     log.prove()
 
 
-async def test_too_much_is_cut_in_the_middle_and_marked() -> None:
+async def test_too_much_is_paged_and_marked() -> None:
     result, _ = await played([call("says_much")], "Done.", tools=EVERY)
     (found,) = results_of(result.messages)
     assert found.truncated
     assert len(found.text) < 70_000
-    assert "240,000 characters left out" in found.text
+    assert found.whole is not None
+    assert found.whole.characters == 300_000
 
 
 async def test_calls_of_a_discarded_attempt_never_run() -> None:

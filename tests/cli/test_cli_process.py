@@ -137,11 +137,11 @@ async def test_the_demonstration() -> None:
     assert (ran.code, ran.err) == (0, "")
     for wire in ("chat", "responses", "messages", "gemini", "ollama"):
         assert f"── {wire} " in ran.out
-    assert ran.out.count("The page is there, with today's weather.") == 5
-    assert ran.out.count("→ create_file <!doctype html>") == 5
-    assert ran.out.count("<p>3 °C and snow: take a warm coat.</p>") == 5
-    assert ran.out.count("✎ index.html, revision 2") == 5
-    assert ran.out.count("A page about Oslo, and its weather.") == 5
+    assert ran.out.count("The page is there, with today's weather.") == 8
+    assert ran.out.count("→ create_file <!doctype html>") == 8
+    assert ran.out.count("<p>3 °C and snow: take a warm coat.</p>") == 8
+    assert ran.out.count("✎ index.html, revision 2") == 8
+    assert ran.out.count("A page about Oslo, and its weather.") == 8
 
 
 def test_the_terminal_libraries_are_loaded_by_a_conversation_alone() -> None:

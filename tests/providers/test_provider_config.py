@@ -170,7 +170,7 @@ def test_an_unknown_key(line: str, words: str) -> None:
         (MINE.replace('"chat"', "1"), "wire"),
         (MINE.replace('wire = "chat"\n', ""), "wire"),
         (MINE.replace('base_url = "https://models.test/v1"\n', ""), "base_url"),
-        (MINE.replace('"chat"', '"telegraph"'), "wire must be one of chat, gemini,"),
+        (MINE.replace('"chat"', '"telegraph"'), "wire must be one of bedrock-messages, chat,"),
         (MINE + 'auth = "basic"\n', "not 'basic'"),
         (MINE + "headers = {x = 1}\n", "headers"),
         (MINE + 'quirks = {usage_option = "no"}\n', "usage_option"),

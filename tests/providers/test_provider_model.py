@@ -11,6 +11,7 @@ from weft.core.messages import user_message
 from weft.providers.model import Auth
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
+from weft.wires.registry import WIRES as REGISTERED
 
 NAME = "Org/My Model:v1.5@2026 ü"
 
@@ -83,7 +84,7 @@ def test_no_key_where_none_is_asked_for() -> None:
 def test_an_unknown_wire() -> None:
     with pytest.raises(ConfigurationError) as raised:
         weft.Model("m", wire="telegraph", base_url="https://models.test/v1")
-    assert str(raised.value) == f"There is no wire 'telegraph'; choose one of {', '.join(WIRES)}."
+    assert str(raised.value) == f"There is no wire 'telegraph'; choose one of {', '.join(REGISTERED)}."
 
 
 # --- base URLs --------------------------------------------------------------------------------------------------

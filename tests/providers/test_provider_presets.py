@@ -9,6 +9,7 @@ from weft.providers.factory import resolve, resolve_endpoint
 from weft.providers.presets import BASE_URL_ENVS, PRESETS
 
 OPENAI = "https://api.openai.com/v1"
+BEDROCK = "https://bedrock-runtime.us-west-2.amazonaws.com/model/m"
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta"
 
 # provider, wire, the variable of its key, where a turn of the model "m" is posted, the header of the key
@@ -20,6 +21,11 @@ KNOWN = [
     ("gemini", "gemini", "GOOGLE_API_KEY", f"{GOOGLE}/models/m:streamGenerateContent?alt=sse", "x-goog-api-key"),
     ("openrouter", "chat", "OPENROUTER_API_KEY", "https://openrouter.ai/api/v1/chat/completions", "authorization"),
     ("azure", "responses", "AZURE_OPENAI_API_KEY", "https://me.openai.azure.com/openai/v1/responses", "api-key"),
+    ("bedrock", "converse", "AWS_BEARER_TOKEN_BEDROCK", f"{BEDROCK}/converse-stream", "authorization"),
+    (
+        *("bedrock-anthropic", "bedrock-messages", "AWS_BEARER_TOKEN_BEDROCK"),
+        *(f"{BEDROCK}/invoke-with-response-stream", "authorization"),
+    ),
     ("groq", "chat", "GROQ_API_KEY", "https://api.groq.com/openai/v1/chat/completions", "authorization"),
     ("deepseek", "chat", "DEEPSEEK_API_KEY", "https://api.deepseek.com/v1/chat/completions", "authorization"),
     ("mistral", "chat", "MISTRAL_API_KEY", "https://api.mistral.ai/v1/chat/completions", "authorization"),
@@ -30,6 +36,8 @@ KNOWN = [
     ("llamacpp", "chat", "LLAMA_API_KEY", "http://127.0.0.1:8080/v1/chat/completions", "authorization"),
 ]
 LOCAL = ["ollama", "lmstudio", "vllm", "llamacpp"]
+CLOUDS = ["azure", "bedrock", "bedrock-anthropic", "vertex", "vertex-anthropic"]
+"""Their credentials may come from the cloud: test_cloud_endpoints.py."""
 
 
 @pytest.mark.parametrize(("provider", "wire", "variable", "url", "header"), KNOWN)
@@ -37,6 +45,7 @@ def test_a_name_is_all_it_needs(
     provider: str, wire: str, variable: str, url: str, header: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
     monkeypatch.setenv(variable, f" {KEY}\n")
     model = resolve(f"{provider}/m")
     model.require_key()
@@ -47,7 +56,7 @@ def test_a_name_is_all_it_needs(
 
 
 def test_every_preset_is_in_the_table() -> None:
-    assert {row[0] for row in KNOWN} | {"lmstudio"} == set(PRESETS)
+    assert {row[0] for row in KNOWN} | {"lmstudio", "vertex", "vertex-anthropic"} == set(PRESETS)
     assert set(BASE_URL_ENVS) <= set(PRESETS)
 
 
@@ -72,7 +81,7 @@ def test_a_local_server_needs_no_key(provider: str) -> None:
     assert model.base_url.startswith("http://127.0.0.1:")
 
 
-@pytest.mark.parametrize("provider", sorted(set(PRESETS) - set(LOCAL)))
+@pytest.mark.parametrize("provider", sorted(set(PRESETS) - set(LOCAL) - set(CLOUDS)))
 def test_a_missing_key_states_which_variable(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com")
     with pytest.raises(MissingKey) as raised:

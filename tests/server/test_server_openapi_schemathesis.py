@@ -120,6 +120,9 @@ async def test_the_document_knows_every_operation(tmp_path: Path) -> None:
         "/",
         "/agui",
         "/api/chat",
+        "/agui/{name}/stop",
+        "/api/chat/{name}",
+        "/api/chat/{name}/stop",
         "/api/chat/{name}/stream",
         "/assets/{name}",
         "/favicon.ico",
@@ -131,6 +134,7 @@ async def test_the_document_knows_every_operation(tmp_path: Path) -> None:
         "/sessions/{session}/events",
         "/v1/chat/completions",
         "/v1/models",
+        "/v1/models/{name}",
     }
     assert walked - listed == {way for way in walked if way[1] in outside}
     assert listed <= walked

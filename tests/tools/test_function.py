@@ -179,7 +179,7 @@ async def test_output_from_a_thread_comes_before_the_result() -> None:
 
     bench = Bench(chatty)
     await bench.one("chatty")
-    assert bench.types()[1:] == ["tool_output_delta"] * 5 + ["tool_completed", "tool_result"]
+    assert bench.types()[1:] == ["tool_output_delta"] * 5 + ["tool_completed", "tool_result", "tool_use_message"]
 
 
 def test_defaults_that_can_change_are_not_shared() -> None:

@@ -153,6 +153,7 @@ async def test_allowed_once() -> None:
         "tool_executing",
         "tool_completed",
         "tool_result",
+        "tool_use_message",
     ]
     with pytest.raises(NotPending):
         bench.resolve(request, Approval(True))
@@ -256,7 +257,13 @@ async def test_cancelled_while_it_waits() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert batch.results[0].status == "cancelled"
-    assert bench.types() == ["approval_requested", "approval_resolved", "tool_failed", "tool_result"]
+    assert bench.types() == [
+        "approval_requested",
+        "approval_resolved",
+        "tool_failed",
+        "tool_result",
+        "tool_use_message",
+    ]
     assert bench.runtime.approvals.open_approvals == []
 
 

@@ -38,7 +38,7 @@ async def test_the_order_of_events() -> None:
     bench = Bench(echo)
     result = await bench.one("echo", text="hi")
     assert (result.status, result.content, result.name) == ("ok", "hi", "echo")
-    assert bench.types() == ["tool_executing", "tool_completed", "tool_result"]
+    assert bench.types() == ["tool_executing", "tool_completed", "tool_result", "tool_use_message"]
 
 
 async def test_an_unknown_tool_is_named_with_the_nearest() -> None:
@@ -46,7 +46,7 @@ async def test_an_unknown_tool_is_named_with_the_nearest() -> None:
     result = await bench.one("ecko", text="hi")
     assert (result.status, result.is_error) == ("unknown_tool", True)
     assert result.text == "UNKNOWN_TOOL: there is no tool named 'ecko'; did you mean 'echo'?"
-    assert bench.types() == ["tool_failed", "tool_result"]
+    assert bench.types() == ["tool_failed", "tool_result", "tool_use_message"]
 
 
 async def test_invalid_arguments_never_start() -> None:
@@ -54,7 +54,7 @@ async def test_invalid_arguments_never_start() -> None:
     result = await bench.one("echo", txet="hi")
     assert result.status == "invalid_input"
     assert '"txet" is not known here, perhaps you mean "text"' in result.text
-    assert bench.types() == ["tool_failed", "tool_result"]
+    assert bench.types() == ["tool_failed", "tool_result", "tool_use_message"]
 
 
 async def test_a_call_that_carries_invalid_never_starts() -> None:
@@ -110,14 +110,15 @@ async def test_a_result_that_looks_like_an_error_is_none() -> None:
     assert (result.status, result.is_error) == ("ok", False)
 
 
-async def test_long_results_begin_with_their_first_page() -> None:
+async def test_long_results_are_their_first_page_and_their_end() -> None:
     bench = Bench(echo, max_output=1000)
     result = await bench.one("echo", text="HEAD" + "x" * 5000 + "TAIL")
     assert result.truncated
     assert result.text.startswith("HEAD")
     assert result.whole is not None
-    reads_on = f'read_result(handle="{result.whole.handle}", offset=1000) reads on]'
-    assert result.text.endswith(f"[characters 0 to 1,000 of 5,008; {reads_on}")
+    reads_on = f'read_result(handle="{result.whole.handle}", offset=750) reads on; the last 250 follow]'
+    assert f"[characters 0 to 750 of 5,008; {reads_on}" in result.text
+    assert result.text.endswith("TAIL")
 
 
 async def test_a_json_schema_tool() -> None:
@@ -282,7 +283,7 @@ async def test_a_tool_that_does_not_stop_is_left_behind(monkeypatch: pytest.Monk
     assert result.status == "timeout"
     free.set()
     await asyncio.sleep(0.01)
-    assert bench.types()[-1] == "tool_result"
+    assert bench.types()[-2:] == ["tool_result", "tool_use_message"]
 
 
 async def test_a_tool_that_cancels_itself_is_an_error() -> None:
@@ -394,5 +395,5 @@ async def test_a_note_comes_with_the_result() -> None:
     batch = bench.runtime.batch([call("echo", text="x")], bench.said.append, {"call_1": "(Look!)"})
     await batch.run()
     assert batch.results[0].text == "(Look!)\nx"
-    assert bench.said[-1] == batch.results[0]
-    assert msgspec.to_builtins(bench.said[-1])["content"] == "(Look!)\nx"
+    assert bench.said[-2] == batch.results[0]
+    assert msgspec.to_builtins(bench.said[-2])["content"] == "(Look!)\nx"

@@ -54,6 +54,13 @@ def text_of(result: ToolResult) -> str:
     return result.text.rpartition("\n\n[characters ")[0]
 
 
+async def test_the_first_page_has_the_end_too() -> None:
+    result = await Bench(report).one("report")
+    assert result.text.startswith("line 0\n")
+    assert result.text.endswith("; the last 15,000 follow]\n\n" + LONG[-15_000:])
+    assert len(result.text) < 60_200
+
+
 async def test_all_pages_together_are_the_result() -> None:
     agent = weft.Agent(S([[S.call("report")], *([read_on] * 20)]), tools=[report])
     events = [event async for event in agent.stream("Go.")]

@@ -241,7 +241,12 @@ def google_quota(quota: str) -> dict[str, Any]:
         (402, {"error": {"code": 402, "message": "This request requires more credits."}}, "quota_exhausted"),
         (
             400,
-            {"error": {"type": "invalid_request_error", "message": "You have reached your specified API usage limits."}},
+            {
+                "error": {
+                    "type": "invalid_request_error",
+                    "message": "You have reached your specified API usage limits.",
+                }
+            },
             "quota_exhausted",
         ),
         (429, {"error": {"message": TPM, "type": "tokens", "code": "rate_limit_exceeded"}}, "context_overflow"),

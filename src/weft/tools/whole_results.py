@@ -1,7 +1,7 @@
 """Keeps results that are too large for the model whole, and reads them page by page: the tool `read_result`.
 
-The model gets the first page and a handle. The texts are kept in memory, the oldest dropped first; a stored session
-keeps them as blobs besides, so that handles outlive a restart.
+The model gets the first page, the end and a handle: the last lines of a command or a log matter most. The texts are
+kept in memory, the oldest dropped first; a stored session keeps them as blobs besides, so that handles outlive a restart.
 """
 
 from collections import OrderedDict
@@ -88,17 +88,17 @@ class WholeResults:
         return handle
 
 
-def page_end(text: str, offset: int, limit: int) -> int:
-    """Return the end of a page of at most `limit` characters that fits into an event."""
+def page_end(text: str, offset: int, limit: int, room: int = _PAGE_BYTES) -> int:
+    """Return the end of a page of at most `limit` characters that fits into `room` bytes of an event."""
     end = min(offset + limit, len(text))
-    while end - offset > _LEAST and (weight := encoded_size(text[offset:end])) > _PAGE_BYTES:
+    while end - offset > _LEAST and (weight := encoded_size(text[offset:end])) > room:
         length = end - offset
-        end = offset + max(min(length * _PAGE_BYTES // weight, length * 9 // 10), _LEAST)
+        end = offset + max(min(length * room // weight, length * 9 // 10), _LEAST)
     return end
 
 
 def first_page(content: Parts, limit: int, kept: WholeResults) -> tuple[Parts, WholeResult | None]:
-    """Return the content if its text fits, else its first page, a note with the handle, and the kept whole."""
+    """Return the content if its text fits, else its first page, a note with the handle, its end, and the kept whole."""
     is_text = isinstance(content, str)
     texts = [content] if isinstance(content, str) else [part.text for part in content if isinstance(part, Text)]
     if sum(map(len, texts)) <= limit and sum(map(len, texts)) <= TEXT_BYTES // 6:
@@ -107,7 +107,10 @@ def first_page(content: Parts, limit: int, kept: WholeResults) -> tuple[Parts, W
     if len(text) <= limit and encoded_size(text) <= TEXT_BYTES:
         return _plain(content), None
     whole = kept.keep(text)
-    page = _with_note(text, 0, page_end(text, 0, limit), whole.handle)
+    end = page_end(text, 0, limit * 3 // 4, _PAGE_BYTES * 3 // 4)
+    last = page_end(text[::-1], 0, limit // 4, _PAGE_BYTES // 4)
+    page = _with_note(text, 0, end, whole.handle)
+    page = f"{page[:-1]}; the last {last:,} follow]\n\n{text[-last:]}"
     if len(text) > whole.characters:
         page += f"\n[Only the first {whole.characters:,} of {len(text):,} characters are kept.]"
     if is_text:
