@@ -1,7 +1,7 @@
 """Keeps results that are too large for the model whole, and reads them page by page: the tool `read_result`.
 
 The model gets the first page, the end and a handle: the last lines of a command or a log matter most. The texts are
-kept in memory, the oldest dropped first; a stored session keeps them as blobs besides, so that handles outlive a restart.
+kept in memory, oldest dropped first; a stored session keeps them as blobs besides, so that handles survive a restart.
 """
 
 from collections import OrderedDict
