@@ -1,14 +1,14 @@
 import re
-from typing import get_args
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.core.messages import WireName
-from weft.core.turn import Reason
+from weft.core.messages import ToolDefinition, WireName
+from weft.core.turn import Reason, Settings
 from weft.wires.registry import WIRES
-from weft.wires.request import data_url, legal_name, resolve_budget, resolve_effort, without_none
+from weft.wires.request import TurnRequest, data_url, legal_name, resolve_budget, resolve_effort, without_none
 
 
 @given(st.text(max_size=100))
@@ -72,3 +72,25 @@ def test_every_wire_knows_its_path_and_its_decoder(wire: str, path: str) -> None
 def test_every_wire_name_has_a_codec() -> None:
     assert set(WIRES) == set(get_args(WireName))
     assert all(wire.name == name for name, wire in WIRES.items())
+
+
+EXTRA = {
+    "chat": ({"tools": [{"type": "web"}]}, "tools", 2),
+    "responses": ({"tools": [{"type": "web_search"}], "text": {"verbosity": "low"}}, "text", {"verbosity": "low"}),
+    "messages": ({"tools": [{"type": "web_search_20250305", "name": "web_search"}]}, "tools", 2),
+    "gemini": ({"generationConfig": {"seed": 7}}, "generationConfig", {"temperature": 0.5, "seed": 7}),
+    "ollama": ({"options": {"seed": 7}}, "options", {"temperature": 0.5, "seed": 7}),
+    "converse": ({"inferenceConfig": {"topP": 0.1}}, "inferenceConfig", {"temperature": 0.5, "topP": 0.1}),
+}
+
+
+@pytest.mark.parametrize("wire", EXTRA)
+def test_extra_parameters_are_merged_and_replace_nothing_beside_them(wire: str) -> None:
+    extra, field, expected = EXTRA[wire]
+    tool = ToolDefinition(name="look", description="Look.", input_schema={"type": "object"})
+    request = TurnRequest(
+        model="m", messages=[], tools=[tool], settings=Settings(temperature=0.5, extra=cast("dict[str, Any]", extra))
+    )
+    body = WIRES[wire].build_request(request)
+    assert (len(body[field]) if field == "tools" else body[field]) == expected
+    assert "look" in str(body)

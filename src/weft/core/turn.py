@@ -33,7 +33,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cache: bool = True
     """Mark the stable prefix for prompt caching, if the API needs marks."""
     extra: dict[str, Any] = {}
-    """Merged into the request body last, for parameters that Weft does not name."""
+    """Merged into the request body last, for parameters that Weft does not name: objects member by member, `tools`
+    behind the agent's own."""
 
 
 StopReason = Literal[

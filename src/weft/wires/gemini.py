@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 
 from weft.core.errors import GarbledStream
-from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, merge
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
@@ -53,7 +53,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         )
         or None,
     )
-    return body | settings.extra
+    return merge(body, settings.extra)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.json import JsonObject, encode_text
+from weft.core.json import JsonObject, encode_text, merge
 from weft.core.messages import File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
@@ -46,7 +46,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         )
         or None,
     )
-    return body | settings.extra
+    return merge(body, settings.extra)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
