@@ -38,4 +38,4 @@ for (const step of steps) {
   }
   console.log(JSON.stringify({ messages: agent.messages, state: agent.state, events, errors, interrupts: agent.pendingInterrupts ?? [] }));
 }
-process.exit(0);
+process.stdout.write("", () => process.exit(0)); // a pipe is written asynchronously

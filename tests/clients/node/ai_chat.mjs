@@ -91,4 +91,4 @@ for (const step of steps) {
   console.log(JSON.stringify({ status: chat.status, errors: chat.errors, messages: chat.messages }));
 }
 chat.used.close?.();
-process.exit(0);
+process.stdout.write("", () => process.exit(0)); // a pipe is written asynchronously

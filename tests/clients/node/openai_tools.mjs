@@ -38,4 +38,4 @@ const answer = await generateText({
 });
 got.compatible = answer.text;
 console.log(JSON.stringify(got));
-process.exit(0);
+process.stdout.write("", () => process.exit(0)); // a pipe is written asynchronously
