@@ -113,7 +113,7 @@ async def picture() -> list[Any]:
     return [Image(data=PIXEL), "a pixel"]
 
 
-@weft.tool(max_output=500)
+@weft.tool(max_output=400)  # short enough to stay as it is when a conversation is compacted
 async def huge() -> str:
     """More than fits."""
     return "0123456789" * 1000
