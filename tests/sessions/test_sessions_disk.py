@@ -82,6 +82,8 @@ async def goes_on(database: Path, folder: Path) -> list[Event]:
     await store.close()
     assert after[: len(before)] == before
     assert check_log(after, host_paths=[str(folder)]) == []
+    was_open = before[-1].type != "exchange_response"  # the disk may be full exactly between two exchanges
+    assert ("session_resumed" in types_of(after)) == was_open
     return after
 
 
@@ -93,8 +95,7 @@ async def test_a_disk_that_is_full(small_disk: Path, tmp_path: Path) -> None:
     assert float(str(told["longest"])) < 2.0
     larger = tmp_path / "larger"
     shutil.copytree(small_disk, larger)  # somebody makes room
-    log = await goes_on(larger / "s.db", tmp_path)
-    assert "session_resumed" in types_of(log)
+    await goes_on(larger / "s.db", tmp_path)
 
 
 async def test_a_disk_that_regains_room_while_the_process_lives(small_disk: Path) -> None:
