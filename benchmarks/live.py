@@ -8,21 +8,16 @@ clients are raw sockets in this process. All kinds of clients take turns in one 
 
 import argparse
 import asyncio
-import json
 import os
 import re
-import sys
 import tempfile
-from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from statistics import median
 from time import monotonic_ns
 from urllib.parse import urlsplit
 
-import aiohttp
-
 from benchmarks.listeners import UPGRADE
-from benchmarks.server import NO_LIMIT, Process, percentile, row
+from benchmarks.server import Process, percentile, row, start_program
 from benchmarks.server_worker import TOKEN
 
 _STAMPS = re.compile(rb"  (\d{6,}) ")
@@ -86,23 +81,6 @@ async def watch(url: str, path: str, deltas: int, *, upgrade: bool) -> Watcher:
     return watcher
 
 
-@asynccontextmanager
-async def started(*arguments: str) -> AsyncGenerator[Process]:
-    """A program of the benchmarks that prints its port."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        url = f"http://127.0.0.1:{json.loads(await process.stdout.readline())['port']}"
-        headers = {"Authorization": f"Bearer {TOKEN}"}
-        async with aiohttp.ClientSession(url, headers=headers, timeout=NO_LIMIT) as client:
-            yield Process(process.pid, url, client)
-    finally:
-        process.kill()
-        await process.wait()
-
-
 async def measure(kind: str, server: Process, agents: int, deltas: int) -> tuple[list[float], float]:
     """Watch some agents. Returns the lags in seconds, and the seconds of CPU that a delta costs the server."""
     path, upgrade = CLIENTS[kind]
@@ -131,9 +109,10 @@ async def main(counts: list[int], deltas: int, rounds: int) -> None:
     row("---", "---:", "---:", "---:", "---:", "---:")
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        provider = await stack.enter_async_context(started("benchmarks.mock_server"))
-        weft = await stack.enter_async_context(started("benchmarks.server_worker", "live", folder, provider.url))
-        proxy = await stack.enter_async_context(started("benchmarks.server_worker", "proxy", folder, provider.url))
+        provider = await stack.enter_async_context(start_program("benchmarks.mock_server"))
+        worker = "benchmarks.server_worker"
+        weft = await stack.enter_async_context(start_program(worker, "live", folder, provider.url))
+        proxy = await stack.enter_async_context(start_program(worker, "proxy", folder, provider.url))
         servers = {kind: proxy if kind == "bare proxy" else weft for kind in CLIENTS}
         for kind in CLIENTS:
             await measure(kind, servers[kind], 2, 20)

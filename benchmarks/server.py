@@ -56,20 +56,27 @@ class Process:
 
 
 @asynccontextmanager
+async def start_program(*arguments: str) -> AsyncGenerator[Process]:
+    """Start a program of the benchmarks that prints its port."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        url = f"http://127.0.0.1:{json.loads(await process.stdout.readline())['port']}"
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with aiohttp.ClientSession(url, headers=headers, timeout=NO_LIMIT) as client:
+            yield Process(process.pid, url, client)
+    finally:
+        process.kill()
+        await process.wait()
+
+
+@asynccontextmanager
 async def started(kind: str) -> AsyncGenerator[Process]:
     with tempfile.TemporaryDirectory() as folder:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "benchmarks.server_worker", kind, folder, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdout is not None
-        try:
-            url = f"http://127.0.0.1:{json.loads(await process.stdout.readline())['port']}"
-            headers = {"Authorization": f"Bearer {TOKEN}"}
-            async with aiohttp.ClientSession(url, headers=headers, timeout=NO_LIMIT) as client:
-                yield Process(process.pid, url, client)
-        finally:
-            process.kill()
-            await process.wait()
+        async with start_program("benchmarks.server_worker", kind, folder) as process:
+            yield process
 
 
 def both(session: str) -> list[tuple[str, bool]]:

@@ -20,7 +20,7 @@ from weft.core.messages import (
     user_message,
 )
 from weft.core.turn import Reason, Settings
-from weft.wires.chat import build_request
+from weft.wires.registry import WIRES
 from weft.wires.request import Quirks, TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
@@ -40,7 +40,7 @@ def body(
         settings=Settings(**settings),
         quirks=quirks or Quirks(),
     )
-    return build_request(request)
+    return WIRES["chat"].build_request(request)
 
 
 def sent(*messages: Message, **options: Any) -> list[JsonObject]:

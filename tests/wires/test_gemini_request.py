@@ -20,7 +20,7 @@ from weft.core.messages import (
     user_message,
 )
 from weft.core.turn import Reason, Settings
-from weft.wires.gemini import build_request
+from weft.wires.registry import WIRES
 from weft.wires.request import TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -39,7 +39,7 @@ def body(
         settings=Settings(**settings),
         provider="p",
     )
-    return build_request(request)
+    return WIRES["gemini"].build_request(request)
 
 
 def test_the_smallest_request() -> None:

@@ -18,7 +18,7 @@ from weft.core.messages import (
     user_message,
 )
 from weft.core.turn import Reason, Settings
-from weft.wires.ollama import build_request
+from weft.wires.registry import WIRES
 from weft.wires.request import TurnRequest
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}}
@@ -32,7 +32,7 @@ def body(
     request = TurnRequest(
         model=model, messages=list(messages) or [user_message("hi")], tools=tools or [], settings=Settings(**settings)
     )
-    return build_request(request)
+    return WIRES["ollama"].build_request(request)
 
 
 def test_the_smallest_request() -> None:

@@ -20,8 +20,8 @@ from weft.core.messages import (
     user_message,
 )
 from weft.core.turn import Reason, Settings
+from weft.wires.registry import WIRES
 from weft.wires.request import Quirks, TurnRequest
-from weft.wires.responses import build_request
 
 SCHEMA: JsonObject = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CLOSED = SCHEMA | {"additionalProperties": False}
@@ -45,7 +45,7 @@ def body(
         provider="p",
         quirks=quirks or Quirks(),
     )
-    return build_request(request)
+    return WIRES["responses"].build_request(request)
 
 
 def test_the_smallest_request() -> None:

@@ -28,7 +28,7 @@ from weft.core.json import JsonObject, encode
 from weft.core.messages import Message
 from weft.core.payload import Layer
 from weft.tools.approvals import Approval, NotPending
-from weft.tools.client_tools import ClientToolLike, read_result
+from weft.tools.client_tools import ClientToolLike, parse_client_result
 from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.permissions import Mode
@@ -200,7 +200,7 @@ class RemoteAgent(AgentBase):
         """Send the result of a call that a client runs: a text, parts, or any JSON. Raises NotPending if the call is
         not known to wait, and WeftError for a result that cannot be used. If another client was faster, its result
         counts."""
-        read_result(content, is_error)
+        parse_client_result(content, is_error)
         call = self._mirror.state.tools.get(call_id)
         self._check_pending("call", call_id, call is not None and call.result is None)
         self._send_own_result(call_id, content, is_error)

@@ -12,7 +12,7 @@ from weft.core.events import ClientToolRequested
 from weft.core.json import JsonObject
 from weft.core.messages import ToolCall, ToolDefinition, ToolResult
 from weft.core.payload import Payload
-from weft.tools.client_tools import ClientToolLike, read_client_tools, read_result
+from weft.tools.client_tools import ClientToolLike, parse_client_result, read_client_tools
 from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import Registry, ToolLike
@@ -99,7 +99,7 @@ class ClientToolRunner:
         )
         try:
             output = to_output(context.join(await planned.tool.run(planned.values, context)))
-            read_result(output.content, output.is_error)
+            parse_client_result(output.content, output.is_error)
         except ToolFault as fault:
             if fault.status == "denied":
                 return {"type": "execution-denied", "reason": str(fault)}, False

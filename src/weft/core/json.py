@@ -92,20 +92,6 @@ def as_int(value: Any) -> int | None:
     return value if type(value) is int else None
 
 
-def merge(body: JsonObject, extra: JsonObject) -> JsonObject:
-    """Merge extra parameters into a request: objects member by member, `tools` behind ours, all else in our place."""
-    merged = dict(body)
-    for name, value in extra.items():
-        known = merged.get(name)
-        if isinstance(known, dict) and isinstance(value, dict):
-            merged[name] = merge(cast(JsonObject, known), cast(JsonObject, value))
-        elif name == "tools" and isinstance(known, list) and isinstance(value, list):
-            merged[name] = [*cast("list[Any]", known), *cast("list[Any]", value)]
-        else:
-            merged[name] = value
-    return merged
-
-
 def parse_strict(text: str) -> Any:
     """Parse a JSON text; ValueError says what is wrong and where."""
     if text.count("{") == 1 and "[" not in text and (flat := _flat(text)) is not None:

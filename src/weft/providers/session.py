@@ -185,11 +185,8 @@ class WireSession(ConversationBase):
     async def _find_context(self) -> None:
         """Ask an Ollama server for the size of the model's context, once."""
         self._context_known = True
-        if active_tape() is not None:
-            return
-        if self._transport is None or not self._transport.is_here():
-            self._transport = await Transport.for_running_loop()
-        self._context_size = await ollama_context(self.model, self._transport)
+        if active_tape() is None:
+            self._context_size = await ollama_context(self.model, await self._open_transport())
 
     def _body_without_schema(self, error: ProviderError) -> bytes | None:
         """Return the request with the schema in its instructions, if the endpoint refuses typed output."""
@@ -258,15 +255,20 @@ class WireSession(ConversationBase):
         model, tape = self.model, active_tape()
         if isinstance(tape, TrafficPlayer):
             return tape.post(model.url, body)
-        if self._transport is None or not self._transport.is_here():
-            self._transport = await Transport.for_running_loop()
+        transport = await self._open_transport()
         headers = model.request_headers
         if model.signer is not None:
             headers = await model.signer.sign(model.url, headers, body)
         request = self._with_timeout(
-            self._transport.post(model.url, headers=headers, body=body, connect_timeout=self.timeouts.connect)
+            transport.post(model.url, headers=headers, body=body, connect_timeout=self.timeouts.connect)
         )
         return await tape.post(request, model, body) if isinstance(tape, TrafficRecorder) else await request
+
+    async def _open_transport(self) -> Transport:
+        """Return the connection pool of the running loop."""
+        if self._transport is None or not self._transport.is_here():
+            self._transport = await Transport.for_running_loop()
+        return self._transport
 
     async def _with_timeout(self, request: Awaitable[Response]) -> Response:
         """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""

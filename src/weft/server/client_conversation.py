@@ -33,7 +33,7 @@ from weft.sessions.history import SessionHistory
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionExists, SessionInfo, iterate_events
-from weft.tools.client_tools import read_result
+from weft.tools.client_tools import parse_client_result
 
 MAX_SESSIONS = 100
 """Sessions of one conversation: a new one begins when the client's messages fit none of the others."""
@@ -256,7 +256,7 @@ async def continue_exchange(
     before are left out, so that a request can be repeated.
     """
     for content in answers.results.values():
-        read_result(content.content, content.is_error)  # raises before anything is resolved
+        parse_client_result(content.content, content.is_error)  # raises before anything is resolved
     async with context.open_sessions.use(info) as session:
         await session.flush()
         events = await _last_exchange(context, info)

@@ -136,7 +136,7 @@ def client_tool(definition: ToolDefinition, timeout: float = CLIENT_TOOL_TIMEOUT
 # --- results ---------------------------------------------------------------------------------------------------------
 
 
-def read_result(content: object, is_error: bool = False) -> ToolOutput | ToolFault:
+def parse_client_result(content: object, is_error: bool = False) -> ToolOutput | ToolFault:
     """Check the result of a client: a text, parts, or any JSON. `{"type": "execution-denied", "reason": …}` is a
     denial.
 
@@ -268,7 +268,7 @@ class PendingClientCalls:
         """Give a waiting call its result. Raises NotPending for a call that does not wait, ConfigurationError or
         ResultTooLarge for a result that cannot be used; the call waits on then."""
         self._check(call_id)
-        outcome = read_result(content, is_error)
+        outcome = parse_client_result(content, is_error)
         if call_id in self._expected:
             self._expected[call_id] = outcome
         else:

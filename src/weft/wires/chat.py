@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from weft.core.errors import ServerFault
-from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, merge
+from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.audio import describe_unsent, encode_chat_audio, is_audio
@@ -50,7 +50,7 @@ def build_request(request: TurnRequest) -> JsonObject:
     )
     if settings.max_output_tokens is not None:
         body[quirks.max_tokens_field] = settings.max_output_tokens
-    return merge(body | _encode_reasoning(request), settings.extra)
+    return body | _encode_reasoning(request)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, merge
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.amazon_framing import AmazonEventParser
@@ -58,7 +58,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         topP=None if thinks else settings.top_p,
         stopSequences=settings.stop_sequences or None,
     )
-    body = without_none(
+    return without_none(
         messages=_encode_messages(request),
         system=[{"text": settings.system}, *([_CACHE_POINT] if marks else [])] if settings.system else None,
         inferenceConfig=config or None,
@@ -66,7 +66,6 @@ def build_request(request: TurnRequest) -> JsonObject:
         outputConfig=_encode_format(settings.output_schema) if settings.output_schema else None,
         additionalModelRequestFields=thinking,
     )
-    return merge(body, settings.extra)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:

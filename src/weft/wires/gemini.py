@@ -11,7 +11,7 @@ from urllib.parse import quote
 import msgspec
 
 from weft.core.errors import GarbledStream
-from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, merge
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
@@ -37,7 +37,7 @@ def request_path(model: str) -> str:
 
 def build_request(request: TurnRequest) -> JsonObject:
     settings = request.settings
-    body = without_none(
+    return without_none(
         contents=_encode_messages(request),
         systemInstruction={"parts": [{"text": settings.system}]} if settings.system else None,
         tools=[{"functionDeclarations": [_encode_tool(tool) for tool in request.tools]}] if request.tools else None,
@@ -53,7 +53,6 @@ def build_request(request: TurnRequest) -> JsonObject:
         )
         or None,
     )
-    return merge(body, settings.extra)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from weft.core.errors import GarbledStream
-from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads, merge, parse_strict
+from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads, parse_strict
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.audio import describe_unsent, is_audio
@@ -55,7 +55,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         tool_choice=_encode_tool_choice(request) if request.tools else None,
         container=_find_container(request),
     )
-    return merge(body | thinking | _encode_format(request, thinking), settings.extra)
+    return body | thinking | _encode_format(request, thinking)
 
 
 def _encode_system(system: str, cache: bool) -> list[JsonObject]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 import msgspec
 
-from weft.core.json import JsonObject, encode_text, merge
+from weft.core.json import JsonObject, encode_text
 from weft.core.messages import File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
@@ -30,7 +30,7 @@ def request_path(model: str) -> str:  # noqa: ARG001
 
 def build_request(request: TurnRequest) -> JsonObject:
     settings = request.settings
-    body = without_none(
+    return without_none(
         model=request.model,
         messages=_encode_messages(request),
         stream=True,
@@ -46,7 +46,6 @@ def build_request(request: TurnRequest) -> JsonObject:
         )
         or None,
     )
-    return merge(body, settings.extra)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:

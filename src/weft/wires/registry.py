@@ -1,6 +1,7 @@
 """The wires by name: `weft.core.messages.WireName` lists the same names."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import msgspec
 
@@ -23,8 +24,26 @@ class Wire(msgspec.Struct, frozen=True):
 
     name: WireName
     request_path: Callable[[str], str]
-    build_request: Callable[[TurnRequest], JsonObject]
+    encode_request: Callable[[TurnRequest], JsonObject]
     decoder: type[Decoder]
+
+    def build_request(self, request: TurnRequest) -> JsonObject:
+        """Encode a request, with the extra parameters of its settings merged in."""
+        return merge_extra(self.encode_request(request), request.settings.extra)
+
+
+def merge_extra(body: JsonObject, extra: JsonObject) -> JsonObject:
+    """Merge extra parameters into a request: objects member by member, `tools` behind ours, all else in our place."""
+    merged = dict(body)
+    for name, value in extra.items():
+        known = merged.get(name)
+        if isinstance(known, dict) and isinstance(value, dict):
+            merged[name] = merge_extra(cast(JsonObject, known), cast(JsonObject, value))
+        elif name == "tools" and isinstance(known, list) and isinstance(value, list):
+            merged[name] = [*cast("list[Any]", known), *cast("list[Any]", value)]
+        else:
+            merged[name] = value
+    return merged
 
 
 WIRES: dict[str, Wire] = {

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from weft.core.errors import GarbledStream
-from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads, merge
+from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.audio import describe_unsent, is_audio
@@ -40,7 +40,7 @@ def build_request(request: TurnRequest) -> JsonObject:
     keeps_reasoning = request.quirks.stateless and (
         settings.reasoning is not None or _REASONERS.search(request.model) is not None
     )
-    body = without_none(
+    return without_none(
         model=request.model,
         instructions=settings.system or None,
         input=_encode_messages(request),
@@ -56,7 +56,6 @@ def build_request(request: TurnRequest) -> JsonObject:
         parallel_tool_calls=settings.parallel_tool_calls if request.tools else None,
         text=_encode_format(settings.output_schema) if settings.output_schema else None,
     )
-    return merge(body, settings.extra)
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
