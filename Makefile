@@ -83,8 +83,10 @@ eval: .venv/ready made
 docs: .venv/ready
 	$(BIN)/python scripts/make_event_docs.py
 	$(BIN)/python scripts/make_event_types.py
+	$(BIN)/python scripts/make_api_types.py
 	$(BIN)/python scripts/make_checker_docs.py
 	$(BIN)/python scripts/make_config_docs.py
+	$(BIN)/python scripts/make_feature_docs.py
 	$(BIN)/python scripts/make_api_docs.py
 	$(BIN)/python scripts/draw_house.py
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
+CLIENT = ROOT / "packages" / "client" / "src"
 BUILT = ROOT / "src" / "weft" / "server" / "built"
 STAMP = BUILT / ".sources"
 
@@ -56,10 +57,10 @@ def _ran(*all_arguments: list[str]) -> bool:
 def sources() -> str:
     """A digest of all that the page is made of."""
     digest = hashlib.sha256(Path(__file__).read_bytes())
-    for path in sorted(WEB.rglob("*")):
-        parts = path.relative_to(WEB).parts
-        if path.is_file() and parts[0] not in ("node_modules", "dist", "tests", "dev"):
-            digest.update(str(path.relative_to(WEB)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for path in [*sorted(WEB.rglob("*")), *sorted(CLIENT.rglob("*"))]:
+        parts = path.relative_to(ROOT).parts
+        if path.is_file() and parts[1] not in ("node_modules", "dist", "tests", "dev"):
+            digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Writes the TypeScript types of the page's events from docs/events.schema.json.
+"""Writes the TypeScript types of events from docs/events.schema.json, for packages/client and the page.
 
 `make docs` runs it; a test checks that the file is up to date.
 """
@@ -9,7 +9,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "docs" / "events.schema.json"
-TYPES = ROOT / "web" / "src" / "log" / "events.generated.ts"
+TYPES = ROOT / "packages" / "client" / "src" / "events.generated.ts"
 
 _HEAD = """/** The payloads of events. Made from docs/events.schema.json by scripts/make_event_types.py. */
 
@@ -21,7 +21,7 @@ _SIMPLE = {"string": "string", "integer": "number", "number": "number", "boolean
 
 def types_text() -> str:
     schema = json.loads(SCHEMA.read_text("utf-8"))
-    definitions = [_interface(name, kind) for name, kind in sorted(schema["$defs"].items())]
+    definitions = [interface_text(name, kind) for name, kind in sorted(schema["$defs"].items())]
     events = {event["properties"]["type"]["const"]: event["properties"] for event in schema["oneOf"]}
     layers = " | ".join(f'"{layer}"' for layer in dict.fromkeys(each["layer"]["const"] for each in events.values()))
     payloads = [f"  {name}: {_type(properties['data'])};" for name, properties in events.items()]
@@ -36,7 +36,7 @@ def types_text() -> str:
     )
 
 
-def _interface(name: str, kind: dict[str, Any]) -> str:
+def interface_text(name: str, kind: dict[str, Any]) -> str:
     required = set(kind.get("required", ()))
     fields = kind.get("properties", {})
     if not fields:
@@ -57,11 +57,14 @@ def _type(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return " | ".join(map(json.dumps, schema["enum"]))
     match schema.get("type"):
+        case "array" if "minItems" in schema and schema["minItems"] == schema.get("maxItems"):
+            return f"[{', '.join([_type(schema['items'])] * schema['minItems'])}]"
         case "array":
             item = _type(schema.get("items", {}))
             return f"({item})[]" if "|" in item else f"{item}[]"
         case "object":
-            return "JsonObject"
+            values = schema.get("additionalProperties")
+            return f"Record<string, {_type(values)}>" if isinstance(values, dict) and values else "JsonObject"
         case str(name):
             return _SIMPLE[name]
         case _:

@@ -3,16 +3,42 @@
 Tests may run in several processes: a score travels with the report of its test.
 """
 
+import os
+import time
 from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from hypothesis import settings
+
+from postgres_schema import own_schema
+from postgres_server import ADDRESS, running_postgres
+from weft.sessions.shared import NODE_SECONDS
 
 settings.register_profile("weft", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile("weft")
 
 RECORDED = "recorded"
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a PostgreSQL that all tests of a process share."""
+    if address := os.environ.get(ADDRESS):
+        yield address
+        return
+    with running_postgres() as server:
+        time.sleep(NODE_SECONDS)  # right after its start nobody is judged dead
+        yield server.url
+
+
+@pytest.fixture
+async def postgres_url(postgres_server: str) -> AsyncIterator[str]:
+    """The address of an empty schema."""
+    async with own_schema(postgres_server) as url:
+        yield url
+
 
 _right: Counter[tuple[str, str]] = Counter()
 _all: Counter[tuple[str, str]] = Counter()

@@ -177,6 +177,7 @@ def test_the_plan_of_the_house_is_drawn_from_the_floors_that_are_enforced() -> N
     assert (ROOT / "docs" / "images" / "house.svg").read_text("utf-8") == made.draw(), "run scripts/draw_house.py"
 
 
-def test_the_types_of_the_page_are_made_from_the_schema_of_today() -> None:
-    made = _script("make_event_types")
+@pytest.mark.parametrize("script", ["make_event_types", "make_api_types"])
+def test_the_types_of_the_client_are_made_from_the_schema_of_today(script: str) -> None:
+    made = _script(script)
     assert made.TYPES.read_text("utf-8") == made.types_text(), "run make docs"

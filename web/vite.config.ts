@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
@@ -6,6 +7,7 @@ const server = process.env["WEFT_SERVER"] ?? "http://127.0.0.1:8765";
 export default defineConfig({
   plugins: [react()],
   base: "./",
+  resolve: { alias: { "weft-client": fileURLToPath(new URL("../packages/client/src/index.ts", import.meta.url)) } },
   build: {
     target: "es2022",
     outDir: "dist",

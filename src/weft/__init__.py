@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from weft.agent.loop import run_agent_loop
     from weft.agent.result import AgentResult
     from weft.agent.state import ConversationState
+    from weft.agent.telemetry import TelemetryReactor
     from weft.agent.tracker import Budget
     from weft.client.agent import connect
     from weft.client.agentx import AgentXClient
@@ -17,15 +18,17 @@ if TYPE_CHECKING:
     from weft.core.errors import ConnectionFailed, WeftError
     from weft.core.messages import File, Image, Message, ToolDefinition, ToolResult, user_message
     from weft.core.retry import Retry
-    from weft.core.turn import Reason, Settings
+    from weft.core.turn import Reason, ServerTool, Settings
     from weft.providers.adapter import ProviderAdapter
     from weft.providers.catalogue import describe_model
     from weft.providers.claude_agent import ClaudeAgent
     from weft.providers.factory import open_provider_session
+    from weft.providers.files import upload_file
     from weft.providers.local_servers import LocalServers
     from weft.providers.model import Model
     from weft.providers.recording import record, replay
     from weft.providers.scripted import ScriptedModel
+    from weft.providers.token_count import TokenCount, count_tokens
     from weft.providers.watchdog import Timeouts
     from weft.providers.wire_adapter import create_provider
     from weft.server.agent_server import serve
@@ -75,8 +78,11 @@ __all__ = [
     "Sandbox",
     "SandboxLimits",
     "ScriptedModel",
+    "ServerTool",
     "Settings",
+    "TelemetryReactor",
     "Timeouts",
+    "TokenCount",
     "TokenRefused",
     "Tool",
     "ToolContext",
@@ -86,6 +92,7 @@ __all__ = [
     "ToolResult",
     "WeftError",
     "connect",
+    "count_tokens",
     "create_provider",
     "describe_model",
     "dialects",
@@ -103,6 +110,7 @@ __all__ = [
     "studio",
     "testing",
     "tool",
+    "upload_file",
     "user_message",
 ]
 
@@ -135,8 +143,11 @@ _HOMES = {
     "Sandbox": "weft.tools.shell.sandbox",
     "SandboxLimits": "weft.tools.shell.sandbox",
     "ScriptedModel": "weft.providers.scripted",
+    "ServerTool": "weft.core.turn",
     "Settings": "weft.core.turn",
+    "TelemetryReactor": "weft.agent.telemetry",
     "Timeouts": "weft.providers.watchdog",
+    "TokenCount": "weft.providers.token_count",
     "TokenRefused": "weft.client.errors",
     "Tool": "weft.tools.definitions",
     "ToolContext": "weft.tools.context",
@@ -146,6 +157,7 @@ _HOMES = {
     "ToolResult": "weft.core.messages",
     "WeftError": "weft.core.errors",
     "connect": "weft.client.agent",
+    "count_tokens": "weft.providers.token_count",
     "create_provider": "weft.providers.wire_adapter",
     "describe_model": "weft.providers.catalogue",
     "named_tools": "weft.tools.builtin",
@@ -157,6 +169,7 @@ _HOMES = {
     "serve": "weft.server.agent_server",
     "shell_tools": "weft.tools.shell.tools",
     "tool": "weft.tools.function_tools",
+    "upload_file": "weft.providers.files",
     "user_message": "weft.core.messages",
 }
 

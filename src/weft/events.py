@@ -1,5 +1,7 @@
 """Events: every fact of a session's log as a typed payload, and the envelope that numbers it."""
 
+from weft.core.client_events import ResponseRequested
+from weft.core.context_events import ConversationCompacted, ConversationRestored, RequestWithdrawn
 from weft.core.envelope import Event, decode_event, event_schema
 from weft.core.events import (
     ApprovalRequested,
@@ -52,18 +54,22 @@ from weft.core.events import (
 )
 from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
+from weft.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 
 __all__ = [
     "ApprovalRequested",
     "ApprovalResolved",
     "AssistantMessage",
     "CancelRequested",
+    "CitationAdded",
     "ClientToolRequested",
+    "ConversationCompacted",
     "ConversationDequeued",
     "ConversationEnd",
     "ConversationInterrupted",
     "ConversationQueued",
     "ConversationResponding",
+    "ConversationRestored",
     "ConversationStart",
     "ConversationThinking",
     "ConversationWaiting",
@@ -84,7 +90,11 @@ __all__ = [
     "Payload",
     "QuestionAnswered",
     "QuestionAsked",
+    "RequestWithdrawn",
+    "ResponseRequested",
     "RetryScheduled",
+    "ServerToolCall",
+    "ServerToolResult",
     "SessionResumed",
     "SessionRewound",
     "TextContentBlockStart",

@@ -38,7 +38,7 @@ class Log:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.before = len(agent.messages)
+        self.before = agent.messages
         """Messages of the conversation that were there first and are not in the log."""
         self.events: list[Event] = []
         agent.subscribe(self._append)
@@ -110,11 +110,11 @@ def assert_encodes(events: Sequence[Event]) -> None:
 
 
 def assert_folds(log: Log) -> None:
-    state = ConversationState()
+    state = ConversationState(history=log.before)
     for event in log.own:
         state.feed(event)
-    messages = log.agent.messages[log.before :]
-    assert state.messages == messages, f"{state.messages}\n\n{messages}"
+    messages = log.agent.messages
+    assert state.context == messages, f"{state.context}\n\n{messages}"
     assert (state.status, state.exchange, state.partial) == ("idle", None, "")
     assert (state.approvals, state.questions, state.client_calls) == ({}, {}, {})
     assert all(tool.result is not None and tool.phase in ("done", "failed") for tool in state.tools.values())

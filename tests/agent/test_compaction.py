@@ -1,14 +1,16 @@
-"""A conversation that is too long is shortened once, and then the error stands."""
+"""A conversation that is too long is shortened; a request that can never fit is removed from it."""
 
 import pytest
 
 import weft
+from weft.agent.state import ConversationState
+from weft.core.context_events import ConversationCompacted
 from weft.core.envelope import Event
 from weft.core.errors import ContextOverflow
 from weft.core.events import ErrorOccurred, MessageStart, RetryScheduled
 from weft.core.messages import Image, Message, Text, ToolCall, ToolResult, assistant, tool_results, user_message
 from weft.testing import check_log
-from weft.testing.server import Reply, ScriptedServer
+from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
 TOO_LONG = Reply.json(
@@ -53,9 +55,27 @@ async def test_it_is_shortened_and_repeated() -> None:
     assert isinstance(agent.messages[0].content[1], Text)
 
 
-async def test_once_and_not_twice() -> None:
+async def test_a_summary_follows_if_short_results_do_not_suffice() -> None:
+    replies = [TOO_LONG, TOO_LONG, wire_reply("chat", text="Facts: nothing."), wire_reply("chat", text="Fine.")]
+    agent, log, server = await asked(replies, long_history())
+    assert log.count(ConversationCompacted.type) == 2
+    assert server.requests[2].body["messages"][0]["role"] == "system"
+    assert "tools" not in server.requests[2].body
+    assert "Facts: nothing." in agent.messages[0].text
+    assert agent.messages[-1].text == "Fine."
+
+
+async def test_without_a_summary_the_requests_are_kept_by_rule() -> None:
+    broken = Reply.json({"error": {"message": "no"}}, 400)
+    agent, log, _ = await asked([TOO_LONG, TOO_LONG, broken, wire_reply("chat", text="Fine.")], long_history())
+    assert log.count(ConversationCompacted.type) == 2
+    assert "- Look." in agent.messages[0].text
+    assert agent.messages[-1].text == "Fine."
+
+
+async def test_an_endpoint_that_refuses_everything_ends_the_exchange() -> None:
     with pytest.raises(ContextOverflow):
-        await asked([TOO_LONG, TOO_LONG], long_history())
+        await asked([TOO_LONG] * 12, long_history())
 
 
 async def test_what_cannot_be_shortened_fails_at_once() -> None:
@@ -69,6 +89,24 @@ async def test_what_cannot_be_shortened_fails_at_once() -> None:
     assert log.count(ErrorOccurred.type) == 1
 
 
+async def test_a_request_that_cannot_fit_is_removed_and_the_conversation_goes_on() -> None:
+    async with ScriptedServer([TOO_LONG, wire_reply("chat", text="Hello.")]) as server:
+        agent = weft.Agent(weft.Model("m", base_url=server.url + "/v1", api_key="no-key"), history=[user_message("Hi")])
+        events: list[Event] = []
+        agent.subscribe(events.append)
+        with pytest.raises(ContextOverflow, match=r"removed from the conversation.*Send a shorter one"):
+            await agent.run("x" * 50_000)
+        assert [message.text for message in agent.messages] == ["Hi"]
+        assert (await agent.run("Short.")).text == "Hello."
+        assert [message["content"] for message in server.requests[1].body["messages"]] == ["Hi", "Short."]
+    assert check_log(events) == []
+    state = ConversationState(history=[user_message("Hi")])
+    for event in events:
+        state.feed(event)
+    assert state.context == agent.messages
+    assert [len(message.text) for message in state.messages] == [2, 50_000, 6, 6]
+
+
 async def test_the_same_request_is_one_exchange() -> None:
     agent = weft.Agent(weft.ScriptedModel(["One.", "Two."]))
     first = agent.send("Go.", client_request_id="r1")
@@ -76,3 +114,24 @@ async def test_the_same_request_is_one_exchange() -> None:
     assert (await first.result()).text == "One."
     assert agent.send("Go.", client_request_id="r1") is first
     assert (await agent.send("Go.", client_request_id="r2").result()).text == "Two."
+
+
+async def test_the_provider_counts_when_it_is_close() -> None:
+    """Anthropic's endpoint counts 700 tokens where Weft estimates more than 2,000: nothing is shortened."""
+    asked: list[str] = []
+
+    def reply(request: ReceivedRequest) -> Reply:
+        asked.append(request.path)
+        if request.path.endswith("/count_tokens"):
+            return Reply.json({"input_tokens": 700})
+        return wire_reply("messages", text="Fine.")
+
+    async with ScriptedServer(reply) as server:
+        model = weft.Model(
+            "m", wire="messages", base_url=server.url + "/v1", api_key="no-key", quirks=weft.Quirks(context_size=2600)
+        )
+        history = [user_message("x " * 3100), assistant("Yes.")]
+        agent = weft.Agent(model, history=history)
+        assert (await agent.run("And?")).text == "Fine."
+    assert asked == ["/v1/messages/count_tokens", "/v1/messages"]
+    assert agent.messages[:2] == history

@@ -124,10 +124,10 @@ async def test_stream(name: str) -> None:
         assert response.error is not None
         assert expected.error is not None
         assert response.error.code == expected.error.code
-        assert (log.of(ToolCall), log.agent.messages[log.before + 1 :]) == ([], [])
+        assert (log.of(ToolCall), log.agent.messages[len(log.before) + 1 :]) == ([], [])
         return
     assert response.status == "completed"
-    made = log.agent.messages[log.before + 1]
+    made = log.agent.messages[len(log.before) + 1]
     assert [each.name for each in made.tool_calls] == [wanted.name for wanted in expected.calls]
     goes_on = bool(expected.calls) and expected.stop_reason not in ("refusal", "content_filter")
     goes_on = goes_on or expected.stop_reason == "pause_turn"

@@ -40,7 +40,19 @@ _SAMPLES: dict[str, Any] = {
     "a list of texts": ["one", "two"],
     "text or a list of texts": ["one", "two"],
     "true or false": None,
+    "a table": {"some": {"deep": 2}},
+    "a table of texts": {"some": "text"},
 }
+
+
+_OWN_SAMPLES = {"temperature": 1.5, "top_p": 0.5, "server_tool": ["web_search", "web_fetch"]}
+"""Where no number or no text of any kind is allowed."""
+
+
+def _toml(value: Any) -> str:
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    return f"{{ {', '.join(f'{name} = {_toml(each)}' for name, each in cast('dict[str, Any]', value).items())} }}"
 
 
 def user(text: str) -> None:
@@ -72,6 +84,8 @@ def _sample(key: Key) -> Any:
         return not key.default
     if key.choices:
         return key.choices[-1]
+    if key.name in _OWN_SAMPLES:
+        return _OWN_SAMPLES[key.name]
     return 7 if key.number is int else 2.5 if key.number is float else _SAMPLES[key.words]
 
 
@@ -80,7 +94,7 @@ def _flags(flag: str, value: Any) -> list[str]:
         return [flag if value else f"--no-{flag[2:]}"]
     if isinstance(value, list):
         return [word for each in cast("list[str]", value) for word in (flag, each)]
-    return [flag, str(value)]
+    return [flag, json.dumps(value) if isinstance(value, dict) else str(value)]
 
 
 def _all() -> Iterator[Any]:
@@ -103,7 +117,7 @@ def test_what_a_flag_sets_a_file_and_a_variable_set_too(
     flags = [word for name, value in values.items() for word in _flags(known[name].flag, value)]
     flagged = options_of(command, *_WORDS[command], *flags)
     assert flagged != options_of(command, *_WORDS[command])
-    user(f"[{key.table}]\n" + "".join(f"{name} = {json.dumps(each)}\n" for name, each in values.items()))
+    user(f"[{key.table}]\n" + "".join(f"{name} = {_toml(each)}\n" for name, each in values.items()))
     assert options_of(command, *_WORDS[command]) == flagged
     user("")
     for name, each in values.items():
@@ -144,6 +158,7 @@ def test_headings_are_plain_words() -> None:
         "limits for each client",
         "model",
         "output",
+        "parameters of requests",
         "requests to models",
         "studio",
         "tools",

@@ -172,8 +172,8 @@ async def test_trust_is_asked_for_both_files() -> None:
     other = write(".mcp.json", '{"mcpServers": {}}')
     ran = await run_process("trust", "--yes")
     assert ran.err == "weft: weft.toml is trusted as it is now.\nweft: .mcp.json is trusted as it is now.\n"
-    other.write_text('{"mcpServers": {"a": {"command": "b", "type": "sse"}}}')
-    assert "has the type 'sse'" in (await run_process("trust", "--yes")).err
+    other.write_text('{"mcpServers": {"a": {"command": "b", "type": "pigeon"}}}')
+    assert "has the type 'pigeon'" in (await run_process("trust", "--yes")).err
 
 
 async def test_a_project_does_not_send_a_key_of_the_user_to_its_server() -> None:

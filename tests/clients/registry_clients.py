@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-_NODE = Path(__file__).parent / "node"
+_HERE = Path(__file__).parent
 _SECONDS = 300
 
 
@@ -41,12 +41,13 @@ def _install(folder: Path, *commands: Sequence[str]) -> None:
     (folder / "installed").touch()
 
 
-def node_folder() -> Path:
-    """The folder with the node packages and the scripts of the tests."""
+def node_folder(name: str = "node") -> Path:
+    """The folder with the node packages and the scripts of the tests, which are in the folder of this name here."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are not installed")
-    folder = _cache(f"node-{sha256((_NODE / 'package-lock.json').read_bytes()).hexdigest()[:16]}")
-    for file in _NODE.iterdir():
+    source = _HERE / name
+    folder = _cache(f"{name}-{sha256((source / 'package-lock.json').read_bytes()).hexdigest()[:16]}")
+    for file in source.iterdir():
         if file.is_file() and (not (folder / file.name).exists() or file.suffix == ".mjs"):
             shutil.copy(file, folder / file.name)
     _install(folder, ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"])
@@ -87,5 +88,5 @@ async def run_process(*command: str, env: dict[str, str] | None = None, cwd: Pat
         if process.returncode is None:
             process.kill()
             await process.wait()
-    assert process.returncode == 0, err.decode()[-3000:]
+    assert process.returncode == 0, (err or out).decode()[-3000:]
     return out.decode().splitlines()

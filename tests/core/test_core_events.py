@@ -50,6 +50,7 @@ STATE = [
     "question_answered",
     "client_tool_requested",
     "conversation_waiting",
+    "response_requested",
     "file_changed",
     "file_accepted",
     "retry_scheduled",

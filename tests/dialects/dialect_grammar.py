@@ -175,6 +175,49 @@ def check_openai(frames: Sequence[Frame]) -> None:
             finished.add(str(chunk["id"]))
 
 
+def check_responses(frames: Sequence[Frame]) -> None:
+    """Items begin once and end once; deltas are whole in the end; a response ends with all that it held."""
+    number = 0
+    running = False
+    items: dict[str, tuple[int, str]] = {}
+    ended: dict[str, str] = {}
+    text: dict[str, str] = {}
+    for event in objects(frames):
+        kind = str(event["type"])
+        if kind == "response.created":
+            assert not running
+            running, number, items, ended, text = True, 0, {}, {}, {}
+        assert running, f"{kind} outside of a response"
+        assert event["sequence_number"] == number
+        number += 1
+        match kind:
+            case "response.output_item.added":
+                assert event["output_index"] == len(items)
+                assert event["item"]["id"] not in items
+                items[event["item"]["id"]] = (event["output_index"], event["item"]["type"])
+            case "response.output_item.done":
+                name = event["item"]["id"]
+                assert items[name] == (event["output_index"], event["item"]["type"])
+                assert name not in ended
+                ended[name] = event["item"].get("status", "completed")
+            case "response.output_text.delta":
+                assert event["delta"]
+                text[event["item_id"]] = text.get(event["item_id"], "") + event["delta"]
+            case "response.output_text.done":
+                assert event["text"] == text[event["item_id"]]
+            case "response.completed" | "response.incomplete" | "response.failed":
+                running = False
+                output = [item["id"] for item in event["response"]["output"]]
+                assert set(items) == set(ended)
+                assert output == [name for name in items if name in output]
+                assert kind != "response.completed" or {ended[name] for name in output} <= {"completed", "failed"}
+            case "error":
+                running = False
+            case _:
+                assert kind.startswith("response.")
+    assert not running
+
+
 def check_studio(frames: Sequence[Frame]) -> None:
     balance = Balance()
     told = objects(frames)
@@ -252,5 +295,6 @@ CHECKS: dict[str, Callable[[Sequence[Frame]], None]] = {
     "loop": check_loop,
     "normalized": check_normalized,
     "openai": check_openai,
+    "responses": check_responses,
     "studio": check_studio,
 }

@@ -156,12 +156,21 @@ def read_agentx(frames: list[Frame]) -> str:
     return "".join(kept)
 
 
+def read_responses(frames: list[Frame]) -> str:
+    final = [event["response"] for event in objects(frames) if str(event["type"]).split(".")[-1] in _TERMINAL]
+    parts = [part for response in final for item in response["output"] for part in item.get("content", [])]
+    return "".join(part["text"] for part in parts)
+
+
+_TERMINAL = ("completed", "incomplete", "failed")
+
 READERS: dict[str, Callable[[list[Frame]], str]] = {
     "loop": read_loop,
     "normalized": read_normalized,
     "ai-sdk": read_ai_sdk,
     "ag-ui": read_ag_ui,
     "agentx": read_agentx,
+    "responses": read_responses,
 }
 
 
@@ -228,7 +237,7 @@ def test_studio_ends_with_the_page_as_it_is(logs: list[list[Event]]) -> None:
     assert pages > 10
 
 
-@pytest.mark.parametrize("name", ["loop", "normalized", "ai-sdk", "openai", "ag-ui", "agentx"])
+@pytest.mark.parametrize("name", ["loop", "normalized", "ai-sdk", "openai", "responses", "ag-ui", "agentx"])
 def test_a_client_that_resumes_misses_nothing(name: str, logs: list[list[Event]]) -> None:
     """A new dialect, fed the exchange from its start, goes on exactly where the old one was."""
     for events in logs:

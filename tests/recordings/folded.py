@@ -20,6 +20,7 @@ from weft.core.events import (
     ToolUseContentBlockStop,
 )
 from weft.core.payload import Payload
+from weft.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 
 
 @dataclass
@@ -89,6 +90,8 @@ def _apply(state: Folded, payload: Payload) -> None:
             state.stopped = True
         case MessageDiscarded():
             state.discarded = payload
+        case CitationAdded() | ServerToolCall() | ServerToolResult():
+            pass  # beside the blocks
         case _:
             raise AssertionError(f"{payload.type} does not belong into a message")
 

@@ -13,15 +13,8 @@ from serving_parts import S, Served, served
 from weft.agent.engine import ModelLike
 from weft.core.json import encode, loads
 from weft.dialects.native import NativeDialect
-from weft.server.event_stream import (
-    BATCH_BYTES,
-    BATCH_EVENTS,
-    LONG_LOG,
-    TAIL_EVENTS,
-    DialectEncoder,
-    EncodedEvent,
-    read_tail,
-)
+from weft.server.event_hub import BATCH_BYTES, BATCH_EVENTS, EncodedEvent
+from weft.server.event_stream import LONG_LOG, TAIL_EVENTS, DialectEncoder, read_tail
 
 SILENCE = 60.0
 Message = dict[str, Any]

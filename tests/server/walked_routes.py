@@ -30,6 +30,7 @@ PUBLIC = {
     ("GET", "/favicon.ico"),
     ("GET", "/assets/{name}"),
     ("GET", "/health"),
+    ("GET", "/ready"),
     ("POST", "/login"),
     ("DELETE", "/login"),
 }
@@ -48,6 +49,8 @@ NAMES = {
     "digest": "0" * 64,
     "blob": "0" * 64,
     "name": "name",
+    "provider": "openai",
+    "response_id": "resp_00000000000000000000000000000000_1",
     "ticket": base64.urlsafe_b64encode(b"nobody gave this one away").decode(),
 }
 

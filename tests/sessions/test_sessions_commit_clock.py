@@ -11,11 +11,12 @@ from weft.agent.bus import EventBus
 from weft.core.envelope import Event
 from weft.core.events import ConversationStart, TextDelta
 from weft.providers.scripted import ScriptedModel
-from weft.server.event_stream import EventHub
+from weft.server.event_hub import EventHub
 from weft.sessions.commit_clock import PAUSE, CommitClock, clock_of
 from weft.sessions.memory import MemoryStore
 from weft.sessions.recorder import DelegateLogs, EventRecorder
 from weft.sessions.sessions import Sessions
+from weft.sessions.shared import Work
 from weft.sessions.store import Lease, SessionInfo
 
 NEVER = 3600.0
@@ -54,10 +55,17 @@ class CountingStore(MemoryStore):
         self.free = asyncio.Event()
         self.free.set()
 
-    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
+    async def append(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        work: Work | None = None,
+    ) -> None:
         self.commits.append(types_of(events))
         await self.free.wait()
-        await super().append(lease, events, blobs)
+        await super().append(lease, events, blobs, work=work)
 
 
 class Recording:
@@ -161,11 +169,11 @@ async def test_the_readers_of_a_hub_decide_whether_deltas_wait(recording: Record
     await _work()
     assert recording.store.commits == []
     await recording.recorder.flush()
-    position = hub.subscribe()
+    reader = hub.subscribe()
     recording.publish_delta()
     await _work()
     assert recording.store.commits == [["text_delta"], ["text_delta"]]
-    assert [entry.event.seq for entry in hub.since(position) or ()] == [2]
+    assert [entry.event.seq for entry in hub.read(reader) or ()] == [2]
 
 
 async def test_deltas_that_come_during_a_commit_share_the_next_one(

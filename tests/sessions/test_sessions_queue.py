@@ -231,7 +231,7 @@ async def test_recover_keeps_what_waits_to_anyone_who_opens_it(store: SqliteStor
     sessions = Sessions(store)
     await sessions.create(session=name)
     lease = await store.acquire(name, "x/1/1/x", seconds=0)
-    await store.append(lease, log)
+    await store.append(lease, log, work="running")
     assert await sessions.recover() == [name]
     assert await sessions.recover() == []
     new = await sessions.open(name, model=model("Done."))

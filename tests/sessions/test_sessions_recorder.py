@@ -20,11 +20,12 @@ from weft.core.events import (
 from weft.core.json import encode
 from weft.core.messages import Message, user_message
 from weft.providers.scripted import ScriptedModel
-from weft.server.event_stream import EventHub
+from weft.server.event_hub import EventHub
 from weft.sessions.memory import MemoryStore
 from weft.sessions.recorder import DelegateLogs, EventRecorder, make_title
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
+from weft.sessions.shared import Work
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import Lease, SessionInfo, StoreError, StoreFull
 
@@ -38,11 +39,18 @@ class Disk(MemoryStore):
         self.free.set()
         self.error: Exception | None = None
 
-    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
+    async def append(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        work: Work | None = None,
+    ) -> None:
         await self.free.wait()
         if self.error is not None:
             raise self.error
-        await super().append(lease, events, blobs)
+        await super().append(lease, events, blobs, work=work)
 
 
 class Bench:
@@ -163,17 +171,17 @@ async def test_an_event_is_encoded_once(tmp_path: Path, monkeypatch: pytest.Monk
             encoded.append(value)
         return encode(value)
 
-    for module in ("weft.sessions.event_codec", "weft.server.event_stream"):
+    for module in ("weft.sessions.event_codec", "weft.server.event_hub"):
         monkeypatch.setattr(f"{module}.encode", counting)
     store = SqliteStore(tmp_path / "sessions.db", durable=False)
     name = (await Sessions(store).create(title="")).id
     hub = EventHub(name)
-    hub.subscribe()
+    reader = hub.subscribe()
     session = await Session.open(store, name, model=ScriptedModel(["Hello."]))
     session.on_stored(hub.add)
     await session.run("Hi.")
     await session.close()
-    entries = hub.since(0)
+    entries = hub.read(reader)
     assert entries is not None
     assert [entry.event for entry in entries] == encoded == await log_of(store, name)
     assert all(entry.json == encode(entry.event) for entry in entries)

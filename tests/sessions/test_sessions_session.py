@@ -17,6 +17,7 @@ from weft.core.messages import Image, ToolResult, user_message
 from weft.sessions.memory import MemoryStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
+from weft.sessions.shared import Work
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import Fenced, Lease, SessionBusy, StoreFull, StoreLocked
 from weft.testing import check_log
@@ -36,8 +37,15 @@ class Batches(MemoryStore):
         super().__init__()
         self.batches: list[list[str]] = []
 
-    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
-        await super().append(lease, events, blobs)
+    async def append(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        work: Work | None = None,
+    ) -> None:
+        await super().append(lease, events, blobs, work=work)
         self.batches.append(types_of(events))
 
 
@@ -418,7 +426,7 @@ async def test_recover_closes_what_dead_writers_left(store: SqliteStore) -> None
         await store.delete(each)
         await sessions.create(session=each)
         lease = await store.acquire(each, "elsewhere/1/1/x", seconds=0.0)
-        await store.append(lease, log)
+        await store.append(lease, log, work="running")
     assert await sessions.recover() == [name]
     assert await sessions.recover() == []
     for each in (name, quiet):
@@ -498,9 +506,7 @@ async def test_a_suspended_session_keeps_its_queue_to_the_next_writer(tmp_path: 
     await session.suspend()
     with pytest.raises(WeftError, match="waits there"):
         await waiting.result()
-    left: list[str] = []
-    await sessions.recover(left)
-    assert left == [info.id]
+    assert await store.claim_work(5) == [info.id]
     again = await sessions.open(info.id, model=weft.ScriptedModel(["Two."]))
     await asyncio.gather(*(exchange.result() for exchange in again.resumed))
     await again.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,9 +10,11 @@ import msgspec
 import pytest
 from sessions_bench import event, events, leased, log_of
 
+from postgres_schema import own_schema
 from weft.core.events import UserMessage
 from weft.core.messages import Image, user_message
 from weft.sessions.memory import MemoryStore
+from weft.sessions.postgres.store import PostgresStore
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import (
     Fenced,
@@ -25,17 +28,22 @@ from weft.sessions.store import (
     new_holder,
 )
 
-STORES: dict[str, Callable[[Path], Store]] = {
+STORES: dict[str, Callable[[str], Store]] = {
     "memory": lambda _: MemoryStore(),
-    "sqlite": lambda folder: SqliteStore(folder / "sessions.db"),
+    "sqlite": lambda place: SqliteStore(Path(place) / "sessions.db"),
+    "postgres": lambda place: PostgresStore(place),
 }
 
 
 @pytest.fixture(params=STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    made = STORES[request.param](tmp_path)
-    yield made
-    await made.close()
+    async with AsyncExitStack() as stack:
+        place = str(tmp_path)
+        if request.param == "postgres":
+            place = await stack.enter_async_context(own_schema(request.getfixturevalue("postgres_server")))
+        made = STORES[request.param](place)
+        stack.push_async_callback(made.close)
+        yield made
 
 
 # --- the log ---------------------------------------------------------------------------------------------------------

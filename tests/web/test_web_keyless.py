@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator
@@ -68,7 +69,7 @@ async def loaded(picture: Locator) -> None:
 
 async def test_an_example_becomes_a_page(visit: Visit) -> None:
     page = visit.page
-    await expect(page.get_by_test_id("no-key")).to_contain_text("turns screenshots into pages")
+    await expect(page.get_by_test_id("no-key")).to_contain_text("Pictures only")
     examples = page.locator(".example")
     await expect(examples).to_have_count(3)
     for example in await examples.all():
@@ -88,6 +89,35 @@ async def test_an_example_becomes_a_page(visit: Visit) -> None:
     await expect(bubble.locator("pre")).not_to_be_empty()
 
 
+async def test_what_cannot_work_is_not_offered(visit: Visit) -> None:
+    page = visit.page
+    build = page.get_by_role("button", name="Build", exact=True)
+    await page.get_by_label("What to build").fill("A landing page for a bakery")
+    await expect(build).to_be_disabled()
+    await expect(page.get_by_test_id("no-key")).to_contain_text("attach a screenshot")
+    offered = await page.get_by_label("Stack").locator("option").evaluate_all("all => all.map(each => each.value)")
+    assert "html_css" in offered
+    assert "react_vite" not in offered  # the converter does not write it
+    await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
+    await expect(build).to_be_enabled()
+
+
+async def test_a_variant_without_a_page_is_a_failed_one(visit: Visit) -> None:
+    page = visit.page
+    project = await page.evaluate(
+        """() => fetch("projects", {
+            method: "POST", headers: {"Content-Type": "application/json"},
+            body: JSON.stringify({prompt: {text: "A landing page for a bakery"}, stack: "html_css", variants: 2}),
+        }).then(answer => answer.json())"""
+    )
+    await page.evaluate("id => { location.hash = '#/project/' + id }", project["id"])
+    await expect(page.get_by_role("button", name=re.compile(r"^Variant \d, failed"))).to_have_count(2, timeout=SLOW)
+    await expect(page.locator(".stage")).to_contain_text("No page was made")
+    await expect(page.locator(".stage")).to_contain_text("attach a screenshot, or set a provider's key")
+    assert await page.locator("iframe").count() == 0
+    assert await page.locator(".variant .added").count() == 0
+
+
 async def test_a_picture_and_what_was_made_of_it_are_compared(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
@@ -98,7 +128,7 @@ async def test_a_picture_and_what_was_made_of_it_are_compared(visit: Visit, tmp_
     target, result = compare.get_by_alt_text("Target"), compare.get_by_alt_text("Result")
     await loaded(target)
     await loaded(result)
-    await expect(page.locator(".scores")).to_contain_text("overall", timeout=SLOW)
+    await expect(page.locator(".scores")).to_contain_text("Overall", timeout=SLOW)
     slider = compare.get_by_role("slider")
     assert await result.evaluate("image => getComputedStyle(image).clipPath") == "inset(0px 0px 0px 50%)"
     await slider.fill("20")

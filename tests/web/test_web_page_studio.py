@@ -39,8 +39,8 @@ async def test_the_page_is_seen_while_it_is_written(visit: Visit) -> None:
     await page.get_by_role("button", name="Cancel variant 1").click()
     await expect(page.get_by_role("button", name=re.compile("^Variant 1.*cancelled"))).to_be_visible()
     await page.get_by_role("button", name="Retry variant 1").press("Enter")  # a click may miss what moves as it ends
-    await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 2")
     await expect(page.get_by_role("button", name=re.compile("^Variant 1.*running"))).to_be_visible()
+    assert await page.get_by_label("Version", exact=True).locator("option").count() == 1
     await page.get_by_role("button", name="Cancel variant 1").click()
 
 
@@ -48,7 +48,7 @@ async def test_a_variant_that_a_limit_cut_off_is_marked_as_not_complete(visit: V
     page = visit.page
     await visit.build("unfinished page", variants=1, models=["quick"])
     badge = page.locator(".variant").get_by_text("Not complete", exact=True)
-    await expect(badge).to_have_attribute("title", "Not complete. The exchange reached its budget of 20 turns.")
+    await expect(badge).to_have_attribute("title", "Not complete. It reached its budget of 20 turns.")
     await expect(page.get_by_role("button", name=re.compile("^Variant 1, limit"))).to_be_visible()
     await expect(stage(visit).locator("h1")).to_contain_text("19")
 

@@ -1,5 +1,6 @@
 """Anthropic Messages: a turn as a request body."""
 
+import base64
 from typing import Any
 
 import pytest
@@ -213,3 +214,42 @@ def test_the_user_speaks_first() -> None:
 
 def test_a_tool_schema_without_a_type_gets_one() -> None:
     assert body(tools=[ToolDefinition(name="f", input_schema={})])["tools"][0]["input_schema"] == {"type": "object"}
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "claude-opus-4-8", "claude-sonnet-5", "claude-mythos-preview"])
+def test_a_model_that_refuses_sampling_and_budgets(model: str) -> None:
+    asked = body(model=model, temperature=0.5, top_p=0.5, reasoning=Reason(budget=9000))
+    assert "temperature" not in asked
+    assert "top_p" not in asked
+    assert asked["thinking"] == ADAPTIVE
+    assert asked["output_config"] == {"effort": "medium"}
+
+
+@pytest.mark.parametrize(
+    ("model", "effort", "sent"),
+    [
+        (NEW, "max", "max"),
+        (NEW, "xhigh", "high"),
+        (NEW, "minimal", "low"),
+        ("claude-opus-4-7", "xhigh", "xhigh"),
+        ("claude-opus-4-7", "max", "max"),
+    ],
+)
+def test_efforts(model: str, effort: Any, sent: str) -> None:
+    assert body(model=model, reasoning=Reason(effort=effort))["output_config"] == {"effort": sent}
+
+
+@pytest.mark.parametrize(("ttl", "mark"), [("5m", {}), ("1h", {"ttl": "1h"}), ("24h", {"ttl": "1h"})])
+def test_the_cache_of_one_hour(ttl: Any, mark: JsonObject) -> None:
+    marked = {"cache_control": {"type": "ephemeral"} | mark}
+    asked = body(cache=True, cache_ttl=ttl, system="be brief")
+    assert asked["system"] == [{"type": "text", "text": "be brief"} | marked]
+    assert asked["messages"][-1]["content"][-1] == {"type": "text", "text": "hi"} | marked
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "text/csv", "text/markdown; charset=utf-8", "application/json"])
+def test_text_files_are_text_documents(media_type: str) -> None:
+    file = File(media_type=media_type, data=base64.b64encode("größe;1\n".encode()).decode(), name="a.csv")
+    (message,) = body(user_message(file))["messages"]
+    source = {"type": "text", "media_type": "text/plain", "data": "größe;1\n"}
+    assert message["content"] == [{"type": "document", "source": source, "title": "a.csv"}]

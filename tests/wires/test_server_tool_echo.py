@@ -4,9 +4,9 @@ from typing import Any
 
 from weft.core.messages import Message, Native, Text, ToolResult, user_message
 from weft.wires.messages import MessagesDecoder
-from weft.wires.messages import build_request as build_messages
+from weft.wires.messages_request import build_request as build_messages
 from weft.wires.request import TurnRequest
-from weft.wires.responses import build_request as build_responses
+from weft.wires.responses_request import build_request as build_responses
 
 CALLER = {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { hasBlobs, restoreBlobs } from "../src/wire/blobs";
+import { hasBlobs, restoreBlobs } from "weft-client";
 
 const event = () => ({
   seq: 3,
@@ -15,11 +15,11 @@ describe("large contents", () => {
     const frame = { type: "events", events: [{ seq: 2, session: "ses_1", type: "x", data: {} }, event()] };
     const asked: string[] = [];
     expect(hasBlobs(frame)).toBe(true);
-    await restoreBlobs(frame, async (path) => {
-      asked.push(path);
+    await restoreBlobs(frame, async (session, blob) => {
+      asked.push(`${session} ${blob}`);
       return "UElD";
     });
-    expect(asked).toEqual(["/sessions/ses_1/blobs/ab12"]);
+    expect(asked).toEqual(["ses_1 ab12"]);
     expect((frame.events[1] as ReturnType<typeof event>).data.message.content[1]?.data).toBe("UElD");
   });
 

@@ -10,8 +10,8 @@ import { ago, bytes, duration, money, plain, tokens } from "../src/parts/format"
 import { toHtml } from "../src/parts/markdown";
 import { parse } from "../src/shell/route";
 import { asDocument, pageOf } from "../src/studio/draft";
-import { promptOf } from "../src/studio/start";
-import { delayBefore } from "../src/wire/backoff";
+import { promptOf } from "../src/studio/prompt";
+import { delayBefore } from "weft-client";
 
 describe("markdown", () => {
   test("is markdown", () => {

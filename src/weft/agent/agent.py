@@ -8,14 +8,15 @@ from typing import Any
 import msgspec
 
 from weft.agent.bus import EventBus, ExchangeReader, read_exchange
-from weft.agent.engine import AgentEngine, ModelChain, ModelLike
+from weft.agent.engine import AgentEngine, EditFormat, ModelChain, ModelLike
 from weft.agent.exchange import Exchange
 from weft.agent.interface import AgentBase, Prompt, WhenBusy, as_request_message, check_continues
 from weft.agent.reactors import QUEUE, ApprovalReactor, OnApproval, OnQuestion, QuestionReactor, Reactor, Subscription
 from weft.agent.result import output_shape
 from weft.agent.tracker import Budget
+from weft.core.context_events import ConversationCompacted
 from weft.core.envelope import Event
-from weft.core.errors import ConfigurationError
+from weft.core.errors import ConfigurationError, WeftError
 from weft.core.events import ApprovalRequested, ClientToolRequested, QuestionAsked
 from weft.core.ids import new_id
 from weft.core.json import JsonObject
@@ -25,14 +26,17 @@ from weft.core.payload import Layer
 from weft.core.retry import Retry
 from weft.core.turn import Reason, Settings
 from weft.providers.config import configured_instructions
+from weft.providers.defaults import complete_settings
 from weft.providers.watchdog import Timeouts
 from weft.tools.approvals import Approval
 from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT, ClientToolLike, read_client_tools
+from weft.tools.compact import ToolProfile
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import Mode, Permissions
 from weft.tools.result_cache import ResultCache
 from weft.tools.runtime import Middleware, ToolRuntime
+from weft.tools.type_schema import TypeSchema
 from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
@@ -92,6 +96,8 @@ class Agent(AgentBase):
         settings: Settings | None = None,
         middleware: Sequence[Middleware] = (),
         cache: bool = False,
+        tool_profile: ToolProfile = "auto",
+        edit_format: EditFormat = "auto",
         client_tools: Sequence[ClientToolLike] = (),
         client_tool_timeout: float = CLIENT_TOOL_TIMEOUT,
         on_approval: OnApproval | None = None,
@@ -105,7 +111,7 @@ class Agent(AgentBase):
         """The constructor's arguments, for an agent with another session or history."""
         known = Registry(_tools(tools))
         base = settings or Settings()
-        self.settings = msgspec.structs.replace(
+        own = msgspec.structs.replace(
             base,
             system=join_instructions(
                 [base.system, *_as_list(instructions)], default=default_instructions, tools=len(known) > 0
@@ -114,6 +120,7 @@ class Agent(AgentBase):
             max_output_tokens=max_output_tokens if max_output_tokens is not None else base.max_output_tokens,
             reasoning=reasoning if reasoning is not None else base.reasoning,
         )
+        self.settings = complete_settings(own)
         self.session = session or new_id("ses")
         self.bus = EventBus(self.session)
         self.runtime = ToolRuntime(
@@ -133,6 +140,9 @@ class Agent(AgentBase):
             settings=self.settings,
             budget=budget,
             messages=as_messages(history),
+            tool_profile=tool_profile,
+            edit_format=edit_format,
+            tool_instructions=DEFAULT,
         )
         self.engine.models.check()
         self._shape = output_shape(output)
@@ -174,13 +184,24 @@ class Agent(AgentBase):
         current = self.engine.current
         if current is None:
             check_continues(self.engine.messages, message)
-        if when_busy == "steer" and current is not None and current.steer(message):
-            return current
+        if when_busy == "steer" and current is not None:
+            known = self.engine.find(client_request_id) if client_request_id is not None else None
+            if known is not None:
+                return known
+            if current.steer(message, client_request_id):
+                if client_request_id is not None:
+                    self.engine.register_request(client_request_id, current)
+                return current
         if when_busy == "interrupt":
             self.engine.cancel("A new request took its place.")
         shape = output_shape(output) or self._shape
         first = when_busy == "interrupt"
         return self.engine.submit(message, shape=shape, cause=cause, client_request_id=client_request_id, first=first)
+
+    @property
+    def output_shape(self) -> TypeSchema | None:
+        """The type of the answers, if the agent was made with one."""
+        return self._shape
 
     @property
     def current(self) -> Exchange | None:
@@ -233,6 +254,16 @@ class Agent(AgentBase):
         """The questions that wait for an answer."""
         return self.runtime.approvals.open_questions
 
+    async def compact(self) -> ConversationCompacted | None:
+        """Shorten the conversation that the model is sent, now: the model summarises all but its end. Returns None if
+        there is nothing to gain. Raises WeftError while an exchange runs."""
+        if self.engine.current is not None:
+            raise WeftError("An exchange runs; the conversation can be compacted when it has ended.")
+        compaction = await self.engine.context.compact()
+        if compaction is not None:
+            self.bus.publish_outside_exchange(compaction)
+        return compaction
+
     # --- events and state --------------------------------------------------------------------------------------------
 
     def subscribe(
@@ -248,7 +279,7 @@ class Agent(AgentBase):
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation so far."""
+        """The conversation as the next turn sends it. Events have every message, also those that were compacted."""
         return list(self.engine.messages)
 
     @property

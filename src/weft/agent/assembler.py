@@ -1,5 +1,8 @@
 """Assembles messages from deltas. A pure fold: no clock, no I/O."""
 
+import sys
+from typing import Any, cast
+
 from weft.core.events import (
     AssistantMessage,
     InputJsonDelta,
@@ -21,13 +24,18 @@ from weft.core.turn import StopReason
 from weft.wires.writer import build_call
 
 
-class _Block:
-    __slots__ = ("call", "kind", "name", "parts")
+class AnswerTooLong(Exception):
+    """The open message is longer than it may be."""
 
-    def __init__(self, kind: str, call: str = "", name: str = "") -> None:
+
+class _Block:
+    __slots__ = ("call", "form", "kind", "name", "parts")
+
+    def __init__(self, kind: str, call: str = "", name: str = "", form: str | None = None) -> None:
         self.kind = kind
         self.call = call
         self.name = name
+        self.form = form
         self.parts: list[str] = []
 
 
@@ -37,27 +45,39 @@ class MessageAssembler:
     def __init__(self) -> None:
         self.message = ""
         """The id of the open message; empty if there is none."""
+        self.length = 0
+        """The size of the open message so far, of any kind, in bytes of UTF-8."""
+        self.max_length = sys.maxsize
+        """Beyond it, `feed` raises `AnswerTooLong`."""
         self._blocks: list[_Block] = []
         self._stop: StopReason = "error"
 
     def feed(self, payload: Payload) -> list[Payload]:
         """Feed the next payload. Returns, at the end of a message, the message and its calls."""
-        kind = type(payload)
+        kind, delta = type(payload), cast("Any", payload)  # isinstance would cost more than the rest
         if kind is TextDelta or kind is ThinkingDelta:
-            self._blocks[payload.index].parts.append(payload.text)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
-            return _NOTHING
-        if kind is InputJsonDelta:
-            self._blocks[payload.index].parts.append(payload.partial_json)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
-            return _NOTHING
+            text: str = delta.text
+        elif kind is InputJsonDelta:
+            text = delta.partial_json
+        else:
+            return self._feed_other(payload)
+        index: int = delta.index
+        self._blocks[index].parts.append(text)
+        self.length += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+        if self.length > self.max_length:
+            raise AnswerTooLong
+        return _NOTHING
+
+    def _feed_other(self, payload: Payload) -> list[Payload]:
         match payload:
             case MessageStart(message=message):
-                self.message, self._blocks, self._stop = message, [], "error"
+                self.message, self._blocks, self._stop, self.length = message, [], "error", 0
             case TextContentBlockStart(refusal=refusal):
                 self._blocks.append(_Block("refusal" if refusal else "text"))
             case ThinkingContentBlockStart():
                 self._blocks.append(_Block("thinking"))
-            case ToolUseContentBlockStart(id=call, name=name):
-                self._blocks.append(_Block("tool", call, name))
+            case ToolUseContentBlockStart(id=call, name=name, form=form):
+                self._blocks.append(_Block("tool", call, name, form))
             case MessageDelta(stop_reason=stop):
                 self._stop = stop
             case MessageStop():
@@ -75,21 +95,16 @@ class MessageAssembler:
         """The text of the open message so far."""
         return "".join(part for block in self._blocks if block.kind == "text" for part in block.parts)
 
-    @property
-    def length(self) -> int:
-        """The number of characters of any kind in the open message so far."""
-        return sum(len(part) for block in self._blocks for part in block.parts)
-
     def reset(self) -> None:
         """Drop the open message."""
-        self.message, self._blocks = "", []
+        self.message, self._blocks, self.length = "", [], 0
 
     def _content(self) -> list[Block]:
         content: list[Block] = []
         for block in self._blocks:
             text = "".join(block.parts)
             if block.kind == "tool":
-                content.append(build_call(block.call, None, block.name, text, self._stop))
+                content.append(build_call(block.call, None, block.name, text, self._stop, block.form))
             elif block.kind == "thinking":
                 content.append(Reasoning(text))
             else:

@@ -3,27 +3,38 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
+from weft.agent.attached_files import attach_files
 from weft.agent.bus import EventBus
+from weft.agent.context_window import ContextWindow
+from weft.agent.continuation import OpenExchange, ResumedExchange
 from weft.agent.driver import Driver
 from weft.agent.exchange import Exchange, ExchangeState
 from weft.agent.hosted_tools import attach_tool_host
+from weft.agent.trace_context import announce_exchange
 from weft.agent.tracker import Budget
 from weft.core.envelope import Event
 from weft.core.errors import ProviderError
 from weft.core.events import ConversationQueued, ExchangeRequest, ExchangeResponse
-from weft.core.messages import Block, File, Image, Message, Text, ToolDefinition, ToolResult
+from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Settings
 from weft.providers.base import ProviderSession, ToolHost
-from weft.providers.factory import Scripted, open_provider_session
+from weft.providers.catalogue import is_small_model
+from weft.providers.factory import Scripted, find, open_provider_session
 from weft.providers.model import Model
+from weft.tools.compact import ToolProfile, compact_definitions
+from weft.tools.model_requests import ModelAnswer, ModelRequest
 from weft.tools.runtime import ToolRuntime
 from weft.tools.type_schema import TypeSchema
 
 ModelLike = str | Model | Scripted
+EditFormat = Literal["auto", "tools", "text"]
+"""How a model changes files: by calling tools, by writing them as text, or text if it is small."""
+SMALL_CONTEXT = 16_384
+"""Up to this many tokens of context a model is offered compact definitions of tools."""
 
 
 class ModelChain:
@@ -42,6 +53,23 @@ class ModelChain:
         model = self._models[self._at]
         return model if isinstance(model, str) else str(getattr(model, "name", "model"))
 
+    @property
+    def writes_text(self) -> bool:
+        """Whether the current model can write files as text: its wire can read them."""
+        model = self._resolved
+        return isinstance(model, Model) and model.wire.name in ("chat", "ollama")
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the current model is too small to call tools well, by its name."""
+        model = self._resolved
+        return isinstance(model, Model) and is_small_model(model.name)
+
+    @property
+    def _resolved(self) -> Model | Scripted:
+        model = self._models[self._at]
+        return find(model) if isinstance(model, str) else model
+
     def check(self) -> None:
         """Raise configuration errors now: an unknown model name, a missing key."""
         for model in self._models:
@@ -52,6 +80,12 @@ class ModelChain:
         model = self._models[self._at]
         self.session = open_provider_session(model, messages=messages, tools=tools, settings=settings, **self._options)
         return self.session
+
+    def open_aside(self, messages: list[Message], settings: Settings) -> ProviderSession:
+        """Open another session with the current model, without tools, beside the conversation."""
+        return open_provider_session(
+            self._models[self._at], messages=messages, tools=[], settings=settings, **self._options
+        )
 
     def fresh(self) -> "ModelChain":
         """Return the same models for another conversation."""
@@ -71,63 +105,6 @@ class ModelChain:
             await session.close()
 
 
-_KEPT = 300
-"""The number of characters of an old result that stay."""
-_RECENT = 4
-"""The number of messages at the end that are not shortened."""
-_WORTH_IT = 0.1
-"""The share of the conversation that must be removed to make another attempt worthwhile."""
-
-
-def compact(messages: Sequence[Message]) -> list[Message] | None:
-    """Shorten old results and pictures in a conversation. Returns None if that would not help."""
-    shorter = [_shortened(message) for message in messages[:-_RECENT]] + list(messages[-_RECENT:])
-    before, after = sum(map(_size, messages)), sum(map(_size, shorter))
-    return shorter if before - after >= before * _WORTH_IT else None
-
-
-def _shortened(message: Message) -> Message:
-    if message.role == "assistant":
-        return message
-    return msgspec.structs.replace(message, content=[_short(block) for block in message.content])
-
-
-def _short(block: Block) -> Block:
-    match block:
-        case ToolResult():
-            text = block.text
-            media = not isinstance(block.content, str) and len(block.content) > 1
-            if len(text) <= 2 * _KEPT and not media:
-                return block
-            how = f'read_result(handle="{block.whole.handle}") reads it' if block.whole else "call the tool again"
-            left_out = f"{text[:_KEPT]}\n[… left out to save space; {how} if you need it]"
-            return msgspec.structs.replace(block, content=left_out, truncated=True)
-        case Image():
-            return Text("[A picture, left out to save space.]")
-        case File():
-            return Text(f"[The file {block.name or 'attached'}, left out to save space.]")
-        case _:
-            return block
-
-
-def _size(message: Message) -> int:
-    return sum(map(_block_size, message.content))
-
-
-def _block_size(block: Block) -> int:
-    match block:
-        case Image(data=data) | File(data=data):
-            return len(data or "")
-        case ToolResult(content=str(text)):
-            return len(text)
-        case ToolResult(content=list(parts)):
-            return sum(_block_size(part) for part in parts)
-        case Text(text=text):
-            return len(text)
-        case _:
-            return 0
-
-
 class AgentEngine:
     """Runs exchanges on a model with tools, and publishes everything on the bus."""
 
@@ -140,14 +117,22 @@ class AgentEngine:
         settings: Settings | None = None,
         budget: Budget | None = None,
         messages: list[Message] | None = None,
+        tool_profile: ToolProfile = "auto",
+        edit_format: EditFormat = "auto",
+        tool_instructions: str = "",
     ) -> None:
+        self._tool_instructions = tool_instructions
         self.models = models
+        self.edit_format = edit_format
         self.runtime = runtime
         self.bus = bus
         self.settings = settings or Settings()
         self.budget = budget or Budget()
         self.messages = list(messages or [])
-        """The conversation so far."""
+        """The context: the conversation as the next turn sends it."""
+        self.context = ContextWindow(self)
+        self.tool_profile = tool_profile
+        self._compact_tools = tool_profile == "compact"
         self.current: Exchange | None = None
         self.host: ToolHost | None = None
         """The provider session, if its model runs tools in its own loop."""
@@ -155,6 +140,7 @@ class AgentEngine:
         self._requests: dict[str, Exchange] = {}
         runtime.relay = self._relay
         runtime.remaining_budget = self._remaining_budget
+        runtime.ask_model = self._ask_model
         runtime.on_new_tool = self.update_tools
 
     @property
@@ -162,17 +148,66 @@ class AgentEngine:
         """The provider session of the current model. It shares its history with the engine."""
         session = self.models.session
         if session is None:
-            session = self.models.open(self.messages, self.runtime.registry.definitions, self.settings)
+            session = self.models.open(self.messages, self.definitions, self.settings)
             self.messages = session.messages
         return session
+
+    @property
+    def definitions(self) -> list[ToolDefinition]:
+        """The tools as the model is offered them."""
+        registry = self.runtime.registry
+        if self.edits_as_text:
+            return []
+        return compact_definitions(registry) if self._compact_tools else registry.definitions
+
+    @property
+    def edits_as_text(self) -> bool:
+        """Whether the model writes files as text, because it is bad at calling tools or a person chose it."""
+        if self.edit_format == "tools" or not {"edit_file"} <= {tool.name for tool in self.runtime.registry}:
+            return False
+        return self.models.writes_text and (self.edit_format == "text" or self.models.is_small)
+
+    async def attach_files(self) -> None:
+        """Show a model that writes files as text the files that it needs."""
+        if not self.models.writes_text:
+            return
+        from weft.providers.session import WireSession
+
+        session = self.session
+        assert isinstance(session, WireSession)
+        if not self.edits_as_text:
+            session.text_files = None
+            return
+        names = {tool.name for tool in self.runtime.registry}
+        session.text_files = await asyncio.to_thread(
+            attach_files,
+            self.runtime.workspace,
+            list(self.messages),
+            write_tool="write_file" if "write_file" in names else "create_file",
+            edit_tool="edit_file",
+            context_size=self.context.known_size,
+        )
+
+    def fit_tools(self, context_size: int | None) -> None:
+        """Offer compact definitions to a model with a small context, unless the profile is fixed."""
+        compact = self.tool_profile == "compact"
+        if self.tool_profile == "auto":
+            compact = context_size is not None and context_size <= SMALL_CONTEXT
+        if compact != self._compact_tools:
+            self._compact_tools = compact
+            self.update_tools()
 
     def prepare(self, shape: TypeSchema | None) -> None:
         """Set the current tools and the requested output before an exchange."""
         session = self.session
-        session.tools = self.runtime.registry.definitions
+        self.runtime.registry.refresh()
+        session.tools = self.definitions
         self.host = attach_tool_host(session, self.runtime)
         schema = shape.schema if shape is not None else self.settings.output_schema
-        settings = msgspec.structs.replace(self.settings, output_schema=schema)
+        system = self.settings.system
+        if self.edits_as_text:
+            system = system.replace(self._tool_instructions, "").strip()
+        settings = msgspec.structs.replace(self.settings, output_schema=schema, system=system)
         if session.settings != settings:
             session.settings = settings
 
@@ -182,17 +217,33 @@ class AgentEngine:
         if session.settings.tool_choice != choice:
             session.settings = msgspec.structs.replace(session.settings, tool_choice=choice)
 
+    def refresh_tools(self) -> None:
+        """Offer tools that changed since the last turn."""
+        if self.runtime.registry.refresh():
+            self.update_tools()
+
+    async def _ask_model(self, request: ModelRequest) -> ModelAnswer:
+        """Ask the current model for a tool."""
+        settings = Settings(
+            system=request.system,
+            temperature=request.temperature,
+            max_output_tokens=request.max_output_tokens,
+            stop_sequences=list(request.stop_sequences),
+        )
+        name = self.models.name
+        session = self.models.open_aside(list(request.messages), settings)
+        try:
+            turn = await session.stream_turn(lambda _: None)
+            await session.load_prices()
+            usd = turn.billed_usd if turn.billed_usd is not None else session.cost(turn.usage).usd
+        finally:
+            await session.close()
+        return ModelAnswer(text=turn.text, model=name, stop_reason=turn.stop_reason, usd=usd)
+
     def update_tools(self) -> None:
         """Offer the current tools from the next turn on."""
         if self.models.session is not None:
-            self.models.session.tools = self.runtime.registry.definitions
-
-    def compact(self) -> bool:
-        """Shorten the conversation. Returns False if that would not help."""
-        shorter = compact(self.messages)
-        if shorter is not None:
-            self.session.messages[:] = shorter
-        return shorter is not None
+            self.models.session.tools = self.definitions
 
     def append(self, message: Message) -> None:
         self.session.append(message)
@@ -206,15 +257,19 @@ class AgentEngine:
         client_request_id: str | None = None,
         first: bool = False,
         exchange_id: str | None = None,
+        is_queued: bool = False,
     ) -> Exchange:
         """Start an exchange, or queue it: at the end, or `first`.
 
-        A known `client_request_id` returns its exchange. `exchange_id` is the id of a request that was queued before.
+        A known `client_request_id` returns its exchange. `exchange_id` is the id of a request that was queued before;
+        with `is_queued` the log says so already.
         """
         if client_request_id is not None and client_request_id in self._requests:
             return self._requests[client_request_id]
-        request = ExchangeRequest(message, self.models.name, client_request_id, cause)
+        schema = shape.schema if shape is not None else None
+        request = ExchangeRequest(message, self.models.name, client_request_id, cause, schema)
         exchange = Exchange(self, request, shape=shape, exchange_id=exchange_id)
+        announce_exchange(exchange.id)
         if client_request_id is not None:
             self._requests[client_request_id] = exchange
         (self._waiting.appendleft if first else self._waiting.append)(exchange)
@@ -222,8 +277,17 @@ class AgentEngine:
             self._start_next()
         else:
             exchange.move_to(ExchangeState.QUEUED)
-            position = 1 if first else len(self._waiting)
-            self.publish_queued(exchange, position)
+            if not is_queued:
+                self.publish_queued(exchange, 1 if first else len(self._waiting))
+        return exchange
+
+    def resume(self, found: OpenExchange, *, first_message: int, shape: TypeSchema | None) -> Exchange:
+        """Continue an exchange of a process that ended. The conversation holds its messages, and nothing runs yet."""
+        exchange = ResumedExchange(self, found, first_message=first_message, shape=shape)
+        if found.request.client_request_id is not None:
+            self._requests[found.request.client_request_id] = exchange
+        self.current = exchange
+        exchange.driver = Driver(exchange.run(), f"weft-{exchange.id}", self._ended)
         return exchange
 
     def find(self, client_request_id: str) -> Exchange | None:
@@ -257,7 +321,14 @@ class AgentEngine:
         """Publish that an exchange is queued, with all data that is needed to run it in another process."""
         request = exchange.request
         self.bus.publish_outside_exchange(
-            ConversationQueued(position, exchange.id, request.message, request.client_request_id, request.cause)
+            ConversationQueued(
+                position,
+                exchange.id,
+                request.message,
+                request.client_request_id,
+                request.cause,
+                request.output_schema,
+            )
         )
 
     def drain_queue(self) -> list[Exchange]:

@@ -9,13 +9,13 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from enum import Enum
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from weft.agent.assembler import message_payloads
 from weft.agent.driver import Driver
+from weft.agent.exchange_state import TRANSITIONS, ExchangeState
 from weft.agent.interface import Prompt, as_user_message, check_continues
 from weft.agent.previews import FilePreviews
 from weft.agent.result import AgentResult, OutputError, describe_outcome, html_page_call, read_output
@@ -28,6 +28,7 @@ from weft.core.events import (
     ConversationEnd,
     ConversationInterrupted,
     ConversationStart,
+    ConversationSteered,
     ErrorMessage,
     ErrorOccurred,
     ExchangeRequest,
@@ -41,6 +42,7 @@ from weft.core.events import (
 from weft.core.ids import new_id
 from weft.core.messages import Message, ToolCall, ToolResult, assistant, user_message
 from weft.core.payload import Payload
+from weft.core.turn import StopReason
 from weft.providers.base import LimitReached, ProviderTurn
 from weft.tools.call_batch import CallBatch
 from weft.tools.type_schema import TypeSchema
@@ -51,34 +53,7 @@ if TYPE_CHECKING:
 CORRECTIONS = 2
 """How often a model may correct output that does not fit the requested type."""
 _PATIENCE = 0.3  # seconds that a cancelled exchange waits for the price list
-
-
-class ExchangeState(Enum):
-    """The states of an exchange."""
-
-    NEW = "new"
-    QUEUED = "queued"  # it waits for its turn, and the log says so
-    RUNNING = "running"
-    ANSWERED = "answered"  # the final answer is complete; no further turn follows
-    LIMITED = "limited"  # a budget is used up
-    TIMED_OUT = "timed out"  # the time budget is used up, and the task was cancelled
-    CANCELLED = "cancelled"
-    CLOSED = "closed"  # its last event is published
-    DELIVERED = "delivered"  # its last event was delivered, or never will be
-
-
 _S = ExchangeState
-_TRANSITIONS: dict[ExchangeState, frozenset[ExchangeState]] = {
-    _S.NEW: frozenset({_S.QUEUED, _S.RUNNING, _S.CANCELLED}),
-    _S.QUEUED: frozenset({_S.RUNNING, _S.CANCELLED}),
-    _S.RUNNING: frozenset({_S.ANSWERED, _S.LIMITED, _S.TIMED_OUT, _S.CANCELLED, _S.CLOSED}),
-    _S.ANSWERED: frozenset({_S.LIMITED, _S.TIMED_OUT, _S.CANCELLED, _S.CLOSED}),
-    _S.LIMITED: frozenset({_S.CANCELLED, _S.CLOSED}),
-    _S.TIMED_OUT: frozenset({_S.CANCELLED, _S.CLOSED}),
-    _S.CANCELLED: frozenset({_S.CLOSED}),
-    _S.CLOSED: frozenset({_S.DELIVERED}),
-    _S.DELIVERED: frozenset(),
-}
 
 
 class _Limit(Exception):
@@ -99,12 +74,13 @@ class Exchange:
         *,
         shape: TypeSchema | None = None,
         exchange_id: str | None = None,
+        tracker: ExchangeTracker | None = None,
     ) -> None:
         self.id = exchange_id or new_id("ex")
         self.message = request.message
         self.request = request
         self.state = ExchangeState.NEW
-        self.tracker = ExchangeTracker()
+        self.tracker = tracker or ExchangeTracker()
         self.driver: Driver | None = None
         self.error: WeftError | None = None
         """The error of a failed exchange."""
@@ -124,6 +100,7 @@ class Exchange:
         self._first_message: int | None = None  # index in the conversation, once the exchange has begun
         self._text = ""
         self._output: Any = None
+        self._corrections = 0  # of output that did not fit the requested type
 
     @property
     def is_over(self) -> bool:
@@ -136,7 +113,7 @@ class Exchange:
 
     def move_to(self, state: ExchangeState) -> None:
         """Change the state. Raises RuntimeError for a transition that does not exist."""
-        if state not in _TRANSITIONS[self.state]:
+        if state not in TRANSITIONS[self.state]:
             raise RuntimeError(f"An exchange that is {self.state.value} cannot become {state.value}.")
         self.state = state
 
@@ -177,11 +154,14 @@ class Exchange:
         self._reason = ""
         self._fail(error)
 
-    def steer(self, prompt: Prompt) -> bool:
+    def steer(self, prompt: Prompt, client_request_id: str | None = None) -> bool:
         """Show the model a message at its next turn. Returns False if there will be none."""
         if self.state not in (_S.NEW, _S.QUEUED, _S.RUNNING, _S.LIMITED, _S.TIMED_OUT):
             return False
-        self._steering.append(as_user_message(prompt))
+        message = as_user_message(prompt)
+        self._steering.append(message)
+        if self.state not in (_S.NEW, _S.QUEUED):  # else it is published once the exchange is open
+            self._publish(ConversationSteered(message, client_request_id))
         return True
 
     def _stop_task(self) -> None:
@@ -198,8 +178,7 @@ class Exchange:
             self.close_unrun()
             return
         self.move_to(_S.RUNNING)
-        self._open()
-        self._engine.bus.publish_all([UserMessage(self.message), ConversationStart()])
+        self._begin()
         timer = self._start_timer()
         await self._work()
         if timer is not None:
@@ -211,6 +190,12 @@ class Exchange:
             await self._turns.bill.finish(patience=_PATIENCE if self._is_cancelled() else None)
         self._close()
 
+    def _begin(self) -> None:
+        """Publish the request."""
+        self._open()
+        steering = [ConversationSteered(message) for message in self._steering]
+        self._engine.bus.publish_all([UserMessage(self.message), ConversationStart(), *steering])
+
     def close_unrun(self) -> None:
         """Open and close an exchange that was cancelled before it ran."""
         if self.state is not _S.CANCELLED:
@@ -218,7 +203,11 @@ class Exchange:
         if self._first_message is None:
             self._open()
         self._publish(CancelRequested(self._reason))
+        self._refuse_calls()
         self._close()
+
+    def _refuse_calls(self) -> None:
+        """Give a result to the calls of an exchange that is closed before it runs. A new one has none."""
 
     def _is_cancelled(self) -> bool:
         return self.state is _S.CANCELLED
@@ -233,15 +222,15 @@ class Exchange:
         """Run all turns. Never raises: the state and `error` say how it ended."""
         try:
             self._engine.prepare(self._shape)
-            check_continues(self._engine.messages, self.message)
-            self._engine.append(self.message)
-            await self._turns.begin()
-            await self._run_turns()
+            await self._prepare()
+            while await self._run_turn():
+                pass
             self._raise_if_stopped()
             self.move_to(_S.ANSWERED)
             await self._write_page()
             return
         except (_Limit, LimitReached) as reached:
+            self._abandon_message()
             if self.state in (_S.RUNNING, _S.ANSWERED):
                 self.move_to(_S.LIMITED)
                 self._reason, self._limit_note = reached.limit, str(reached)
@@ -254,42 +243,51 @@ class Exchange:
                 self._publish(CancelRequested(self._reason))
             return
         except WeftError as error:
-            self.error = error
+            self.error = self._turns.withdraw(error, self._first_message or 0)
         except Exception as error:
             logging.getLogger("weft").exception("The exchange failed by a fault of Weft.")
             self.error = WeftError(f"Something went wrong inside Weft ({type(error).__name__}); please report it.")
         self._turns.abandon()
 
-    async def _run_turns(self) -> None:
-        """Run turn after turn until the model has nothing more to do."""
+    async def _prepare(self) -> None:
+        """Add the request to the conversation."""
+        check_continues(self._engine.messages, self.message)
+        self._engine.append(self.message)
+        await self._turns.begin()
+
+    async def _run_turn(self) -> bool:
+        """Run the next turn. Returns False if the model has nothing more to do."""
         engine = self._engine
-        corrections = 0
-        while True:
-            self._add_steering()
-            turn = await self._turns.run_turn(self._stop_before_request)
-            self._announced = turn.announces_calls
-            self._text = turn.text
-            engine.runtime.expect_client_calls(turn.tool_calls)
-            engine.bus.publish_all(message_payloads(turn.message))
-            calls = turn.tool_calls
-            if calls:
-                await self._run_tools(turn, calls)
-                if turn.stop_reason not in ("refusal", "content_filter"):
-                    continue
-            else:
-                engine.session.append_tool_results(turn, [])
-            if turn.stop_reason == "pause_turn" or self._steering:
-                continue
-            problem = self._read_output()
-            if problem is None:
-                return
-            corrections += 1
-            if corrections > CORRECTIONS:
-                raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
-            self._turns.choose_tools("none")
-            self._add_user_message(
-                user_message(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON.")
-            )
+        self._add_steering()
+        turn = await self._turns.run_turn(self._stop_before_request)
+        self._announced = turn.announces_calls
+        self._text = turn.text
+        engine.runtime.expect_client_calls(turn.tool_calls)
+        engine.bus.publish_all(message_payloads(turn.message))
+        if turn.tool_calls:
+            await self._run_tools(turn, turn.tool_calls)
+        else:
+            engine.session.append_tool_results(turn, [])
+        needs_turn = self._needs_turn(turn.stop_reason, called=self._turns.needs_answer(turn))
+        return needs_turn or self._turns.remind(turn, self._add_user_message)
+
+    def _needs_turn(self, stop_reason: StopReason, *, called: bool) -> bool:
+        """Return whether another turn follows a message. Asks for a correction of output that does not fit."""
+        if called and stop_reason not in ("refusal", "content_filter"):
+            return True
+        if stop_reason == "pause_turn" or self._steering:
+            return True
+        problem = self._read_output()
+        if problem is None:
+            return False
+        self._corrections += 1
+        if self._corrections > CORRECTIONS:
+            raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
+        self._turns.choose_tools("none")
+        self._add_user_message(
+            user_message(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON.")
+        )
+        return True
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         engine = self._engine
@@ -330,7 +328,9 @@ class Exchange:
 
     def _start_timer(self) -> asyncio.TimerHandle | None:
         seconds = self._engine.budget.seconds
-        return asyncio.get_running_loop().call_later(seconds, self._on_timeout) if seconds is not None else None
+        if seconds is None:
+            return None
+        return asyncio.get_running_loop().call_later(self._started + seconds - monotonic(), self._on_timeout)
 
     def _on_timeout(self) -> None:
         if self.state in (_S.RUNNING, _S.ANSWERED):
@@ -442,7 +442,7 @@ class Exchange:
             text=self._text,
             files=self._engine.runtime.workspace.files(),
             output=self._output,
-            messages=self._engine.messages[first:] if first is not None else [],
+            messages=self._turns.own_messages(first) if first is not None else [],
             exchange=self.id,
         )
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from weft.agent.assembler import MessageAssembler
+from weft.agent.compaction import fold_context
+from weft.core.context_events import ConversationCompacted, ConversationRestored, RequestWithdrawn
 from weft.core.envelope import Event
 from weft.core.errors import ErrorInfo
 from weft.core.events import (
@@ -34,6 +36,7 @@ from weft.core.turn import Usage
 
 Status = Literal["idle", "thinking", "responding", "working", "waiting"]
 ToolPhase = Literal["planned", "running", "done", "failed"]
+ContextEntry = Message | ConversationCompacted | RequestWithdrawn
 Spans = tuple[tuple[int, int | None], ...]
 """Parts of a log, each after the first seq and up to the second; None is its end."""
 
@@ -58,7 +61,11 @@ class ConversationState:
     history: Sequence[Message] = ()
     """Messages from before the beginning of the log."""
     messages: list[Message] = field(default_factory=list[Message])
-    """The conversation, as the next turn sends it."""
+    """The conversation, every message of it."""
+    context: list[Message] = field(default_factory=list[Message])
+    """The conversation as the next turn sends it: a compaction has shortened it."""
+    compacted_at: int | None = None
+    """The seq of the last compaction that holds."""
     tools: dict[str, ToolState] = field(default_factory=dict[str, ToolState])
     files: dict[str, FileChanged] = field(default_factory=dict[str, FileChanged])
     """The last revision of each file."""
@@ -72,13 +79,15 @@ class ConversationState:
     error: ErrorInfo | None = None
     """The error of the last exchange."""
     _queue: set[str] = field(default_factory=set[str])
-    _log_messages: list[tuple[int, Message]] = field(default_factory=list[tuple[int, Message]])  # with seq
+    _entries: list[tuple[int, ContextEntry]] = field(default_factory=list[tuple[int, ContextEntry]])  # with seq
+    _restored: set[int] = field(default_factory=set[int])  # compactions that were undone
     _spans: list[tuple[int, Spans]] = field(default_factory=list[tuple[int, Spans]])  # valid parts, since a seq
     _assembler: MessageAssembler = field(default_factory=MessageAssembler)
     _open: list[ToolCall] = field(default_factory=list[ToolCall])  # calls of the last message, until all have results
 
     def __post_init__(self) -> None:
         self.messages = [*self.history]
+        self.context = [*self.history]
 
     @property
     def partial(self) -> str:
@@ -145,6 +154,12 @@ class ConversationState:
                 self._end(payload)
             case SessionRewound(seq=seq):
                 self._rewind(seq)
+            case ConversationCompacted() | RequestWithdrawn():
+                self._entries.append((self.seq, payload))
+                self._fold_context()
+            case ConversationRestored(seq=seq):
+                self._restored.add(seq)
+                self._fold_context()
             case _:
                 pass
 
@@ -178,16 +193,34 @@ class ConversationState:
 
     def _append(self, message: Message) -> None:
         self.messages.append(message)
-        self._log_messages.append((self.seq, message))
+        self.context.append(message)
+        self._entries.append((self.seq, message))
 
     def _rewind(self, seq: int) -> None:
         """Restore the conversation at `seq`. That may undo an earlier rewind."""
         before = next((spans for since, spans in reversed(self._spans) if since <= seq), ((0, None),))
         spans = [(after, seq if upto is None else upto) for after, upto in before]
         self._spans.append((self.seq, (*spans, (self.seq, None))))
-        valid = (message for at, message in self._log_messages if any(after < at <= upto for after, upto in spans))
-        self.messages = [*self.history, *valid]
+        self._fold_context()
+        self.messages = [*self.history, *(entry for _, entry in self._valid() if isinstance(entry, Message))]
         self.error = None
+
+    def _valid(self) -> list[tuple[int, ContextEntry]]:
+        """The entries that no rewind has dropped."""
+        if not self._spans:
+            return self._entries
+        spans = self._spans[-1][1]
+        return [
+            (at, entry)
+            for at, entry in self._entries
+            if any(after < at and (upto is None or at <= upto) for after, upto in spans)
+        ]
+
+    def _fold_context(self) -> None:
+        entries = [(at, entry) for at, entry in self._valid() if at not in self._restored]
+        self.context = fold_context(self.history, [entry for _, entry in entries])
+        compactions = [at for at, entry in entries if isinstance(entry, ConversationCompacted)]
+        self.compacted_at = compactions[-1] if compactions else None
 
     def _end(self, response: ExchangeResponse) -> None:
         self.status, self.exchange = "idle", None

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
+from weft.core.context_events import ConversationCompacted
 from weft.core.errors import ConfigurationError, ErrorInfo
 from weft.core.events import (
     ExchangeResponse,
@@ -43,6 +44,9 @@ class ExchangeTracker:
                 self.turns += 1
             case MessageDiscarded(usage=usage):
                 self.usage += usage
+            case ConversationCompacted(usage=usage, cost_usd=usd):
+                self.usage += usage
+                self.spend(usd)
             case ToolCompleted(cost_usd=usd) | ToolFailed(cost_usd=usd):
                 self.spend(usd)
             case _:
@@ -128,6 +132,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int | None = None
     usd: float | None = None
     seconds: float | None = None
+    message_tokens: int | None = 256_000
+    """Estimated tokens of one answer, more than any model writes. A server that never ends is cut there."""
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
@@ -154,6 +160,8 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def explain(self, limit: str, tracker: ExchangeTracker) -> str:
+        if limit in ("message_tokens", "max_output_tokens"):
+            return f"The model wrote on beyond {limit}, so its answer was cut and the exchange ended."
         value = getattr(self, limit)
         if limit == "usd" and tracker.cost is None:
             return f"Something was used whose price is not known, so the budget of ${value:g} cannot be kept."

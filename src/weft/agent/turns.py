@@ -1,14 +1,18 @@
 """Turns of one exchange: streams each answer, publishes its events, and falls back to the next model."""
 
+import sys
 from collections.abc import Callable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft.agent.assembler import MessageAssembler
+from weft.agent.assembler import AnswerTooLong, MessageAssembler
 from weft.agent.previews import FilePreviews
+from weft.agent.reminders import ANNOUNCED, UNREAD_CALL, announces_step
 from weft.agent.tracker import CostMeter, ExchangeTracker
-from weft.core.errors import ConfigurationError, ContextOverflow, ErrorInfo, ProviderError
+from weft.core.context_events import ConversationCompacted, RequestWithdrawn
+from weft.core.errors import ConfigurationError, ContextOverflow, ErrorInfo, ProviderError, WeftError
 from weft.core.events import (
     ConversationResponding,
     ConversationThinking,
@@ -25,14 +29,24 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     ToolUseContentBlockStop,
 )
+from weft.core.messages import Message, ToolResult, user_message
 from weft.core.payload import Payload
 from weft.core.turn import Usage
-from weft.providers.base import ProviderTurn
+from weft.providers.base import LimitReached, ProviderTurn
 from weft.tools.type_schema import TypeSchema
+from weft.wires.text_edits import TEXT_FORMS
 
 if TYPE_CHECKING:
     from weft.agent.engine import AgentEngine
 
+_MAX_REFUSED = 3
+"""How often a request that is refused as too long is shortened."""
+_TOKEN_BYTES = 4
+"""Bytes of UTF-8 to a token, about."""
+_BUDGET_MARGIN = 1.1
+"""How far a running answer may exceed a budget, by estimate, before it is cut."""
+_MIN_ANSWER = 64
+"""Tokens that every answer may have: a budget that is used up by then ends the exchange after it."""
 _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
 
 
@@ -86,13 +100,17 @@ class TurnListener:
             handler(payload)
         return True
 
+    def limit_answer(self, tokens: int | None) -> None:
+        """Raise `AnswerTooLong` once an answer has about this many tokens."""
+        self._assembler.max_length = sys.maxsize if tokens is None else tokens * _TOKEN_BYTES
+
     def abandon(self) -> str:
         """Close a message that will not be finished. Returns the text of it that was published."""
         assembler = self._assembler
         if not assembler.message:
             return ""
         text = assembler.text
-        usage = Usage(output=-(-assembler.length // 4))
+        usage = Usage(output=-(-assembler.length // _TOKEN_BYTES))
         self.on_payload(MessageDiscarded(assembler.message, _STOPPED, usage, estimated=True))
         return text
 
@@ -136,7 +154,11 @@ class TurnRunner:
         self._engine = engine
         self._shape = shape
         self._listener = TurnListener(engine.bus.publish, previews, tracker, self.bill)
-        self._compacted = False
+        self.attempts_before = 0
+        """Attempts at the next turn by a process that ended."""
+        self._tracker = tracker
+        self._reminded = False
+        self._removed = 0  # messages that compactions removed during the exchange, less those that replaced them
         self._tool_choice: str | None = None  # that of the settings
 
     async def begin(self) -> None:
@@ -145,7 +167,8 @@ class TurnRunner:
         if self._engine.budget.usd is None:
             return
         await self.bill.finish()
-        if self._engine.session.cost(Usage(input=1000, output=1000)).usd is None:
+        session = self._engine.session
+        if session.cost(Usage(input=1000, output=1000)).usd is None and not getattr(session, "reports_cost", False):
             raise ConfigurationError(
                 f"There is no price for {self._engine.models.name}, so a budget in dollars cannot be kept; "
                 "limit tokens instead."
@@ -154,16 +177,28 @@ class TurnRunner:
     async def run_turn(self, stop: Callable[[], BaseException | None]) -> ProviderTurn:
         """Run the next turn. `stop` returns the exception that forbids a further request, if there is one."""
         engine, listener = self._engine, self._listener
-        listener.attempts_before, listener.retry_stopped = 0, False
+        listener.attempts_before, self.attempts_before = self.attempts_before, 0
+        listener.retry_stopped = False
         listener.may_retry = lambda: stop() is None
         _raise_if(stop())
+        engine.refresh_tools()
+        await engine.attach_files()
+        self._on_compacted(await engine.context.fit())
+        _raise_if(stop())
+        refused = 0
         while True:
+            engine.context.before_request()
+            allowed, limit = self._allowed_answer()
+            listener.limit_answer(allowed)
             try:
                 turn = await engine.session.stream_turn(listener.on_payload)
+            except AnswerTooLong:
+                raise LimitReached(engine.budget.explain(limit, self._tracker), limit) from None
             except ProviderError as error:
                 if listener.retry_stopped:
                     _raise_if(stop())
-                if not self._compact_once(error) and not await engine.models.switch_to_next(error):
+                refused += isinstance(error, ContextOverflow)
+                if not await self._make_room(error, refused) and not await engine.models.switch_to_next(error):
                     raise
                 _raise_if(stop())
                 engine.prepare(self._shape)
@@ -173,10 +208,31 @@ class TurnRunner:
                 engine.bus.publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))
                 _raise_if(stop())
                 continue
+            engine.context.after_request(turn.usage)
             self.bill.add(turn.usage, turn.billed_usd)
             if engine.settings.tool_choice != "none" and self._tool_choice is None:
                 self.choose_tools("auto")  # a required call is required once, or the model could never answer
             return turn
+
+    def _allowed_answer(self) -> tuple[int | None, str]:
+        """The estimated tokens after which the next answer is cut, and the limit that says so.
+
+        Estimates are coarse: the margin for `max_output_tokens`, which most servers keep by themselves, is wide.
+        """
+        engine, budget = self._engine, self._engine.budget
+        found: list[tuple[int, str]] = []
+        if budget.message_tokens is not None:
+            found.append((budget.message_tokens, "message_tokens"))
+        if engine.settings.max_output_tokens is not None:
+            found.append((2 * engine.settings.max_output_tokens + 256, "max_output_tokens"))
+        if budget.tokens is not None:
+            left = budget.tokens * _BUDGET_MARGIN - self._tracker.tokens - engine.context.tokens()
+            found.append((max(round(left), _MIN_ANSWER), "tokens"))
+        price = engine.session.cost(Usage(output=1000)).usd if budget.usd is not None else None
+        if budget.usd is not None and price:
+            left = budget.usd * _BUDGET_MARGIN - (self._tracker.cost or 0.0)
+            found.append((max(round(left / price * 1000), _MIN_ANSWER), "usd"))
+        return min(found, default=(None, ""))
 
     def choose_tools(self, choice: str) -> None:
         """Change the tool choice of the remaining turns of the exchange."""
@@ -187,12 +243,69 @@ class TurnRunner:
         """Close a message that will not be finished. Returns the text of it that was published."""
         return self._listener.abandon()
 
-    def _compact_once(self, error: ProviderError) -> bool:
-        """Shorten a conversation that is too long, once in an exchange. Returns whether that helped."""
-        if not isinstance(error, ContextOverflow) or self._compacted:
+    def remind(self, turn: ProviderTurn, add: Callable[[Message], None]) -> bool:
+        """Remind a model that wrote about a call instead of making it, once in an exchange. Returns whether it did."""
+        engine = self._engine
+        if self._reminded or turn.tool_calls or not engine.session.tools or self._shape is not None:
             return False
-        self._compacted = True
-        return self._engine.compact()
+        if self._tracker.turns >= engine.budget.turns or self._tool_choice == "none":
+            return False
+        if not getattr(engine.session, "may_write_calls", False):
+            return False
+        reminder = UNREAD_CALL if turn.unread_call else ANNOUNCED if announces_step(turn.text) else None
+        if reminder is not None:
+            self._reminded = True
+            add(user_message(reminder))
+        return reminder is not None
+
+    def needs_answer(self, turn: ProviderTurn) -> bool:
+        """Whether the model must see the results of its calls: of files written as text only if one failed."""
+        if not turn.tool_calls or any(call.form not in TEXT_FORMS for call in turn.tool_calls):
+            return bool(turn.tool_calls)
+        last = self._engine.messages[-1]
+        return any(isinstance(block, ToolResult) and block.status != "ok" for block in last.content)
+
+    def own_messages(self, first: int) -> list[Message]:
+        """The messages of the exchange, if the context had `first` messages when it began."""
+        return self._engine.messages[max(first - self._removed, 0) :]
+
+    def withdraw(self, error: WeftError, first: int) -> WeftError:
+        """Remove a request that no model can be sent, so that it does not spoil the conversation.
+
+        Returns the error of the exchange. A request that the model has begun to answer stays.
+        """
+        engine = self._engine
+        own = self.own_messages(first)
+        if not isinstance(error, ContextOverflow) or not own or any(message.role == "assistant" for message in own):
+            return error
+        reason = _describe_too_long(engine.context.tokens(own), engine.context.known_size)
+        del engine.session.messages[-len(own) :]
+        engine.bus.publish(RequestWithdrawn(reason, len(own)))
+        withdrawn = copy(error)
+        withdrawn.args = (f"{error} {reason}",)
+        return withdrawn
+
+    async def _make_room(self, error: ProviderError, refused: int) -> bool:
+        """Shorten a conversation that is too long. Returns whether another attempt may help."""
+        if not isinstance(error, ContextOverflow) or refused > _MAX_REFUSED:
+            return False
+        return self._on_compacted(await self._engine.context.shrink(error))
+
+    def _on_compacted(self, compaction: ConversationCompacted | None) -> bool:
+        if compaction is None:
+            return False
+        self._removed += compaction.removed - (compaction.message is not None)
+        self._engine.bus.publish(compaction)
+        self._tracker.feed(compaction)
+        return True
+
+
+def _describe_too_long(tokens: int, size: int | None) -> str:
+    room = f" of a context of {size:,}" if size is not None else ""
+    return (
+        f"The message needs about {tokens:,} tokens{room}, so it was removed from the conversation, which goes on "
+        "without it. Send a shorter one, name files instead of pasting them, or choose a model with a larger context."
+    )
 
 
 def _raise_if(error: BaseException | None) -> None:

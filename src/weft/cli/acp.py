@@ -8,10 +8,10 @@ import sys
 from weft.cli.chat.session import KIND
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
+from weft.cli.request_settings import reasoning_of
 from weft.cli.run import NO_MODEL, default_model, named_model, require_key
 from weft.cli.sessions import open_sessions
 from weft.core.errors import ConfigurationError
-from weft.core.turn import Reason
 from weft.server.models import KnownModels
 from weft.sessions.settings import SessionSettings
 from weft.tools.builtin import named_tools
@@ -42,7 +42,9 @@ def run(options: argparse.Namespace) -> int:
         instructions=options.system,
         permissions=options.permissions,
         rules=options.rule,
-        reasoning=Reason(effort=options.effort) if options.effort else None,
+        temperature=options.temperature,
+        reasoning=reasoning_of(options),
+        extra=options.extra,
         cache=options.cache,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
@@ -69,7 +71,7 @@ async def _serve(options: argparse.Namespace, models: KnownModels, settings: Ses
             settings=settings,
             check_model=check_model,
             default_model=lambda: default_model(models),
-            own_tools=own.tools,
+            own_tools=own.sources,
             problems=tuple(own.problems),
             use_files=options.editor_files,
             use_terminal=options.terminal == "editor",

@@ -80,7 +80,7 @@ async def _build(options: argparse.Namespace, models: KnownModels, out: Path) ->
             print_note("The pages were not scored; `weft doctor` says what is missing.")
         built = await _write_variants(studio, project.id, version, out, options.force)
     _print_result(options, project, version, built)
-    return _status(version)
+    return _status(built)
 
 
 async def _wait_version(studio: "Studio", project: "Project", progress: VariantProgress, *, quiet: bool) -> "Version":
@@ -270,7 +270,17 @@ def _print_result(
     for line in align_columns(table):
         print(line)
     if not table and all(variant.error is None for variant, _, _ in built):
-        print_note(f"Nothing was built: {version.variants[0].status}.")
+        for variant, _, _ in built:
+            print_note(f"Nothing was built with {variant.model}: {_why_nothing(variant)}")
+
+
+def _why_nothing(variant: "Variant") -> str:
+    """Say why a variant that did not fail has no files."""
+    if variant.note:
+        return variant.note
+    if variant.status != "completed":
+        return f"it was {variant.status}."
+    return "the model answered and wrote no file; try another model, or a request that says what to build."
 
 
 def _as_json(variant: "Variant", folder: Path | None, files: list[str]) -> dict[str, object]:
@@ -291,10 +301,10 @@ def _as_json(variant: "Variant", folder: Path | None, files: list[str]) -> dict[
     }
 
 
-def _status(version: "Version") -> int:
-    found = {variant.status for variant in version.variants}
+def _status(built: Sequence[tuple["Variant", Path | None, list[str]]]) -> int:
+    found = {variant.status for variant, _, _ in built}
     if "cancelled" in found:
         return 130
-    if "completed" in found:
+    if any(variant.status == "completed" and folder is not None for variant, folder, _ in built):
         return 0
     return 3 if "limit" in found else 1

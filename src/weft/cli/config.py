@@ -87,9 +87,11 @@ def _as_json(settings: list[Setting]) -> dict[str, Any]:
 
 
 def _format_value(value: Any) -> str:
-    if value is None or value in ("", []):
+    if value is None or value in ("", [], {}):
         return "–"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, dict):
+        return sanitize_text(encode_text(cast("dict[str, Any]", value)))
     text = ", ".join(cast("list[str]", value)) if isinstance(value, list) else str(value)
     return sanitize_text(text).replace("\n", "↵")

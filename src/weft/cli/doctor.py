@@ -35,6 +35,7 @@ from weft.providers.model import Endpoint, Model
 from weft.providers.presets import PRESETS
 from weft.tools.own_functions import is_own
 from weft.tools.sanitize import sanitize_text
+from weft.tools.shell import cgroups
 from weft.tools.shell.sandbox import Sandbox
 
 EXAMPLES = """examples:
@@ -239,6 +240,9 @@ def _check_sandbox() -> Findings:
         logging.getLogger("weft").removeHandler(quiet)
     if reason is None:
         yield _ok("sandbox", f"bubblewrap runs commands ({shutil.which('bwrap')})")
+        limited = cgroups.kind()
+        how = f"by {limited}" if limited is not None else "by counting; no control group is delegated to this process"
+        yield _ok("sandbox", f"memory and processes of a command are limited {how}")
     elif platform.system() != "Linux":
         yield _missing("sandbox", "bubblewrap is for Linux only, so models run no commands")
     elif shutil.which("bwrap") is None:

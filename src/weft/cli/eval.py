@@ -16,10 +16,13 @@ from weft.cli.local_studio import (
     resolve_models,
 )
 from weft.cli.options import add_options
-from weft.cli.terminal import LiveLines, format_seconds, pad
+from weft.cli.terminal import LiveLines, format_seconds, format_usd, pad
 from weft.core.envelope import Event
-from weft.core.errors import ConfigurationError, WeftError
+from weft.core.errors import ConfigurationError, InvalidRequest, WeftError
 from weft.core.events import FilePreview
+from weft.providers.batch_api import batch_api
+from weft.providers.batch_queue import QUIET_SECONDS, BatchJournal, BatchQueue, use_batches
+from weft.providers.model import Model
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
 from weft.sessions.session import Session
@@ -35,11 +38,17 @@ if TYPE_CHECKING:
 EXAMPLES = """examples:
   weft eval shots/ --models anthropic/claude-sonnet-4-6,openai/gpt-5.2 -o report
   weft eval shots/ --models local/vision --stacks html_css,react_tailwind
+  weft eval shots/ --models openai/gpt-5.2 --batch -o report     half the price; the same line goes on after Ctrl-C
   weft eval shots/ --json | jq .summaries
 
 shots/ holds NAME.png, or NAME@2x.png for a picture of twice the size; its subfolders are groups of the report. A file
 NAME.json beside a picture may hold the text that is in it. Every conversion costs what its model costs.
 exit status: 0 a report was written, 1 nothing could be converted, 2 wrong usage"""
+
+
+JOURNAL = "batches.jsonl"
+"""The file in the folder of the report that remembers batches."""
+_MOST_EXCHANGES = 100_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,29 +62,46 @@ def run(options: argparse.Namespace) -> int:
     out = Path(options.output)
     if out.exists() and not out.is_dir():
         raise ConfigurationError(f"{out} is no folder; name another with --output.")
-    if out.is_dir() and any(out.iterdir()) and not (out / "report.html").is_file() and not options.force:
+    others = [path for path in out.iterdir() if path.name != JOURNAL] if out.is_dir() else []
+    if others and not (out / "report.html").is_file() and not options.force:
         raise ConfigurationError(f"The folder {out} holds other things; name another with --output, or use --force.")
     try:
         from weft.studio.evaluate.report_files import write_report
     except ImportError as error:
         raise missing_studio_error(error) from None
-    report = asyncio.run(_evaluate(options, resolve_models(options)))
+    models = resolve_models(options)
+    if options.batch:
+        _check_batches(options.model, models)
+    report = asyncio.run(_evaluate(options, models))
     page = write_report(report, out)
     if options.json:
         print(report.as_json().decode())
     else:
         for summary in report.summaries():
             print("\n".join(_summary_lines(summary)))
+        print(f"cost: {_total_cost(report, batch=options.batch)}")
         print(page)
     return 1 if all(row.error for row in report.rows) else 0
+
+
+def _check_batches(names: list[str], models: KnownModels) -> None:
+    for name in names:
+        model = models.open(name)
+        try:
+            if isinstance(model, Model):
+                batch_api(model)
+        except InvalidRequest as error:
+            raise ConfigurationError(str(error)) from None
 
 
 async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "EvaluationReport":
     from weft.studio.evaluate.evaluation import evaluate, load_targets
 
     stacks: list[str] = options.stacks
+    batch: bool = options.batch
     targets = await asyncio.to_thread(load_targets, Path(options.targets))
-    async with open_local_studio(models, options, scores=False) as (studio, context):
+    exchanges = _MOST_EXCHANGES if batch else None
+    async with open_local_studio(models, options, scores=False, exchanges=exchanges) as (studio, context):
         names, _ = choose_models(options.model, studio, None, 1)
         names = names if options.model else names[:1]
         chosen = [studio.find_stack(name) for name in stacks]
@@ -87,7 +113,25 @@ async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "Evalua
             def done(row: "Row") -> None:
                 live.report(progress.done(row))
 
-            return await evaluate(targets, converters, chosen, progress=done, seconds=options.seconds)
+            if not batch:
+                return await evaluate(targets, converters, chosen, progress=done, seconds=options.seconds)
+            queue = BatchQueue(
+                BatchJournal(Path(options.output) / JOURNAL),
+                poll_seconds=options.batch_poll,
+                quiet_seconds=min(options.batch_poll, QUIET_SECONDS),
+                on_change=progress.show_batch,
+            )
+            async with use_batches(queue):
+                return await evaluate(targets, converters, chosen, progress=done, seconds=None, at_once=True)
+
+
+def _total_cost(report: "EvaluationReport", *, batch: bool) -> str:
+    costs = [row.cost_usd for row in report.rows]
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return "unknown"
+    least = "at least " if len(known) < len(costs) else ""
+    return f"{least}{format_usd(sum(known))}{', the price of batches' if batch else ''}"
 
 
 class _Previews:
@@ -147,7 +191,12 @@ class _Progress:
         self._count = count
         self._rows = 0
         self._last = ""
+        self._batch = ""
         self._started = monotonic()
+
+    def show_batch(self, text: str) -> None:
+        """Show how far a batch is."""
+        self._batch = text
 
     def done(self, row: "Row") -> str:
         self._rows += 1
@@ -158,7 +207,7 @@ class _Progress:
     def lines(self) -> list[str]:
         full = 24 * self._rows // max(self._count, 1)
         took = format_seconds(monotonic() - self._started)
-        return [f"{pad('█' * full, 24)} {self._rows}/{self._count}  {took}  {self._last}"]
+        return [f"{pad('█' * full, 24)} {self._rows}/{self._count}  {took}  {self._batch or self._last}"]
 
 
 def _summary_lines(summary: "Summary") -> Iterator[str]:

@@ -27,8 +27,9 @@ from weft.core.events import (
     ToolFailed,
     UserMessage,
 )
-from weft.core.json import encode_text
+from weft.core.json import JsonObject, encode_text
 from weft.core.messages import File, Image, Message
+from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import TextSanitizer, sanitize_text
 
 
@@ -135,6 +136,9 @@ class ConsolePrinter:
             case ToolCompleted() | ToolFailed():
                 self._activity = "asks the model"
                 self._note(call_line(event.data, self._calls.pop(event.data.id, ""), self._paint))
+            case ServerToolCall(name=name, input=arguments):
+                self._activity = "waits for a tool of the provider"
+                self._note(self._paint(describe_server_call(name, arguments), DIM))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(sanitize_text(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s."))
             case MessageDiscarded(message=message, error=error):
@@ -244,6 +248,12 @@ def call_line(call: ToolCompleted | ToolFailed, asked: str, paint: Colours) -> s
         mark, colour, text = "✗", RED, f"{call.status}: {call.summary}"
     line = sanitize_text(f"{call.name} {asked} ({format_seconds(call.duration_ms / 1000)}) {text}")
     return f"{paint(mark, colour)} {' '.join(line.split())}"
+
+
+def describe_server_call(name: str, arguments: JsonObject) -> str:
+    """Describe a call that the provider runs itself in one line."""
+    text = " ".join(sanitize_text(encode_text(arguments)).split()) if arguments else ""
+    return truncate(f"⌕ {sanitize_text(name)} {text}".rstrip(), 120)
 
 
 def describe_exchange(response: ExchangeResponse) -> str:

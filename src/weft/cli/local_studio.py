@@ -25,7 +25,7 @@ from weft.core.events import (
 from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
-from weft.server.settings import ServerSettings
+from weft.server.settings import ServerLimits, ServerSettings
 from weft.sessions.memory import MemoryStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
@@ -53,15 +53,21 @@ def resolve_models(options: argparse.Namespace) -> KnownModels:
 
 @asynccontextmanager
 async def open_local_studio(
-    models: KnownModels, options: argparse.Namespace, *, data: str | None = None, scores: bool = True
+    models: KnownModels,
+    options: argparse.Namespace,
+    *,
+    data: str | None = None,
+    scores: bool = True,
+    exchanges: int | None = None,
 ) -> AsyncGenerator[tuple["Studio", ServerContext]]:
-    """Open the studio and the context of its sessions. Without `data` nothing is stored."""
+    """Open the studio and the context of its sessions. Without `data` nothing is stored. `exchanges` may be open."""
     try:
         from weft.server.studio_host import open_studio
     except ImportError as error:
         raise missing_studio_error(error) from None
     store = MemoryStore() if data is None else SqliteStore(data_folder(data) / DATABASE)
-    context = ServerContext(Sessions(store), models, settings=ServerSettings(), tokens=AccessTokens({}))
+    limits = ServerLimits() if exchanges is None else ServerLimits(exchanges=exchanges)
+    context = ServerContext(Sessions(store), models, settings=ServerSettings(limits=limits), tokens=AccessTokens({}))
     studio = open_studio(context, prompts=options.studio_prompts, stacks=options.studio_stacks, scores=scores)
     try:
         yield studio, context

@@ -14,6 +14,7 @@ COMMANDS = {
     "build": "build a page from a picture, a text, a web address or a recording",
     "chat": "work on a folder with a coding assistant in this terminal",
     "acp": "work on a folder with a coding assistant in an editor",
+    "mcp": "offer agents to MCP clients, or sign in to MCP servers",
     "serve": "run the server: sessions over HTTP, server-sent events and WebSocket",
     "run": "one exchange: ask a model, let it use tools, stream the events",
     "sessions": "list, show, export, import, rename and delete sessions",

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import reduce
 from pathlib import Path
 from typing import Any, cast
 
+from weft.cli.request_settings import parse_table, request_settings
 from weft.config.document import ConfigDocument, is_secret
 from weft.config.keys import Key, command_keys, convert_value
 from weft.config.mcp_servers import ConfiguredServer, parse_server, servers_of
@@ -22,9 +24,13 @@ from weft.config.schema import COMMANDS, OWN_TOOLS, counts_everywhere
 from weft.config.sources import Ignored, Sources, mark_reported, sources
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.config import check_variable
+from weft.providers.defaults import merge_members
 
 DEFAULT = "default"
-OTHER_VARIABLES = ("WEFT_TOKEN", "WEFT_CHROMIUM", "WEFT_IMAGES", "WEFT_FAULT")
+OTHER_VARIABLES = (
+    *("WEFT_TOKEN", "WEFT_TOKEN_FILE", "WEFT_STORE_PASSWORD", "WEFT_STORE_PASSWORD_FILE"),
+    *("WEFT_CHROMIUM", "WEFT_IMAGES", "WEFT_FAULT"),
+)
 _SUMMED = ("rule", "tool", "mcp_server")
 _ENDPOINT = ("base_url", "wire", "api_key_env")
 Groups = dict[str, "argparse._ArgumentGroup"]  # pyright: ignore[reportPrivateUsage]
@@ -63,18 +69,18 @@ def add_options(parser: argparse.ArgumentParser, command: str, groups: Groups | 
 def _flag_shape(key: Key) -> dict[str, Any]:
     if key.is_bool:
         return {"action": Switch if key.default else "store_true"}
-    shape: dict[str, Any] = {"action": "append"} if key.is_list or key.is_names else {}
+    shape: dict[str, Any] = {"action": "append"} if key.is_list or key.is_names or key.is_table else {}
     shape |= {"metavar": key.metavar} if key.metavar else {}
     shape |= {"choices": key.choices} if key.choices else {}
     return shape | ({"type": key.number} if key.number is not None else {})
 
 
 def _flag_help(key: Key) -> str:
-    text = key.help.replace("`", "'") + ("; repeatable" if key.is_list else "")
+    text = key.help.replace("`", "'") + ("; repeatable" if key.is_list or key.is_table else "")
     default = f"{key.default:g}" if isinstance(key.default, float) else str(key.default)
     if key.is_bool:
         default = "yes" if key.default else ""
-    elif key.default in (None, "", []):
+    elif key.default in (None, "", [], {}):
         default = key.without
     return (f"{text} ({default})" if default else text).replace("%", "%%")
 
@@ -107,7 +113,7 @@ def merge_options(options: argparse.Namespace) -> None:
     keys = command_keys(command)
     if not keys:
         return
-    given = {name: value for name, value in vars(options).items() if name in keys}
+    given = {name: _flag_value(keys[name], value) for name, value in vars(options).items() if name in keys}
     settings = [Setting(name, given.get(name, key.default)) for name, key in keys.items()]
     try:
         now = sources()
@@ -126,7 +132,7 @@ def merge_options(options: argparse.Namespace) -> None:
 
 
 def request_options(options: argparse.Namespace) -> AbstractContextManager[None]:
-    """Make the options on retries and timeouts the defaults of all requests to models, while a command runs."""
+    """Make the options on requests to models the defaults of all such requests, while a command runs."""
     if not hasattr(options, "retry_attempts"):
         return nullcontext()
     from weft.core.retry import Retry
@@ -135,7 +141,7 @@ def request_options(options: argparse.Namespace) -> AbstractContextManager[None]
 
     retry = {name: getattr(options, f"retry_{name}") for name in Retry.__struct_fields__}
     timeouts = {name: getattr(options, f"timeouts_{name}") for name in Timeouts.__struct_fields__}
-    return request_defaults(Retry(**retry), Timeouts(**timeouts))
+    return request_defaults(Retry(**retry), Timeouts(**timeouts), request_settings(options))
 
 
 def merge_settings(
@@ -155,6 +161,9 @@ def merge_settings(
         if name in _SUMMED and values:
             rules = [each for value in values for each in value.value]
             found[name] = Setting(name, rules, ", ".join(value.origin for value in values), values[-1].strength)
+        elif key.is_table and values:
+            merged = reduce(merge_members, (value.value for value in values))
+            found[name] = Setting(name, merged, ", ".join(value.origin for value in values), values[-1].strength)
         else:
             found[name] = values[-1] if values else Setting(name, key.default)
     return list(_drop_foreign_endpoint(found, keys).values())
@@ -252,6 +261,8 @@ def _parse_variable(variable: str, text: str, key: Key) -> Any:
     if is_secret(text):
         raise ConfigurationError(f"{variable} holds what looks like a secret; keys have variables of their own.")
     value: Any = text.strip()
+    if key.is_table:
+        return parse_table(key, [value], variable)
     if key.is_list:
         separator = ";" if key.name in ("rule", "mcp_server") else ","
         value = [each.strip() for each in value.split(separator) if each.strip()]
@@ -259,6 +270,10 @@ def _parse_variable(variable: str, text: str, key: Key) -> Any:
         return convert_value(key, value, strict=False)
     except ValueError as error:
         raise ConfigurationError(f"The environment variable {variable} {error}.") from None
+
+
+def _flag_value(key: Key, value: Any) -> Any:
+    return parse_table(key, cast("list[str]", value), key.flag) if key.is_table else value
 
 
 def _drop_foreign_endpoint(found: dict[str, Setting], keys: Mapping[str, Key]) -> dict[str, Setting]:

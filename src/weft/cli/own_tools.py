@@ -4,6 +4,9 @@ Every problem is one sentence that begins with its place: a file and its line, a
 """
 
 import argparse
+import asyncio
+import sys
+import webbrowser
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +20,7 @@ from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.config import is_foreign_key
 from weft.tools.builtin import builtin_tool_names
 from weft.tools.definitions import Tool
+from weft.tools.function_tools import ToolLike
 from weft.tools.own_functions import is_own, is_path, load_tools
 
 if TYPE_CHECKING:
@@ -34,6 +38,15 @@ class OwnTools:
         self.problems: list[str] = []
         """Sentences about servers that could not be started."""
 
+    @property
+    def servers(self) -> "McpServers | None":
+        """The running MCP servers, if settings name some."""
+        return self._servers
+
+    def sources(self) -> list[ToolLike]:
+        """The functions, and the servers as a source of tools that change while an agent runs."""
+        return [*self._functions, *([self._servers] if self._servers is not None else ())]
+
     def tools(self) -> list[Tool]:
         """The tools as they are now: a server may change its own."""
         return [*self._functions, *(self._servers.tools if self._servers is not None else ())]
@@ -48,8 +61,13 @@ def builtin_names(names: Sequence[str]) -> list[str]:
 
 
 @asynccontextmanager
-async def open_own_tools(options: argparse.Namespace) -> AsyncGenerator[OwnTools]:
-    """Load the tools and start the servers that the options name. With `--tools none` there are none."""
+async def open_own_tools(
+    options: argparse.Namespace, *, folders: Sequence[str | Path] = ()
+) -> AsyncGenerator[OwnTools]:
+    """Load the tools and start the servers that the options name. With `--tools none` there are none.
+
+    The servers are informed of the folders. If one asks for a sign-in and this is a terminal, a browser opens.
+    """
     if options.tools == [NONE]:
         yield OwnTools()
         return
@@ -59,6 +77,7 @@ async def open_own_tools(options: argparse.Namespace) -> AsyncGenerator[OwnTools
         yield OwnTools(functions)
         return
     from weft.tools.mcp import McpServers
+    from weft.tools.mcp.sign_in import SignIn
 
     configs: list[McpServer] = []
     problems: list[str] = []
@@ -70,7 +89,8 @@ async def open_own_tools(options: argparse.Namespace) -> AsyncGenerator[OwnTools
                 raise
             problems.append(f"{error} Its tools are missing.")
     places = {each.name: each.where for each in named.servers}
-    async with McpServers(configs, on_failure=lambda _: None) as servers:
+    sign_in = SignIn(open_sign_in if sys.stderr.isatty() else None)
+    async with McpServers(configs, on_failure=lambda _: None, sign_in=sign_in, folders=folders) as servers:
         own = OwnTools(functions, servers)
         own.problems = problems
         for name, fault in servers.failures.items():
@@ -79,6 +99,13 @@ async def open_own_tools(options: argparse.Namespace) -> AsyncGenerator[OwnTools
                 raise ConfigurationError(sentence)
             own.problems.append(f"{sentence} Its tools are missing.")
         yield own
+
+
+async def open_sign_in(server: str, address: str) -> None:
+    """Open the page on which the user signs in to a server."""
+    print_note(f"The MCP server {server} asks you to sign in. If no browser opens, open this page:")
+    print_note(address)
+    await asyncio.to_thread(webbrowser.open, address)
 
 
 async def list_server_tools(server: ConfiguredServer) -> list[str]:

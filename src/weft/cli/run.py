@@ -9,19 +9,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
+from weft.agent.telemetry import TelemetryReactor
 from weft.agent.tracker import Budget
 from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
+from weft.cli.mcp_input import attach_resources, expand_prompt
 from weft.cli.options import add_options
-from weft.cli.own_tools import builtin_names, open_own_tools, print_problems
+from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from weft.cli.request_settings import reasoning_of
+from weft.cli.telemetry import open_telemetry
 from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.core.messages import Image, Message, user_message
-from weft.core.turn import Reason
 from weft.providers.model import Model
-from weft.tools.approvals import Approval
+from weft.tools.approvals import NOBODY, Approval
 from weft.tools.builtin import named_tools
 from weft.tools.permissions import Permissions
 from weft.tools.sanitize import sanitize_text
@@ -75,14 +80,34 @@ def run(options: argparse.Namespace) -> int:
 async def _run(
     options: argparse.Namespace, question: Message, show: JsonPrinter | ConsolePrinter
 ) -> tuple[Agent, PipeGuard, AgentResult]:
+    folders = [options.workspace] if options.workspace else []
+    with open_telemetry(options) as telemetry:
+        async with open_own_tools(options, folders=folders) as own:
+            return await _run_with(options, question, show, own, telemetry)
+
+
+async def _run_with(
+    options: argparse.Namespace,
+    question: Message,
+    show: JsonPrinter | ConsolePrinter,
+    own: OwnTools,
+    telemetry: TelemetryReactor | None,
+) -> tuple[Agent, PipeGuard, AgentResult]:
     settings = _agent_options(options)
-    async with open_own_tools(options) as own:
-        print_problems(own)
-        settings["tools"] += own.tools()
-        agent = Agent(named_model(options), **settings)
-        guard = PipeGuard(show, agent.cancel)
-        agent.subscribe(guard)
-        return agent, guard, await _ask(agent, question, show)
+    print_problems(own)
+    settings["tools"] += own.sources()
+    agent = Agent(named_model(options), **settings)
+    guard = PipeGuard(show, agent.cancel)
+    agent.subscribe(guard)
+    if telemetry is not None:
+        agent.subscribe(telemetry)
+    expanded = await expand_prompt(own.servers, question.text)
+    question = question if expanded is None else user_message(*expanded)
+    resources, faults = await attach_resources(own.servers, question.text)
+    for fault in faults:
+        print_note(fault)
+    question = msgspec.structs.replace(question, content=[*question.content, *resources])
+    return agent, guard, await _ask(agent, question, show)
 
 
 async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrinter) -> AgentResult:
@@ -112,8 +137,11 @@ def _agent_options(options: argparse.Namespace) -> dict[str, Any]:
             turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
         ),
         "max_output_tokens": options.max_output,
-        "reasoning": Reason(effort=options.effort) if options.effort else None,
+        "temperature": options.temperature,
+        "reasoning": reasoning_of(options),
         "cache": options.cache,
+        "tool_profile": options.tool_profile,
+        "edit_format": options.edit_format,
         "on_approval": ask_approval,
         "on_question": ask_question,
     }
@@ -215,7 +243,7 @@ async def ask_approval(request: ApprovalRequested) -> Approval:
 
 async def ask_question(question: QuestionAsked) -> str:
     if not sys.stdin.isatty():
-        return "Nobody is there to answer. Decide by yourself, and say what you assumed."
+        return NOBODY
     print(f"\nweft: {sanitize_text(question.text)}", file=sys.stderr)
     for number, suggestion in enumerate(question.suggestions, 1):
         print(f"  {number}. {sanitize_text(suggestion)}", file=sys.stderr)

@@ -6,27 +6,30 @@ import os
 import sys
 import webbrowser
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from socket import socket
 
 import msgspec
 
 from weft.cli.local_studio import missing_studio_error
+from weft.cli.named_store import new_node_name, open_named_store, store_secrets
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from weft.cli.request_settings import reasoning_of
 from weft.cli.run import check_endpoint, named_model
-from weft.config.paths import DATABASE, data_folder
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.server.access_tokens import AccessTokens, new_token
 from weft.server.app import Extension, create_app
+from weft.server.connections import raise_descriptor_limit
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
 from weft.server.settings import ServerLimits, ServerSettings, validate_settings
 from weft.server.uvicorn_server import bind, configure_logging, serve_app
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
-from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import Store
 from weft.tools.shell.sandbox import Sandbox
 
 EXAMPLES = """examples:
@@ -35,6 +38,7 @@ EXAMPLES = """examples:
   weft serve --tool my_tools:weather             with tools of your own
   weft serve --port 0 --no-open --json           for scripts: prints its address as JSON
   WEFT_TOKEN=… weft serve --host 0.0.0.0         for other machines, which need the token
+  weft serve --store postgresql://weft@db/weft   one of several servers on one database
 
 The printed address holds the token for the page; programs send it as 'Authorization: Bearer …'."""
 
@@ -48,39 +52,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     check_endpoint(options)
+    raise_descriptor_limit()
     settings = validate_settings(_settings(options))
     with bind(settings) as bound:
         settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
         token = options.token or ("" if options.no_token else os.environ.get("WEFT_TOKEN") or new_token())
-        configure_logging(options.log, [token])
-        store = SqliteStore(data_folder(options.data) / DATABASE)
+        configure_logging(options.log, [token, *store_secrets(options)])
+        store = open_named_store(options.data, options.store, node=new_node_name(options.node), news=options.news or "")
         asyncio.run(_serve(options, settings, token, store, bound))
     return 0
 
 
 async def _serve(
-    options: argparse.Namespace, settings: ServerSettings, token: str, store: SqliteStore, bound: socket
+    options: argparse.Namespace, settings: ServerSettings, token: str, store: Store, bound: socket
 ) -> None:
     try:
-        async with open_own_tools(options) as own:
+        async with open_own_tools(options, folders=list(_workspaces(options.workspace).values())) as own:
             print_problems(own)
-            await _serve_with(options, settings, token, store, bound, own)
+            context = make_context(options, settings, token, store, own)
+            app = create_app(context, extensions(options))
+            await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
     finally:
         await store.close()
 
 
-async def _serve_with(
-    options: argparse.Namespace,
-    settings: ServerSettings,
-    token: str,
-    store: SqliteStore,
-    bound: socket,
-    own: OwnTools,
-) -> None:
+def make_context(
+    options: argparse.Namespace, settings: ServerSettings, token: str, store: Store, own: OwnTools
+) -> ServerContext:
+    """Make the state of a server from the options."""
     named = {options.model: named_model(options)} if options.base_url else {}
     tools = [*builtin_names(options.tools), *own.by_name()]
     defaults = SessionSettings(
-        model=options.model or "", tools=tools, permissions=options.permissions, cache=options.cache
+        model=options.model or "",
+        tools=tools,
+        permissions=options.permissions,
+        cache=options.cache,
+        temperature=options.temperature,
+        reasoning=reasoning_of(options),
+        extra=options.extra,
     )
     context = ServerContext(
         Sessions(store),
@@ -92,12 +101,28 @@ async def _serve_with(
         workspaces=_workspaces(options.workspace),
         sandbox=Sandbox(unsandboxed=options.unsandboxed),
     )
-    app = create_app(context, extensions(options))
-    await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
+    if own.servers is not None:
+
+        def offer_tools() -> None:
+            names = [*builtin_names(options.tools), *own.by_name()]
+            context.defaults = msgspec.structs.replace(context.defaults, tools=names)
+
+        own.servers.on_change(offer_tools)
+    return context
 
 
 def extensions(options: argparse.Namespace) -> list[Extension]:
-    """Return the studio, if its dependencies are installed."""
+    """Return the studio and the server of other protocols, if their dependencies are installed."""
+    return [*_studio(options), *_protocols()]
+
+
+def list_extensions(context: ServerContext, options: argparse.Namespace) -> None:
+    """Open what the extensions of a server open, such as the studio, for a server without HTTP."""
+    for extension in _studio(options):
+        extension(context)
+
+
+def _studio(options: argparse.Namespace) -> list[Extension]:
     try:
         from weft.server.project_routes import studio_routes
     except ImportError as error:
@@ -107,8 +132,23 @@ def extensions(options: argparse.Namespace) -> list[Extension]:
     return [partial(studio_routes, prompts=options.studio_prompts, stacks=options.studio_stacks)]
 
 
+def _protocols() -> list[Extension]:
+    """The endpoints of MCP and A2A. Their packages are large, so that the first request loads them."""
+    found: list[Extension] = []
+    if find_spec("mcp") is not None:
+        from weft.server.mcp_route import mcp_routes
+
+        found.append(mcp_routes)
+    if find_spec("a2a") is not None:
+        from weft.server.a2a_route import a2a_routes
+
+        found.append(a2a_routes)
+    return found
+
+
 def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:
-    address = f"{settings.address}/#token={token}" if token else f"{settings.address}/"
+    shown = settings.public.url if settings.public is not None else settings.address
+    address = f"{shown}/#token={token}" if token else f"{shown}/"
     if options.json:
         ready = {"ready": True, "url": settings.address, "token": token or None, "pid": os.getpid()}
         print(encode_text(ready), flush=True)
@@ -125,8 +165,12 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         host=options.host,
         port=options.port,
         origins=tuple(options.allow_origin),
+        public_url=options.public_url or "",
+        open_metrics=options.open_metrics,
         needs_token=bool(options.token) or not options.no_token,
         client_tool_timeout=options.client_tool_timeout,
+        after_crash=options.after_crash,
+        room=options.room,
         show_tools=options.show_tools,
         limits=ServerLimits(
             exchanges=options.max_exchanges,

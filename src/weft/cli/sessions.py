@@ -11,21 +11,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 from weft.cli.event_printer import Transcript
+from weft.cli.named_store import open_named_store
 from weft.cli.options import add_options
 from weft.cli.terminal import BOLD, DIM, Colours, align_columns, print_note, truncate
-from weft.config.paths import DATABASE, data_folder
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.json import encode_text
 from weft.sessions.sessions import Sessions
-from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import NoSuchSession, SessionInfo, iterate_events
 from weft.tools.sanitize import sanitize_text
 
 
 @asynccontextmanager
-async def open_sessions(named: str | None = None) -> AsyncGenerator[Sessions]:
-    """Open the sessions of a data folder for the duration of the block."""
-    store = SqliteStore(data_folder(named) / DATABASE)
+async def open_sessions(data: str | None = None, url: str | None = None) -> AsyncGenerator[Sessions]:
+    """Open the sessions of a data folder, or of the store at a URL, for the duration of the block."""
+    store = open_named_store(data, url)
     try:
         yield Sessions(store)
     finally:
@@ -70,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     acts = {"list": _list, "show": _show, "export": _export, "import": _import, "rename": _rename, "delete": _delete}
 
     async def act() -> int:
-        async with open_sessions(options.data) as sessions:
+        async with open_sessions(options.data, options.store) as sessions:
             return await acts[options.act](sessions, options)
 
     return asyncio.run(act())

@@ -56,7 +56,7 @@ def _contains(table: Any, path: Sequence[str]) -> bool:
 _SECRET_NAME = re.compile(
     r"(?:^|[_-])(?:api[_-]?key|key|secret|token|password|passwd|authorization|credential|cookie)s?$", re.I
 )
-_NOT_SECRET = ("no_token",)
+_NOT_SECRET = ("no_token", "cache_key", "prompt_cache_key")
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 """A variable in the values of an MCP server."""
 _SECRET_VALUE = re.compile(

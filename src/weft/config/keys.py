@@ -27,6 +27,7 @@ class Key:
     is_list: bool
     is_names: bool
     """A name, or a list of names."""
+    is_table: bool = False
     default: Any = None
     without: str = ""
     group: str = ""
@@ -51,7 +52,7 @@ class Key:
 def command_keys(command: str) -> dict[str, Key]:
     """Settings of a command, by the attribute of its options."""
     if command in DATA_COMMANDS:
-        return {"data": describe_keys(Everywhere)["data"]}
+        return {name: describe_keys(Everywhere)[name] for name in DATA_COMMANDS[command]}
     keys = dict(describe_keys(COMMANDS[command], command)) if command in COMMANDS else {}
     for name, (table, commands) in SHARED.items():
         if command in commands:
@@ -90,6 +91,8 @@ def _describe_key(table: str, name: str, annotation: Any, info: inspect.Type) ->
     kinds = {type(part) for part in parts}
     if inspect.ListType in kinds and extra.get("default") is None:
         extra["default"] = []
+    if kinds == {inspect.DictType} and extra.get("default") is None:
+        extra["default"] = {}
     return Key(
         name=name,
         table=table,
@@ -101,6 +104,7 @@ def _describe_key(table: str, name: str, annotation: Any, info: inspect.Type) ->
         is_bool=kinds == {inspect.BoolType},
         is_list=kinds == {inspect.ListType},
         is_names=kinds == {inspect.ListType, inspect.StrType},
+        is_table=kinds == {inspect.DictType},
         **extra,
     )
 
@@ -130,7 +134,7 @@ def _describe_type(info: inspect.Type) -> str:
             return f"one of {', '.join(map(str, values))}"
         case inspect.ListType():
             return "a list of texts"
-        case inspect.DictType():
+        case inspect.DictType(value_type=inspect.StrType()):
             return "a table of texts"
         case _:
             return "a table"

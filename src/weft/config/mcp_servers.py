@@ -22,7 +22,9 @@ from weft.core.errors import ConfigurationError
 
 MCP_FILE = ".mcp.json"
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
-_KINDS = ("stdio", "http", "streamable-http", "streamableHttp")
+_KINDS = {"stdio": "http", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
+"""The transport of each type that `.mcp.json` may name."""
+_OAUTH = {"clientId": "client_id", "clientSecret": "client_secret", "scope": "scope", "callbackPort": "callback_port"}
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -35,6 +37,7 @@ class _Entry(msgspec.Struct, frozen=True):
     cwd: str | None = None
     url: str | None = None
     headers: dict[str, str] = {}
+    oauth: dict[str, str | int] = {}
 
 
 class _McpFile(msgspec.Struct, frozen=True):
@@ -103,9 +106,13 @@ def parse_mcp_file(path: Path, content: bytes) -> list[ConfiguredServer]:
     for name, entry in entries.items():
         if entry.type is not None and entry.type not in _KINDS:
             raise ConfigurationError(
-                f"{place}: the MCP server {name!r} has the type {entry.type!r}; use stdio, or http for streamable HTTP."
+                f"{place}: the MCP server {name!r} has the type {entry.type!r}; use stdio, http or sse."
             )
         table = {key: value for key, value in msgspec.structs.asdict(entry).items() if value and key != "type"}
+        if entry.oauth:
+            table["oauth"] = {_OAUTH.get(key, key): str(value) for key, value in entry.oauth.items()}
+        if entry.type is not None and _KINDS[entry.type] != "http":
+            table["transport"] = _KINDS[entry.type]
         found.append(ConfiguredServer(name, f"{place}: {name}", path.parent, table, True))
     return found
 

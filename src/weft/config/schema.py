@@ -6,9 +6,8 @@ the variable (`WEFT_PORT`, `WEFT_SERVE_PORT`). A key at the top of a file counts
 
 from typing import Annotated, Any, Literal
 
-import msgspec
-from msgspec import Meta
-
+from weft.config.option import Amount, Count, Natural, Port, Table, Temperature, option
+from weft.config.shared_tables import OtelTable, RequestTable, RetryTable, StudioTable, TimeoutsTable
 from weft.core.messages import WireName
 from weft.core.turn import ReasoningEffort
 from weft.wires.request import Quirks
@@ -16,41 +15,13 @@ from weft.wires.request import Quirks
 AuthName = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google", "azure", "none"]
 ModeName = Literal["read-only", "ask", "auto"]
 LevelName = Literal["debug", "info", "warning", "error"]
+AfterCrashName = Literal["continue", "close"]
 Names = str | list[str]
 """One name or several; its flag can be repeated, or holds names separated by commas."""
-_Port = Annotated[int, Meta(ge=0, le=65535)]
-_Count = Annotated[int, Meta(ge=1)]
-_Amount = Annotated[float, Meta(gt=0)]
-_Seconds = Annotated[float, Meta(ge=0)]
-
-
-def option(
-    text: str,
-    group: str = "",
-    *,
-    default: Any = None,
-    without: str = "",
-    metavar: str = "",
-    aliases: tuple[str, ...] = (),
-    user_only: bool = False,
-    path: bool = False,
-    required: bool = False,
-    flag: str = "",
-) -> Meta:
-    """Describe a setting.
-
-    `text` is its help, `default` its value when nothing sets it; `without` says in words what happens then.
-    `group` is the heading in `--help`, `flag` replaces the name of the flag, `aliases` are further flags. A project's
-    file may not set a `user_only` key, and a `path` in it must stay inside the project.
-    """
-    shape = {"group": group, "default": default, "without": without, "metavar": metavar, "aliases": aliases}
-    shape |= {"own_flag": flag} if flag else {}
-    return Meta(description=text, extra={**shape, "user_only": user_only, "is_path": path, "required": required})
-
-
 _TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none; or your own, as in my_tools:weather"
 _BEST = "the strongest model that has a key"
 _CLIENT = "limits for each client"
+_NODES = "several servers on one store"
 _Model = Annotated[str, option("provider/model, or with --base-url the name there", "model", without=_BEST)]
 _Models = Annotated[
     Names, option("provider/model; several are separated by commas", "model", without=_BEST, metavar="NAMES")
@@ -79,14 +50,29 @@ _McpServer = Annotated[
         aliases=("--mcp",),
     ),
 ]
+_EditFormat = option("how a model changes files; auto: a small one writes them as text", "tools", default="auto")
+_Profile = option("how tools are described; auto: compact for a model with a small context", "tools", default="auto")
 _Cache = Annotated[bool, option("equal reads of unchanged files are one read", "tools", default=False)]
 _Data = Annotated[
     str, option("folder that sessions are stored in", without="~/.local/share/weft", metavar="DIR", path=True)
 ]
 
 
-class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """Keys of one table."""
+_AfterCrash = Annotated[
+    AfterCrashName,
+    option("continue an exchange whose process ended, or close it as failed", default="continue"),
+]
+
+
+_Store = Annotated[
+    str,
+    option(
+        "store that several servers share, as postgresql://user@host/database",
+        without="a file in the data folder",
+        metavar="URL",
+        user_only=True,
+    ),
+]
 
 
 class EndpointTable(Table, frozen=True, kw_only=True):
@@ -96,13 +82,23 @@ class EndpointTable(Table, frozen=True, kw_only=True):
     base_url: Annotated[str, option("endpoint for the model; its name is sent unchanged", "model", metavar="URL")]
     wire: Annotated[WireName, option("API of that endpoint", "model", without="chat")]
     api_key_env: _KeyEnv
+    effort: Annotated[ReasoningEffort, option("how much the model thinks", "model")]
+    thinking_budget: Annotated[Natural, option("tokens that the model may think", "model", metavar="TOKENS")]
+    temperature: Annotated[Temperature, option("randomness of the answers", "model", metavar="N")]
+    extra: Annotated[
+        dict[str, Any],
+        option(
+            "parameters that are merged into every request: NAME=VALUE, a.b=VALUE or a JSON object; all places count",
+            "model",
+            metavar="VALUES",
+        ),
+    ]
 
 
 class WorkTable(EndpointTable, frozen=True, kw_only=True):
     """A model and what it may do."""
 
     model: _Model
-    effort: Annotated[ReasoningEffort, option("how much the model thinks", "model")]
     system: Annotated[str, option("instructions above the conversation", "model", default="")]
     tools: Annotated[Names, option(_TOOLS, "tools", metavar="NAMES")]
     permissions: _Permissions
@@ -112,6 +108,8 @@ class WorkTable(EndpointTable, frozen=True, kw_only=True):
     ]
     tool: _Tool
     mcp_server: _McpServer
+    tool_profile: Annotated[Literal["auto", "full", "compact"], _Profile]
+    edit_format: Annotated[Literal["auto", "tools", "text"], _EditFormat]
     cache: _Cache
     unsandboxed: _Unsandboxed
 
@@ -120,6 +118,7 @@ class Everywhere(WorkTable, frozen=True, kw_only=True):
     """At the top of the file: for every command that has such a flag."""
 
     data: _Data
+    store: _Store
 
 
 class AgentTable(Table, frozen=True, kw_only=True):
@@ -148,12 +147,19 @@ class McpTable(Table, frozen=True, kw_only=True):
     args: Annotated[list[str], option("its arguments")]
     env: Annotated[dict[str, str], option("its environment variables besides PATH, HOME and LANG")]
     cwd: Annotated[str, option("folder to start it in", without="the project, or the working folder", path=True)]
-    url: Annotated[str, option("address of a streamable HTTP server; or `command`")]
+    url: Annotated[str, option("address of an HTTP server; or `command`")]
+    transport: Annotated[
+        Literal["http", "sse"], option("streamable HTTP, or the older server-sent events", default="http")
+    ]
     headers: Annotated[dict[str, str], option("sent with every request to the url")]
+    oauth: Annotated[
+        dict[str, str],
+        option("of a registered client, for a sign-in: `client_id`, `client_secret`, `scope`, `callback_port`"),
+    ]
     use_proxy: Annotated[bool, option("use the proxy of the environment for the url", default=False)]
     required: Annotated[bool, option("end with an error if it does not start", default=False)]
-    connect_timeout: Annotated[_Amount, option("seconds to start and to list its tools", default=30.0)]
-    call_timeout: Annotated[_Amount, option("seconds for one call", default=120.0)]
+    connect_timeout: Annotated[Amount, option("seconds to start and to list its tools", default=30.0)]
+    call_timeout: Annotated[Amount, option("seconds for one call", default=120.0)]
 
 
 class ServeTable(EndpointTable, frozen=True, kw_only=True):
@@ -161,13 +167,21 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
 
     model: Annotated[str, option("model of sessions that name none", "model", without=_BEST)]
     host: Annotated[str, option("address to listen on", "connection", default="127.0.0.1", user_only=True)]
-    port: Annotated[_Port, option("0 chooses a free port", "connection", default=7878)]
+    port: Annotated[Port, option("0 chooses a free port", "connection", default=7878)]
     no_token: Annotated[
         bool, option("accept every program of this machine", "connection", default=False, user_only=True)
     ]
     allow_origin: Annotated[
         list[str],
         option("origin of a web page that may use the server", "connection", metavar="ORIGIN", user_only=True),
+    ]
+    public_url: Annotated[
+        str,
+        option("address of the server behind a proxy, with its path", "connection", metavar="URL", user_only=True),
+    ]
+    open_metrics: Annotated[
+        bool,
+        option("programs of this machine read /metrics without a token", "telemetry", default=False, user_only=True),
     ]
     data: _Data
     workspace: Annotated[list[str], option("folder that sessions may work in", "tools", metavar="DIR", path=True)]
@@ -181,12 +195,31 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
         bool, option("show clients of /v1 the agent's own calls, as reasoning", "tools", default=False)
     ]
     client_tool_timeout: Annotated[
-        _Amount,
+        Amount,
         option("seconds that a call waits for the client that runs it", "tools", default=600.0, metavar="SECONDS"),
     ]
-    max_exchanges: Annotated[_Count, option("exchanges at once", _CLIENT, default=16, metavar="N")]
-    max_tokens_per_day: Annotated[_Count, option("tokens in a day", _CLIENT, metavar="N")]
-    max_usd_per_day: Annotated[_Amount, option("dollars in a day", _CLIENT, metavar="N")]
+    max_exchanges: Annotated[Count, option("exchanges at once", _CLIENT, default=16, metavar="N")]
+    max_tokens_per_day: Annotated[Count, option("tokens in a day", _CLIENT, metavar="N")]
+    max_usd_per_day: Annotated[Amount, option("dollars in a day", _CLIENT, metavar="N")]
+    after_crash: _AfterCrash
+    store: _Store
+    node: Annotated[
+        str, option("name of this server among those that share the store", _NODES, without="a new one", metavar="NAME")
+    ]
+    room: Annotated[
+        Count,
+        option("exchanges that run here at once before others get the work", _NODES, default=200, metavar="N"),
+    ]
+    news: Annotated[
+        str,
+        option(
+            "NATS server that carries news between servers, as nats://host:4222",
+            _NODES,
+            without="the database carries them",
+            metavar="URL",
+            user_only=True,
+        ),
+    ]
     open: Annotated[bool, option("open the page in a browser", default=True)]
     log: Annotated[LevelName, option("least level that is logged", default="warning")]
 
@@ -201,7 +234,7 @@ class BuildTable(EndpointTable, frozen=True, kw_only=True):
         str, option("technology of the page; any other word lists them", "variants", default="html_tailwind")
     ]
     variants: Annotated[
-        _Count, option("agents that work side by side", "variants", without="one for each model", metavar="N")
+        Count, option("agents that work side by side", "variants", without="one for each model", metavar="N")
     ]
     score: Annotated[bool, option("render the pages and compare them with the picture", "variants", default=True)]
     output: Annotated[
@@ -216,6 +249,7 @@ class ChatTable(WorkTable, frozen=True, kw_only=True):
     """`weft chat`."""
 
     tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
+    after_crash: _AfterCrash
     data: _Data
 
 
@@ -237,15 +271,15 @@ class AcpTable(WorkTable, frozen=True, kw_only=True):
 class RunTable(WorkTable, frozen=True, kw_only=True):
     """`weft run`."""
 
-    max_output: Annotated[_Count, option("tokens that the model may write in one turn", "model", metavar="TOKENS")]
+    max_output: Annotated[Count, option("tokens that the model may write in one turn", "model", metavar="TOKENS")]
     tools: Annotated[Names, option(_TOOLS, "tools", without="all with --workspace, otherwise none", metavar="NAMES")]
     workspace: Annotated[
         str, option("folder that tools work in", "tools", without="files stay in memory", metavar="DIR", path=True)
     ]
-    max_turns: Annotated[_Count, option("turns of the exchange", "limits", default=20, metavar="N")]
-    max_tokens: Annotated[_Count, option("tokens of all turns together", "limits", metavar="N")]
-    max_usd: Annotated[_Amount, option("cost of the exchange", "limits", metavar="N")]
-    max_seconds: Annotated[_Amount, option("duration of the exchange", "limits", metavar="N")]
+    max_turns: Annotated[Count, option("turns of the exchange", "limits", default=20, metavar="N")]
+    max_tokens: Annotated[Count, option("tokens of all turns together", "limits", metavar="N")]
+    max_usd: Annotated[Amount, option("cost of the exchange", "limits", metavar="N")]
+    max_seconds: Annotated[Amount, option("duration of the exchange", "limits", metavar="N")]
 
 
 class EvalTable(EndpointTable, frozen=True, kw_only=True):
@@ -262,53 +296,14 @@ class EvalTable(EndpointTable, frozen=True, kw_only=True):
         ),
     ]
     stacks: Annotated[Names, option("technologies of the pages", default="html_css", metavar="NAMES")]
-    seconds: Annotated[_Amount, option("for one conversion", default=600.0, metavar="N")]
+    seconds: Annotated[Amount, option("for one conversion, without --batch", default=600.0, metavar="N")]
+    batch: Annotated[
+        bool, option("send requests as batches of OpenAI or Anthropic: half the price, within a day", default=False)
+    ]
+    batch_poll: Annotated[Amount, option("seconds between two looks at a batch", default=30.0, metavar="SECONDS")]
     output: Annotated[
         str, option("folder that the report is written to", default="report", metavar="DIR", aliases=("-o",), path=True)
     ]
-
-
-class StudioTable(Table, frozen=True, kw_only=True):
-    """The studio, in `weft serve`, `weft build` and `weft eval`."""
-
-    prompts: Annotated[
-        str, option("folder with prompt texts that replace built-in ones", "studio", metavar="DIR", path=True)
-    ]
-    stacks: Annotated[
-        str, option("folder with stacks that are offered besides the built-in ones", "studio", metavar="DIR", path=True)
-    ]
-
-
-def _request_limit(text: str, flag: str, default: float | None = None, metavar: str = "SECONDS") -> Meta:
-    without = "" if default is not None else "10, Gemini 5"
-    return option(text, "requests to models", default=default, without=without, metavar=metavar, flag=flag)
-
-
-class RetryTable(Table, frozen=True, kw_only=True):
-    """Attempts at a turn of a model, in every command that asks one."""
-
-    attempts: Annotated[_Count, _request_limit("attempts at a turn, at most", "--retry-attempts", metavar="N")]
-    silent_attempts: Annotated[
-        _Count,
-        _request_limit("attempts, at most, if a server stays silent until a timeout", "--retry-silent", 2, metavar="N"),
-    ]
-    base: Annotated[_Seconds, _request_limit("seconds before the second attempt; then doubled", "--retry-base", 0.5)]
-    cap: Annotated[_Seconds, _request_limit("seconds of the longest pause", "--retry-cap", 30.0)]
-    max_wait: Annotated[
-        _Seconds,
-        _request_limit("longest `Retry-After` that is honoured; a longer one fails at once", "--retry-max-wait", 60.0),
-    ]
-
-
-class TimeoutsTable(Table, frozen=True, kw_only=True):
-    """Limits of one attempt, in every command that asks a model."""
-
-    connect: Annotated[_Amount, _request_limit("seconds to connect", "--timeout-connect", 15.0)]
-    socket: Annotated[_Amount, _request_limit("seconds without a byte", "--timeout-socket", 120.0)]
-    content: Annotated[
-        _Amount, _request_limit("seconds without content, though bytes arrive", "--timeout-content", 300.0)
-    ]
-    tail: Annotated[_Amount, _request_limit("seconds after the stop reason, for late usage", "--timeout-tail", 5.0)]
 
 
 COMMANDS: dict[str, type[Table]] = {
@@ -320,12 +315,19 @@ COMMANDS: dict[str, type[Table]] = {
     "eval": EvalTable,
 }
 """Commands with a table of their own."""
-DATA_COMMANDS = ("sessions", "replay", "doctor")
-"""Commands without a table whose only setting is `data`."""
+DATA_COMMANDS: dict[str, tuple[str, ...]] = {
+    "sessions": ("data", "store"),
+    "store": ("data", "store"),
+    "replay": ("data",),
+    "doctor": ("data",),
+}
+"""Commands without a table, and the keys of the top that they have."""
 SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {
     "studio": (StudioTable, ("build", "serve", "eval")),
     "retry": (RetryTable, tuple(COMMANDS)),
     "timeouts": (TimeoutsTable, tuple(COMMANDS)),
+    "request": (RequestTable, tuple(COMMANDS)),
+    "otel": (OtelTable, ("serve", "run")),
 }
 """Tables that several commands share: the table and the commands. `[studio] prompts` is `options.studio_prompts`."""
 TABLES: dict[str, type[Table]] = {

@@ -2,9 +2,12 @@
 
 import msgspec
 
-from weft.core.events import Unknown  # with it, every payload class is defined
+from weft.core.client_events import ClientPayload
+from weft.core.context_events import ContextPayload  # with both, every payload class is defined
+from weft.core.events import Unknown
 from weft.core.json import JsonObject, as_object, loads
 from weft.core.payload import Layer, Payload
+from weft.core.server_tool_events import ServerToolPayload
 
 
 class _Head(msgspec.Struct, frozen=True, gc=False):
@@ -39,7 +42,12 @@ def _payload_types(base: type[Payload]) -> dict[str, type[Payload]]:
     return found
 
 
-PAYLOADS: dict[str, type[Payload]] = {k: v for k, v in _payload_types(Payload).items() if v is not Unknown}
+PAYLOADS: dict[str, type[Payload]] = {
+    name: kind
+    for base in (Payload, ContextPayload, ClientPayload, ServerToolPayload)
+    for name, kind in _payload_types(base).items()
+    if kind is not Unknown
+}
 """Every payload class by its event type."""
 
 

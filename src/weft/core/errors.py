@@ -28,6 +28,7 @@ ErrorCode = Literal[
     "incomplete",
     "malformed_response",
     "cancelled",
+    "node_lost",
     "internal",
 ]
 
@@ -158,6 +159,12 @@ class ProviderTimeout(ProviderError):
     def __init__(self, message: str, *, reached: bool = True, **details: Any) -> None:
         super().__init__(message, **details)
         self.reached = reached
+
+
+class AnswerTooSlow(ProviderError):
+    """The answer went on for too long. Another attempt would cost as much, so none is made."""
+
+    code = "timeout"
 
 
 class Stalled(ProviderError):

@@ -73,6 +73,7 @@ class ToolUseContentBlockStart(StreamPayload, frozen=True):
     block: str
     id: str
     name: str
+    form: str | None = None  # of a call that the model wrote as text, such as `hermes`
 
 
 class InputJsonDelta(StreamPayload, frozen=True):
@@ -155,6 +156,8 @@ class ConversationQueued(StatePayload, frozen=True):
     message: Message | None = None
     client_request_id: str | None = None
     cause: str | None = None
+    output_schema: JsonObject | None = None
+    """The JSON Schema that the answer must match."""
 
 
 class ConversationDequeued(StatePayload, frozen=True):
@@ -163,6 +166,14 @@ class ConversationDequeued(StatePayload, frozen=True):
     type = "conversation_dequeued"
     request: str
     reason: str = ""
+
+
+class ConversationSteered(StatePayload, frozen=True):
+    """A message joins the running exchange. The model sees it at its next turn, which `user_message` reports."""
+
+    type = "conversation_steered"
+    message: Message
+    client_request_id: str | None = None
 
 
 class ConversationStart(StatePayload, frozen=True):
@@ -235,6 +246,7 @@ class ApprovalRequested(StatePayload, frozen=True):
     name: str
     digest: str
     summary: str
+    diff: str = ""  # of the files that the call will change
 
 
 class ApprovalResolved(StatePayload, frozen=True):
@@ -331,6 +343,18 @@ class SessionResumed(StatePayload, frozen=True):
     from_seq: int
     requests: list[str] = []
     """Queued requests that are continued, in order."""
+    continues: str | None = None
+    """The open exchange that this writer continues. None: it is closed."""
+    crashed: bool = True
+    """The last writer ended without releasing the session. Three crashes end an exchange."""
+    node: str = ""
+    """The name of the server that continues, if it has one."""
+
+
+class SessionReleased(StatePayload, frozen=True):
+    """The writer stops in an orderly manner and leaves its exchange open, for the next writer to continue."""
+
+    type = "session_released"
 
 
 class SessionRewound(StatePayload, frozen=True):
@@ -394,6 +418,8 @@ class ExchangeRequest(ExchangePayload, frozen=True):
     client_request_id: str | None = None
     cause: str | None = None
     """The call of another session that started this exchange, if this agent is a subagent."""
+    output_schema: JsonObject | None = None
+    """The JSON Schema that the answer must match."""
 
 
 class ExchangeResponse(ExchangePayload, frozen=True):

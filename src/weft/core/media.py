@@ -11,6 +11,10 @@ _SIGNATURES = (
 )
 
 
+MAX_PIXELS = 40_000_000
+"""Pixels of the largest picture that is accepted: a small file may hold many more, and decoding it takes the memory."""
+
+
 class PictureHeader(NamedTuple):
     media_type: str
     width: int
@@ -42,6 +46,20 @@ def picture_header(data: bytes) -> PictureHeader | None:
     except (struct.error, IndexError):
         return None
     return None if size is None else PictureHeader(kind, size[0], size[1])
+
+
+def describe_picture_fault(data: bytes) -> str | None:
+    """Why a picture is not accepted, judged by its header; None if it is."""
+    header = picture_header(data)
+    if header is None:
+        known = picture_type(data) is not None
+        return "its header is damaged" if known else "models accept PNG, JPEG, WebP and GIF only"
+    if header.width * header.height == 0:
+        return "it has no pixels"
+    if header.width * header.height > MAX_PIXELS:
+        most = MAX_PIXELS // 1_000_000
+        return f"it has {header.width}x{header.height} pixels, and at most {most} million are accepted"
+    return None
 
 
 def _png_size(data: bytes) -> tuple[int, int] | None:

@@ -26,20 +26,24 @@ class Reasoning(msgspec.Struct, frozen=True, tag="reasoning"):
 
 
 class Image(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="image"):
-    """An image, as base64 data with its media type, or by URL."""
+    """An image: base64 data with its media type, a URL, or the id of a file at the provider."""
 
     media_type: str = "image/png"
     data: str | None = None
     url: str | None = None
+    file_id: str | None = None
+    """The id of an uploaded file. It is valid at the provider that has the file."""
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="file"):
-    """A document such as a PDF, as base64 data with its media type, or by URL."""
+    """A document such as a PDF: base64 data with its media type, a URL, or the id of a file at the provider."""
 
     media_type: str
     data: str | None = None
     url: str | None = None
     name: str | None = None
+    file_id: str | None = None
+    """The id of an uploaded file. It is valid at the provider that has the file."""
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -90,6 +94,8 @@ class ToolCall(StreamPayload, frozen=True, kw_only=True, omit_defaults=True, tag
     wire_id: str | None = None
     """The provider's id, if ours differs."""
     invalid: InvalidCall | None = None
+    form: str | None = None
+    """The form of a call that the model wrote as text, such as `hermes`. None: the API reported the call."""
 
 
 class WholeResult(msgspec.Struct, frozen=True):

@@ -6,7 +6,20 @@ import msgspec
 
 from weft.core.json import JsonObject
 
-ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+CacheTtl = Literal["5m", "1h", "24h"]
+"""How long a provider keeps a cached prompt. An API that has no such time gets the nearest one that it has."""
+
+ServerToolName = Literal["web_search", "web_fetch", "code_execution", "file_search", "image_generation"]
+
+
+class ServerTool(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool that the provider runs itself. Its calls and results are events; nothing runs here."""
+
+    name: ServerToolName
+    options: JsonObject = {}
+    """Merged into the tool's entry in the request, such as `vector_store_ids` for `file_search`."""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,9 +45,29 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A JSON Schema that the final text must satisfy."""
     cache: bool = True
     """Mark the stable prefix for prompt caching, if the API needs marks."""
+    cache_ttl: CacheTtl | None = None
+    cache_key: str | None = None
+    """Requests with the same key share a cache, if the API has such keys."""
+    server_tools: list[ServerTool] = []
+    image_output: bool = False
+    """Let the model answer with images."""
+    compact_at: int | None = None
+    """Input tokens from which on the provider summarises the conversation, if its API does that."""
+    clear_results_at: int | None = None
+    """Input tokens from which on the provider removes old tool results, if its API does that."""
+    service_tier: str | None = None
+    seed: int | None = None
+    top_logprobs: int | None = None
+    """Return the log-probability of each token, and of this many alternatives."""
+    user: str | None = None
+    """An opaque id of the end user, for the provider's abuse detection."""
+    metadata: dict[str, str] = {}
+    """Labels that the provider stores with the request."""
     extra: dict[str, Any] = {}
     """Merged into the request body last, for parameters that Weft does not name: objects member by member, `tools`
     behind the agent's own."""
+    extra_headers: dict[str, str] = {}
+    """Sent with the request, in place of headers of the same name."""
 
 
 StopReason = Literal[
@@ -85,6 +118,15 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def total(self) -> int | None:
         return _add(self.total_input, self.total_output)
+
+
+class TokenLogprob(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A token of an answer and its log-probability."""
+
+    token: str
+    logprob: float
+    top: list["TokenLogprob"] = []
+    """The most likely tokens at this place."""
 
 
 class Cost(msgspec.Struct, frozen=True, omit_defaults=True):

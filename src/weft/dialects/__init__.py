@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weft.dialects.normalized import NormalizedDialect
     from weft.dialects.openai import OpenAIDialect
     from weft.dialects.registry import DIALECTS, open_dialect
+    from weft.dialects.responses import ResponsesDialect
     from weft.dialects.studio import StudioDialect
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "NativeDialect",
     "NormalizedDialect",
     "OpenAIDialect",
+    "ResponsesDialect",
     "StudioDialect",
     "convert_internal_to_session",
     "convert_session_to_internal",
@@ -53,6 +55,7 @@ __getattr__ = lazy_exports(
         "NativeDialect": "weft.dialects.native",
         "NormalizedDialect": "weft.dialects.normalized",
         "OpenAIDialect": "weft.dialects.openai",
+        "ResponsesDialect": "weft.dialects.responses",
         "StudioDialect": "weft.dialects.studio",
         "convert_internal_to_session": "weft.core.message_forms",
         "convert_session_to_internal": "weft.core.message_forms",

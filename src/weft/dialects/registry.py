@@ -11,6 +11,7 @@ from weft.dialects.loop import LoopDialect
 from weft.dialects.native import NativeDialect
 from weft.dialects.normalized import NormalizedDialect
 from weft.dialects.openai import OpenAIDialect
+from weft.dialects.responses import ResponsesDialect
 from weft.dialects.studio import StudioDialect
 
 _KINDS: tuple[type[Dialect], ...] = (
@@ -21,6 +22,7 @@ _KINDS: tuple[type[Dialect], ...] = (
     AISDKDialect,
     AGUIDialect,
     OpenAIDialect,
+    ResponsesDialect,
     AgentXDialect,
 )
 

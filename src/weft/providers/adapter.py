@@ -24,7 +24,7 @@ from weft.core.json import JsonObject
 from weft.core.message_forms import read_tool_definition, to_internal_messages
 from weft.core.messages import File, Image, Message, ToolDefinition
 from weft.core.payload import Payload
-from weft.core.turn import Settings, StopReason, Usage
+from weft.core.turn import Cost, Settings, StopReason, Usage
 from weft.providers.base import ConversationBase, OnEvent, ProviderSession, ProviderTurn
 from weft.providers.scripted import ScriptDecoder, ScriptedCall, Think
 from weft.wires.audio import is_audio
@@ -125,6 +125,11 @@ class AdapterSession(ConversationBase):
     ) -> None:
         super().__init__(messages, tools, settings)
         self._adapter = adapter
+        self.reports_cost = "cost" in adapter.features
+
+    def cost(self, usage: Usage) -> Cost:
+        """The cost is unknown unless the adapter reports it."""
+        return Cost()
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         adapter, settings = self._adapter, self.settings

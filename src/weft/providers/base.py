@@ -9,7 +9,7 @@ from weft.core.errors import WeftError
 from weft.core.json import JsonObject
 from weft.core.messages import Message, ResultPart, Text, ToolCall, ToolDefinition, ToolResult, tool_results
 from weft.core.payload import Payload
-from weft.core.turn import Cost, Settings, StopReason, Usage
+from weft.core.turn import Cost, Settings, StopReason, TokenLogprob, Usage
 
 OnEvent = Callable[[Payload], object]
 """Called with each payload as it arrives, in the task that runs the turn. It must not block. False, returned for a
@@ -33,6 +33,10 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     response_model: str | None = None
     billed_usd: float | None = None
     """The cost, if the provider reports it."""
+    unread_call: bool = False
+    """The text holds a call in a form that could not be read."""
+    logprobs: list[TokenLogprob] = []
+    """The log-probabilities of the tokens of the text, if `Settings.top_logprobs` requested them."""
 
     @property
     def text(self) -> str:
@@ -145,6 +149,9 @@ class ToolHost(Protocol):
 
 class ConversationBase:
     """A `ProviderSession` except for the turn: it keeps the history and costs nothing."""
+
+    reports_cost: bool = False
+    """Every turn has its cost, although `cost` does not know a price beforehand."""
 
     def __init__(self, messages: list[Message], tools: list[ToolDefinition], settings: Settings) -> None:
         self.messages = list(messages)

@@ -120,6 +120,16 @@ def is_chat_model(name: str) -> bool:
     return _NO_TOOLS.search(name) is None
 
 
+_PARAMETERS = re.compile(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)\s?b(?![a-z0-9])", re.I)
+_SMALL_PARAMETERS = 4.0
+
+
+def is_small_model(name: str) -> bool:
+    """Whether a model has fewer than four billion parameters, by its name: such models call tools badly."""
+    sizes = [float(size) for size in _PARAMETERS.findall(name.replace("_", "-"))]
+    return bool(sizes) and max(sizes) < _SMALL_PARAMETERS
+
+
 def _price_provider(model: Model) -> str:
     return model.endpoint.price_provider or model.provider
 

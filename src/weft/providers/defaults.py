@@ -1,13 +1,18 @@
-"""The retries and timeouts of sessions that name none. A command sets them from its options."""
+"""The retries, timeouts and settings of sessions that name none. A command sets them from its options."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, cast
+
+import msgspec
 
 from weft.core.retry import Retry
+from weft.core.turn import Settings
 from weft.providers.watchdog import Timeouts
 
-_defaults: ContextVar[tuple[Retry, Timeouts] | None] = ContextVar("weft_request_defaults", default=None)
+_defaults: ContextVar[tuple[Retry, Timeouts, Settings] | None] = ContextVar("weft_request_defaults", default=None)
+_UNSET = Settings()
 
 
 def default_retry() -> Retry:
@@ -20,10 +25,33 @@ def default_timeouts() -> Timeouts:
     return Timeouts() if found is None else found[1]
 
 
+def complete_settings(settings: Settings) -> Settings:
+    """Return the settings with the defaults for all that they leave open. Their own `extra` wins, member by member."""
+    found = _defaults.get()
+    if found is None or found[2] == _UNSET:
+        return settings
+    defaults = found[2]
+    names = (name for name in Settings.__struct_fields__ if getattr(settings, name) == getattr(_UNSET, name))
+    filled = {name: getattr(defaults, name) for name in names}
+    if settings.extra:
+        filled["extra"] = merge_members(defaults.extra, settings.extra)
+    return msgspec.structs.replace(settings, **filled)
+
+
+def merge_members(weak: Mapping[str, Any], strong: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge two objects, inner objects member by member. The second one wins."""
+    merged = dict(weak)
+    for name, value in strong.items():
+        known = merged.get(name)
+        both = isinstance(known, dict) and isinstance(value, dict)
+        merged[name] = merge_members(cast("dict[str, Any]", known), cast("dict[str, Any]", value)) if both else value
+    return merged
+
+
 @contextmanager
-def request_defaults(retry: Retry, timeouts: Timeouts) -> Generator[None]:
+def request_defaults(retry: Retry, timeouts: Timeouts, settings: Settings = _UNSET) -> Generator[None]:
     """Set the defaults for all sessions that are opened inside the block, also by its tasks."""
-    token = _defaults.set((retry, timeouts))
+    token = _defaults.set((retry, timeouts, settings))
     try:
         yield
     finally:

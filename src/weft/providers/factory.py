@@ -15,6 +15,7 @@ from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Settings
 from weft.providers.base import ProviderSession
 from weft.providers.config import configured_providers, ignored_file
+from weft.providers.defaults import complete_settings
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import BASE_URL_ENVS, PRESETS
 
@@ -101,8 +102,9 @@ def open_provider_session(
     if isinstance(model, str):
         model = find(model)
     history = as_messages(messages or ())
+    settings = complete_settings(settings or Settings())
     if not isinstance(model, Model):
-        return _open_own(model, history, tools or [], settings or Settings())
+        return _open_own(model, history, tools or [], settings)
     from weft.providers.recording import TrafficPlayer, active_tape
     from weft.providers.session import WireSession
 

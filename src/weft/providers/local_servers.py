@@ -87,13 +87,13 @@ def _ask(provider: str, until: float) -> LocalServer | None:
     if parts.scheme != "http" or not _is_here(parts.hostname or ""):
         return None
     path = parts.path + ("/api/tags" if place.wire.name == "ollama" else "/models")
-    answer = _get(parts.hostname or "", parts.port or 80, path, place.request_headers, until)
+    answer = fetch_json(parts.hostname or "", parts.port or 80, path, place.request_headers, until)
     names = _names(provider, answer)
     if not names:
         return None
-    sizes = _context_sizes(provider, answer)
+    sizes = context_sizes(provider, answer)
     if provider == "llamacpp":
-        props = _get(parts.hostname or "", parts.port or 80, "/props", place.request_headers, until)
+        props = fetch_json(parts.hostname or "", parts.port or 80, "/props", place.request_headers, until)
         running = as_int(as_object(as_object(props).get("default_generation_settings")).get("n_ctx"))
         sizes = dict.fromkeys(names, running) if running else sizes
     models = {name: f"{provider}/{name}" for name in names}
@@ -110,7 +110,7 @@ def _is_here(host: str) -> bool:
         return False
 
 
-def _get(host: str, port: int, path: str, headers: dict[str, str], until: float) -> object:
+def fetch_json(host: str, port: int, path: str, headers: dict[str, str], until: float) -> object:
     """Fetch JSON, without redirects or a proxy. Return None on any failure."""
     address = "127.0.0.1" if host == "localhost" else host
     connection = http.client.HTTPConnection(address, port, timeout=max(until - time.monotonic(), 0.01))
@@ -140,7 +140,7 @@ def _names(provider: str, answer: object) -> list[str]:
     return [each for each in dict.fromkeys(names) if each and is_chat_model(each)][:_MOST_MODELS]
 
 
-def _context_sizes(provider: str, answer: object) -> dict[str, int]:
+def context_sizes(provider: str, answer: object) -> dict[str, int]:
     """Read the sizes in a list of models: vLLM and LM Studio report the running one, llama.cpp the trained one."""
     sizes: dict[str, int] = {}
     for entry in as_objects(as_object(answer).get("data")):

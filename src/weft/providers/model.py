@@ -126,9 +126,7 @@ class Model:
     @cached_property
     def secrets(self) -> tuple[str, ...]:
         """The strings to redact: the key, and the values of headers that are named like one."""
-        headers = self.endpoint.headers
-        own = (value for name, value in headers.items() if any(word in name.lower() for word in _SECRET_HEADERS))
-        return tuple(value for value in (self.secret, *own) if len(value) >= _MIN_SECRET)
+        return (*([self.secret] if self.secret else []), *find_secrets(self.endpoint.headers))
 
     @property
     def _cloud(self) -> CloudAuth | None:
@@ -166,6 +164,12 @@ class Model:
 
     def __repr__(self) -> str:
         return f"Model({self.name!r}, wire={self.wire.name!r}, provider={self.provider!r}, base_url={self.base_url!r})"
+
+
+def find_secrets(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the values of headers that are named like a key, if they are long enough to be one."""
+    named = (value for name, value in headers.items() if any(word in name.lower() for word in _SECRET_HEADERS))
+    return tuple(value for value in named if len(value) >= _MIN_SECRET)
 
 
 def check_base_url(base_url: str, provider: str) -> str:

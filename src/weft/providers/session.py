@@ -2,59 +2,41 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Container, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import msgspec
 
-from weft.core.errors import ErrorCode, GarbledStream, IncompleteStream, InvalidRequest, ProviderError
+from weft.core.errors import GarbledStream, IncompleteStream, InvalidRequest, ProviderError
 from weft.core.events import RetryScheduled
 from weft.core.ids import new_id
-from weft.core.json import encode
+from weft.core.json import as_object, encode
 from weft.core.messages import Message, Text, ToolDefinition, user_message
 from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
 from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
+from weft.providers.batch_api import PRICE_SHARE
+from weft.providers.batch_queue import active_batches
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
-from weft.providers.context_size import ollama_context
+from weft.providers.context_size import find_context_size, ollama_context
 from weft.providers.defaults import default_retry, default_timeouts
-from weft.providers.model import Model
+from weft.providers.error_advice import explain_error
+from weft.providers.files import UploadedFiles
+from weft.providers.model import Model, find_secrets
 from weft.providers.recording import TrafficPlayer, TrafficRecorder, active_tape
 from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
 from weft.providers.watchdog import Timeouts, Watchdog
 from weft.wires.audio import check_audio
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_response, error_from_unexpected_body
+from weft.wires.features import check_features
 from weft.wires.history import RenderCache
 from weft.wires.output_schema import plan_output
 from weft.wires.request import TurnRequest
-
-_ADVICE: dict[ErrorCode, str] = {
-    "authentication": "Check the key{key}.",
-    "permission": "Check what this key may use.",
-    "model_not_found": "Check the model's name and that this key may use it.",
-    "context_overflow": "Send less, or choose a model with a larger context.",
-    "quota_exhausted": "Add credit with the provider; waiting does not help.",
-    "rate_limited": "Wait, or send less at a time.",
-    "overloaded": "Try again later, or choose another model.",
-}
-
-
-def explain_error(error: ProviderError, model: Model) -> ProviderError:
-    """Return the same error with a message that names the model and what to do."""
-    message = _redact(str(error), model).strip().rstrip(".")
-    message = message if message.endswith(("?", "!")) else f"{message}."
-    status = f" (HTTP {error.status})" if error.status and error.status != 200 else ""
-    key = f" in {' or '.join(model.endpoint.key_envs)}" if model.endpoint.key_envs else ""
-    advice = _ADVICE.get(error.code, "").format(key=key)
-    explained = copy(error)
-    explained.args = (f"{model.provider}/{model.name}{status}: {message} {advice}".strip(),)
-    explained.provider_code = _redact(error.provider_code, model) if error.provider_code else None
-    explained.request_id = _redact(error.request_id, model) if error.request_id else None
-    return explained
+from weft.wires.text_edits import INSTRUCTIONS, TextFiles, text_conversation
 
 
 def _postpone(error: ProviderError, limit: float) -> ProviderError:
@@ -67,13 +49,6 @@ def _postpone(error: ProviderError, limit: float) -> ProviderError:
         f"a wait of more than {limit:g} s is not made.",
     )
     return postponed
-
-
-def _redact(text: str, model: Model) -> str:
-    """Remove the key and other secrets: servers repeat parts of the request."""
-    for secret in model.secrets:
-        text = text.replace(secret, "[key]")
-    return text
 
 
 _REFUSED_OUTPUT = re.compile(
@@ -117,18 +92,33 @@ class WireSession(ConversationBase):
         self.retry = retry or default_retry()
         self.timeouts = timeouts or default_timeouts()
         self._quirks = model.endpoint.quirks
-        self._context_size: int | None = None
+        self.text_files: TextFiles | None = None
+        """The model writes files as text and calls no tools."""
+        self._context_size: int | None = None  # that is requested
+        self._ollama_window: int | None = None
         self._context_known = False
         self._render_cache = RenderCache()
+        self._files = UploadedFiles(model)
         self._watchdog = Watchdog(self.timeouts)
         self._transport: Transport | None = None
+        self._headers: Mapping[str, str] = {}
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
-        check_audio(self.model.wire.name, self.messages)
-        if self.model.wire.name == "ollama" and not self._context_known:
+        request = await self.prepare_request()
+        body = encode(self.model.wire.build_request(request))
+        headers = self.model.wire.build_headers(request)
+        return await self.send_body(body, self._used_call_ids(), on_event, self._body_without_schema, headers)
+
+    async def prepare_request(self) -> TurnRequest:
+        """Return the request of the next turn. Large files are uploaded, and what the wire cannot carry is refused."""
+        wire = self.model.wire
+        check_audio(wire.name, self.messages)
+        check_features(wire.name, self.settings, wire.features)
+        if wire.name == "ollama" and not self._context_known:
             await self._find_context()
-        body = encode(self.model.wire.build_request(self._request()))
-        return await self.send_body(body, self._used_call_ids(), on_event, self._body_without_schema)
+        if self._files.wants_upload(self.messages) and active_tape() is None:
+            await self._files.upload(self.messages)
+        return self._request()
 
     async def send_body(
         self,
@@ -136,11 +126,14 @@ class WireSession(ConversationBase):
         used_ids: Container[str],
         on_event: OnEvent,
         rebuild: Callable[[ProviderError], bytes | None] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> ProviderTurn:
         """Send the body of a request and stream its answer, with retries. `used_ids` are the ids of earlier calls.
 
-        `rebuild` returns another body for a request that the endpoint refused, if there is one.
+        `rebuild` returns another body for a request that the endpoint refused, if there is one. `headers` are sent in
+        place of those of the endpoint.
         """
+        self._headers = headers or {}
         discarded = Usage()
         attempt = 0
         while True:
@@ -167,7 +160,10 @@ class WireSession(ConversationBase):
                 body = encode(self.model.wire.build_request(self._request(_feedback(error))))
 
     def cost(self, usage: Usage) -> Cost:
-        return price(self.model, usage)
+        listed = price(self.model, usage)
+        if listed.usd is None or active_batches() is None:
+            return listed
+        return Cost(usd=listed.usd * PRICE_SHARE, source=listed.source)
 
     @property
     def prices_ready(self) -> bool:
@@ -186,7 +182,23 @@ class WireSession(ConversationBase):
         """Ask an Ollama server for the size of the model's context, once."""
         self._context_known = True
         if active_tape() is None:
-            self._context_size = await ollama_context(self.model, await self._open_transport())
+            transport = await self._open_transport()
+            self._context_size, self._ollama_window = await ollama_context(self.model, transport)
+
+    @property
+    def may_write_calls(self) -> bool:
+        """Whether the model may write calls as text: its server is not known to parse all of them."""
+        return self._quirks.text_calls and self.model.wire.name in ("chat", "ollama")
+
+    async def context_window(self) -> int | None:
+        """Return the size of the model's context in tokens; None if it is not known."""
+        if active_tape() is not None:
+            return self._quirks.context_size
+        if self.model.wire.name != "ollama":
+            return await find_context_size(self.model)
+        if not self._context_known:
+            await self._find_context()
+        return self._quirks.context_size or self._ollama_window
 
     def _body_without_schema(self, error: ProviderError) -> bytes | None:
         """Return the request with the schema in its instructions, if the endpoint refuses typed output."""
@@ -199,15 +211,20 @@ class WireSession(ConversationBase):
 
     def _request(self, feedback: Sequence[Message] = ()) -> TurnRequest:
         """The request of this turn. Feedback on a failed attempt is sent behind the conversation and not kept."""
+        messages, settings, files = self.messages, self.settings, self.text_files
+        if files is not None:
+            messages = text_conversation(messages, files.attached)
+            system = "\n\n".join(part for part in (settings.system, INSTRUCTIONS) if part)
+            settings = msgspec.structs.replace(settings, system=system)
         request = TurnRequest(
             model=self.model.name,
-            messages=[*self.messages, *feedback] if feedback else self.messages,
-            tools=self.tools,
-            settings=self.settings,
+            messages=self._files.replace([*messages, *feedback] if feedback else messages),
+            tools=self.tools if files is None else [],
+            settings=settings,
             provider=self.model.provider,
             quirks=self._quirks,
             context_size=self._context_size,
-            cache=None if feedback else self._render_cache,
+            cache=None if feedback or files is not None else self._render_cache,
         )
         return plan_output(request, self.model.wire.name)
 
@@ -219,7 +236,10 @@ class WireSession(ConversationBase):
             used_ids=used_ids,
             max_output_tokens=self.settings.max_output_tokens,
             quirks=self.model.endpoint.quirks,
-            explain=lambda error: explain_error(error, self.model),
+            explain=lambda error: explain_error(error, self.model, find_secrets(self._headers)),
+            logprobs=self.settings.top_logprobs is not None,
+            tools={tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools},
+            text_files=self.text_files,
         )
 
     async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
@@ -255,8 +275,10 @@ class WireSession(ConversationBase):
         model, tape = self.model, active_tape()
         if isinstance(tape, TrafficPlayer):
             return tape.post(model.url, body)
+        if (batches := active_batches()) is not None:
+            return await batches.post(model, body)
         transport = await self._open_transport()
-        headers = model.request_headers
+        headers = {**model.request_headers, **self._headers} if self._headers else model.request_headers
         if model.signer is not None:
             headers = await model.signer.sign(model.url, headers, body)
         request = self._with_timeout(
@@ -303,7 +325,7 @@ class WireSession(ConversationBase):
     async def _error_body(self, response: Response) -> bytes:
         """Read the body of an error response and redact it: servers repeat parts of the request."""
         body = await response.read_error()
-        for secret in self.model.secrets:
+        for secret in (*self.model.secrets, *find_secrets(self._headers)):
             body = body.replace(secret.encode(), b"[key]")
         return body
 
@@ -360,4 +382,6 @@ def _build_turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTu
         response_id=decoder.response_id,
         response_model=decoder.response_model,
         billed_usd=float(billed) if isinstance(billed, int | float) else None,
+        logprobs=decoder.logprobs,
+        unread_call=decoder.unread_call,
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from weft.core.errors import ProviderError, ProviderTimeout, Stalled
+from weft.core.errors import AnswerTooSlow, ProviderError, ProviderTimeout, Stalled
 
 
 class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +18,8 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """Without content, though bytes arrive."""
     tail: float = 5.0
     """After the stop reason, for late usage."""
+    total: float = 3600.0
+    """For a whole answer, however steadily it comes."""
 
 
 class Watchdog:
@@ -35,13 +37,13 @@ class Watchdog:
         self._abort: Callable[[], object] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._tail: asyncio.TimerHandle | None = None
-        self._last_byte = self._last_content = 0.0
+        self._last_byte = self._last_content = self._began = 0.0
 
     def start(self, abort: Callable[[], object], grace: float = 0.0) -> None:
         """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds."""
         loop = asyncio.get_running_loop()
-        self._last_byte = self._last_content = loop.time() + grace
-        due = self._last_byte + min(self._timeouts.socket, self._timeouts.content)
+        self._last_byte = self._last_content = self._began = loop.time() + grace
+        due = self._last_byte + min(self._timeouts.socket, self._timeouts.content, self._timeouts.total)
         if self._timer is not None and (loop is not self._loop or self._timer.when() > due):
             self._timer.cancel()
             self._timer = None
@@ -81,10 +83,12 @@ class Watchdog:
                 f"The stream stayed open but brought nothing for {limits.content:g} s; "
                 "try again, or raise Timeouts.content."
             )
+        elif now - self._began >= limits.total:
+            self.error = AnswerTooSlow(f"The answer took longer than {limits.total:g} s; raise Timeouts.total.")
         if self.error is not None:
             self._abort()
             return
-        due = min(self._last_byte + limits.socket, self._last_content + limits.content)
+        due = min(self._last_byte + limits.socket, self._last_content + limits.content, self._began + limits.total)
         self._timer = self._loop.call_later(max(due - now, 0.001), self._check)
 
     def _end(self) -> None:

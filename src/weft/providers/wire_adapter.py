@@ -33,6 +33,7 @@ from weft.providers.model import Model
 from weft.providers.session import WireSession
 from weft.providers.watchdog import Timeouts
 from weft.wires.audio import check_audio
+from weft.wires.features import check_features
 from weft.wires.output_schema import plan_output
 from weft.wires.request import TurnRequest
 
@@ -83,19 +84,21 @@ class WireAdapter(ProviderAdapter):
         """Build the request of one model call. Messages are internal ones, those of Chat Completions, or `Message`s."""
         conversation = [self._as_received(message) for message in read_messages(messages)]
         check_audio(self.model.wire.name, conversation)
+        settings = _settings(system_instruction, options or {})
+        check_features(self.model.wire.name, settings, self.model.wire.features)
         system = [system_instruction, *system_texts([as_object(message) for message in messages])]
         turn = TurnRequest(
             model=self.model.name,
             messages=conversation,
             tools=[read_tool_definition(tool) for tool in tools or ()],
-            settings=_settings("\n\n".join(filter(None, system)), options or {}),
+            settings=msgspec.structs.replace(settings, system="\n\n".join(filter(None, system))),
             provider=self.model.provider,
             quirks=self.model.endpoint.quirks,
         )
         return ProviderRequest(
             model=self.model.name,
             url=self.model.url,
-            headers=dict(self.model.request_headers),
+            headers={**self.model.request_headers, **self.model.wire.build_headers(turn)},
             body=self.model.wire.build_request(plan_output(turn, self.model.wire.name)),
             toolIdToName={call.id: call.name for message in conversation for call in message.tool_calls},
         )

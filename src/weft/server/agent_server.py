@@ -119,22 +119,32 @@ async def serve_async(
     token: str | None = None,
     auth: Auth = "token",
     origins: Sequence[str] = (),
+    public_url: str = "",
     limits: ServerLimits | None = None,
     studio: bool = True,
     ready: Callable[[str], object] | None = None,
 ) -> None:
-    """`serve` in a running event loop. `ready` is called with the address instead of printing it."""
+    """`serve` in a running event loop. `ready` is called with the address instead of printing it.
+
+    `public_url` is the address of the server behind a proxy, with its path.
+    """
     from weft.server.uvicorn_server import bind, serve_app
 
     access = _Access(token, auth)
     settings = ServerSettings(
-        host=host, port=port, origins=tuple(origins), needs_token=auth != "none", limits=limits or ServerLimits()
+        host=host,
+        port=port,
+        origins=tuple(origins),
+        public_url=public_url,
+        needs_token=auth != "none",
+        limits=limits or ServerLimits(),
     )
     bound = bind(validate_settings(settings))
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
     context = _build_context(agent, store, settings, access)
     app = create_app(context, _extensions(studio), authenticate=access.authenticate)
-    address = f"{settings.address}/#token={access.token}" if access.token else f"{settings.address}/"
+    shown = settings.public.url if settings.public is not None else settings.address
+    address = f"{shown}/#token={access.token}" if access.token else f"{shown}/"
     await serve_app(app, context, bound, lambda: (ready or _print_address)(address))
 
 
@@ -151,6 +161,7 @@ class ServeOptions(TypedDict, total=False):
     token: str | None
     auth: Auth
     origins: Sequence[str]
+    public_url: str
     limits: ServerLimits | None
     studio: bool
 

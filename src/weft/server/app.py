@@ -1,7 +1,9 @@
 """The server as an ASGI application: all routes behind the guard."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,21 +14,24 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Lifespan
 from starlette.websockets import WebSocket
 
-from weft.core.json import encode
-from weft.server import client_tools, conversation, file_routes, server_routes, session_routes
+from weft.core.json import JsonObject, encode
+from weft.server import client_tools, conversation, file_routes, key_routes, server_routes, session_routes
 from weft.server.agui_routes import AGUIRoutes
 from weft.server.ai_sdk_routes import ChatRoutes
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.guard import Authenticate, Guard, error_response
 from weft.server.openai_routes import OpenAIRoutes
-from weft.server.operations import Operation, build_route, caller_of, check_parameters, openapi_document
+from weft.server.openapi import RouteDescription, describe_routes
+from weft.server.operations import Operation, build_route, caller_of, check_parameters
+from weft.server.responses_routes import ResponseRoutes
+from weft.server.route_descriptions import DESCRIPTIONS
 from weft.server.sse import stream_events
 from weft.server.views import StreamQuery
 from weft.server.websocket import SocketConnection
 
-Extension = Callable[[ServerContext], Sequence[Operation | BaseRoute]]
-"""Returns more routes for a server. They are checked by the same guard."""
+Extension = Callable[[ServerContext], Sequence[Operation | BaseRoute | RouteDescription]]
+"""Returns more routes for a server, and descriptions of them. They are checked by the same guard."""
 
 
 class _Api(Starlette):
@@ -43,34 +48,56 @@ def create_app(
 
     `authenticate` replaces the tokens of the context: it returns the owner of a request's sessions, or None.
     """
-    operations = [
-        *session_routes.OPERATIONS,
-        *conversation.OPERATIONS,
-        *client_tools.OPERATIONS,
-        *file_routes.OPERATIONS,
-        *server_routes.OPERATIONS,
-    ]
-    more: list[BaseRoute] = []
-    for extension in extensions:
-        for each in extension(context):
-            (operations if isinstance(each, Operation) else more).append(each)  # pyright: ignore[reportArgumentType]
-    api = _Api(
-        routes=[
-            *(build_route(operation, context) for operation in operations),
+    listed = list_routes(context, extensions)
+    document = Route("/openapi.json", _openapi_endpoint(listed), methods=["GET"])
+    operations = [build_route(operation, context) for operation in listed.operations]
+    api = _Api(routes=[*operations, document, *listed.routes], lifespan=_lifespan(context))
+    api.router.redirect_slashes = False
+    return Guard(api, context.settings, context.tokens, authenticate, context.metrics)
+
+
+class ServerRoutes(NamedTuple):
+    """The routes of a server that are declared: as operations, or as routes with descriptions."""
+
+    operations: list[Operation]
+    routes: list[BaseRoute]
+    descriptions: list[RouteDescription]
+
+
+def list_routes(context: ServerContext, extensions: Sequence[Extension] = ()) -> ServerRoutes:
+    listed = ServerRoutes(
+        [
+            *session_routes.OPERATIONS,
+            *conversation.OPERATIONS,
+            *client_tools.OPERATIONS,
+            *file_routes.OPERATIONS,
+            *server_routes.OPERATIONS,
+            *key_routes.OPERATIONS,
+        ],
+        [
             *_stream_routes(context),
-            Route("/openapi.json", _openapi_endpoint(operations), methods=["GET"]),
             Route("/health", server_routes.health_endpoint(context), methods=["GET"]),
+            Route("/ready", server_routes.ready_endpoint(context), methods=["GET"]),
+            Route("/metrics", server_routes.metrics_endpoint(context), methods=["GET"]),
             Route("/login", server_routes.login_endpoint(context), methods=["POST", "DELETE"]),
             *ChatRoutes(context).routes(),
             *AGUIRoutes(context).routes(),
             *OpenAIRoutes(context).routes(),
-            *more,
-            *server_routes.page_routes(),
+            *ResponseRoutes(context).routes(),
         ],
-        lifespan=_lifespan(context),
+        [*DESCRIPTIONS],
     )
-    api.router.redirect_slashes = False
-    return Guard(api, context.settings, context.tokens, authenticate)
+    for extension in extensions:
+        for each in extension(context):
+            match each:
+                case Operation():
+                    listed.operations.append(each)
+                case RouteDescription():
+                    listed.descriptions.append(each)
+                case _:
+                    listed.routes.append(each)
+    listed.routes.extend(server_routes.page_routes())
+    return listed
 
 
 def _stream_routes(context: ServerContext) -> list[BaseRoute]:
@@ -96,14 +123,18 @@ def _stream_routes(context: ServerContext) -> list[BaseRoute]:
     ]
 
 
-def _openapi_endpoint(operations: Sequence[Operation]) -> Callable[[Request], Awaitable[Response]]:
-    document = openapi_document(operations)
-    encoded = encode(document)
+def _openapi_endpoint(listed: ServerRoutes) -> Callable[[Request], Awaitable[Response]]:
+    document: JsonObject = {}
 
     async def answer(request: Request) -> Response:
+        if not document:
+            own = Route("/openapi.json", answer, methods=["GET"])
+            every: list[BaseRoute] = [*listed.routes, own]
+            described = await asyncio.to_thread(describe_routes, listed.operations, every, listed.descriptions)
+            document.update(described)
         root_path = caller_of(request).root_path
-        content = encode(document | {"servers": [{"url": root_path}]}) if root_path else encoded
-        return Response(content, media_type="application/json")
+        servers = {"servers": [{"url": root_path}]} if root_path else {}
+        return Response(encode(document | servers), media_type="application/json")
 
     return answer
 

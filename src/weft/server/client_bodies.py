@@ -21,6 +21,11 @@ from weft.tools.client_tools import read_client_tools
 
 async def read_body(request: Request) -> JsonObject:
     """Read a JSON object with a list of messages."""
+    return check_body(await read_json(request))
+
+
+async def read_json(request: Request) -> Any:
+    """Read a JSON body."""
     require_json(request)
     data = await request.body()
     try:
@@ -31,7 +36,7 @@ async def read_body(request: Request) -> JsonObject:
         raise
     except ValueError as error:
         raise ApiError("invalid", f"The body is no JSON: {str(error)[:200]}.") from None
-    return check_body(body)
+    return body
 
 
 def check_body(body: Any) -> JsonObject:
@@ -49,6 +54,11 @@ def text_field(body: JsonObject, name: str) -> str | None:
 
 def read_conversation_messages(messages: Sequence[JsonObject]) -> list[Message]:
     """Convert the messages of a client. The last one is a request or the results of calls."""
+    return with_all_results(convert_messages(messages))
+
+
+def convert_messages(messages: Sequence[JsonObject]) -> list[Message]:
+    """Convert messages that end with a request or with the results of calls, which may be calls of other messages."""
     try:
         read = read_messages(messages)
     except ConfigurationError as error:
@@ -58,10 +68,10 @@ def read_conversation_messages(messages: Sequence[JsonObject]) -> list[Message]:
     if not read[-1].content:
         raise ApiError("invalid", "The last message is empty.")
     _check_media(read[-1])
-    return _with_all_results(read)
+    return read
 
 
-def _with_all_results(messages: Sequence[Message]) -> list[Message]:
+def with_all_results(messages: Sequence[Message]) -> list[Message]:
     """Add a result for every call that the client has none for: a model accepts no call without one."""
     complete: list[Message] = []
     for number, message in enumerate(messages):

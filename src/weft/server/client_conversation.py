@@ -83,7 +83,8 @@ def exchanged_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 def is_same_conversation(theirs: Sequence[tuple[str, str]], ours: Sequence[tuple[str, str]]) -> bool:
     """Whether a client's texts are those of a session.
 
-    Requests are equal. An answer that broke off is the beginning of ours, one after a dropped attempt ends with ours.
+    Requests are equal. An answer that broke off is the beginning of ours, one after a dropped attempt ends with ours,
+    and a client that keeps the last turn of an answer has the end of ours.
     """
     return len(theirs) == len(ours) and all(
         asked == known and _is_same_answer(answered, answer)
@@ -92,7 +93,7 @@ def is_same_conversation(theirs: Sequence[tuple[str, str]], ours: Sequence[tuple
 
 
 def _is_same_answer(theirs: str, ours: str) -> bool:
-    return not ours or ours.startswith(theirs) or theirs.endswith(ours)
+    return not ours or ours.startswith(theirs) or theirs.endswith(ours) or ours.endswith(theirs)
 
 
 # --- finding ---------------------------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ async def list_sessions(context: ServerContext, conversation: ClientConversation
     return found
 
 
-async def find_or_create_session(
+async def find_orcreate_session(
     context: ServerContext, conversation: ClientConversation, *, rewinds: bool = False, fresh: bool = False
 ) -> SessionInfo:
     """Find the session that continues a conversation, or create one, with `fresh` always.
@@ -133,7 +134,7 @@ async def find_or_create_session(
             return info
     number = len(known)
     name = session_name(conversation, number) if conversation.name is not None and number < MAX_SESSIONS else None
-    return await _create_session(context, conversation, name)
+    return await create_session(context, conversation, name)
 
 
 async def _fit_session(
@@ -171,7 +172,10 @@ async def end_current(session: Session, reason: str) -> None:
         await session.flush()
 
 
-async def _create_session(context: ServerContext, conversation: ClientConversation, name: str | None) -> SessionInfo:
+async def create_session(
+    context: ServerContext, conversation: ClientConversation, name: str | None = None
+) -> SessionInfo:
+    """Create a session whose history is the client's conversation."""
     if conversation.is_kept:
         context.meters.check_new_session(conversation.owner)
     settings = context.merge_settings({"model": conversation.model} if conversation.model else {})
@@ -206,6 +210,7 @@ async def start_in_conversation(
     configure: Callable[[Session], object] | None = None,
 ) -> tuple[SessionInfo, Accepted, Exchange]:
     """Start an exchange in the session of a conversation, or in `info`. A known `request_id` returns its exchange."""
+    await context.meters.refresh(conversation.owner)
     context.meters.check_exchange(conversation.owner)
     request_id = request_id[:200] if request_id else None
     if request_id is not None:
@@ -214,7 +219,7 @@ async def start_in_conversation(
             return repeated
     if info is None:  # results that no exchange waits for need a session whose history ends with their calls
         is_late = message.role == "tool"
-        info = await find_or_create_session(context, conversation, rewinds=rewinds, fresh=is_late)
+        info = await find_orcreate_session(context, conversation, rewinds=rewinds, fresh=is_late)
     async with context.open_sessions.use(info) as session:
         if is_waiting(session):
             await end_current(session, "The client went on without an answer.")
@@ -264,7 +269,7 @@ async def continue_exchange(
         if not requested or any(_is_too_late(event, answers) for event in events):
             return None
         begin = _feed_to_pause(dialect, events, max(requested.values()))
-        _resolve(session, answers)
+        resolve_answers(session, answers)
         answered = frozenset(requested) & frozenset(answers.results)
         exchange = events[0].exchange or ""
         return ExchangePart(exchange, begin, pause_from=begin + 1, is_continued=True, answered=answered)
@@ -302,7 +307,8 @@ def _feed_to_pause(dialect: ExchangeDialect, events: Sequence[Event], requested:
     return requested
 
 
-def _resolve(session: Session, answers: ClientAnswers) -> None:
+def resolve_answers(session: Session, answers: ClientAnswers) -> None:
+    """Give the running exchange the client's decisions, answers and results."""
     for approval in session.approvals:
         decision = answers.decisions.get(approval.approval)
         if decision is None:

@@ -43,19 +43,19 @@ async def parse_client_tools(tools: Sequence[object]) -> list[ToolDefinition]:
     return await asyncio.to_thread(read_client_tools, tools)
 
 
-def submit_tool_result(
+async def submit_tool_result(
     context: ServerContext, info: SessionInfo, call_id: str, content: object, is_error: bool = False
 ) -> None:
     """Give a waiting call its result."""
-    session = context.open_sessions.find_open(info.id)
-    if session is None:
-        raise ApiError("conflict", f"The call {call_id[:100]!r} does not wait for a result: its exchange is over.")
-    session.send_tool_result(call_id, content, is_error)
+    async with context.open_sessions.use_running(info) as session:
+        if session is None:
+            raise ApiError("conflict", f"The call {call_id[:100]!r} does not wait for a result: its exchange is over.")
+        session.send_tool_result(call_id, content, is_error)
 
 
 async def _send_result(call: ApiCall) -> Empty:
     body: ToolResultBody = call.body
-    submit_tool_result(call.context, await call.session(), body.call_id, body.content, body.is_error)
+    await submit_tool_result(call.context, await call.session(), body.call_id, body.content, body.is_error)
     return Empty()
 
 

@@ -2,29 +2,34 @@
 
 import asyncio
 import logging
+import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from functools import partial
 from typing import Any
 
 import msgspec
 
+from weft.agent.reactors import Reactor
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
 from weft.server.access_tokens import AccessTokens
 from weft.server.event_stream import EventStream
 from weft.server.guard import Caller
 from weft.server.limits import UsageMeters
+from weft.server.metrics import ServerMetrics
 from weft.server.models import ModelSource
+from weft.server.node import ServerNode
 from weft.server.open_sessions import OpenSessions, StoreRecovery
 from weft.server.settings import ServerSettings
 from weft.sessions.memory import MemoryStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
-from weft.sessions.store import SessionInfo
+from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.tools.builtin import builtin_tool_names, named_tools
+from weft.tools.definitions import Tool
 from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
@@ -39,6 +44,23 @@ AgentOptions = Callable[[SessionInfo], Awaitable[dict[str, Any]]]
 
 _log = logging.getLogger("weft.server.sessions")
 _SWEEP_SECONDS = 15.0
+
+
+class _NamedTools:
+    """The tools of the program that a session names, as they are now: an MCP server may change its own."""
+
+    def __init__(self, names: Sequence[str], source: OwnToolSource) -> None:
+        self._names = names
+        self._source = source
+
+    @property
+    def tools(self) -> list[Tool]:
+        known = self._source()
+        return [tool for name in self._names if isinstance(tool := known.get(name), Tool)]
+
+    @property
+    def version(self) -> int:
+        return hash(tuple(map(id, self.tools)))
 
 
 class ServerContext:
@@ -72,16 +94,25 @@ class ServerContext:
         self.session_tools: SessionTools = session_tools or (lambda _: {})
         """Tools that are made for one session, by name."""
         self.agent_options = agent_options
-        self.meters = UsageMeters(settings.limits)
-        self.open_sessions = OpenSessions(sessions, self._session_options)
+        self.meters = UsageMeters(settings.limits, store=sessions.store)
+        self.metrics = ServerMetrics()
+        self._reactors: list[Reactor] = [self.metrics]
+        self.open_sessions = OpenSessions(
+            sessions, self._session_options, after_crash=settings.after_crash, node=sessions.store.node
+        )
         self.open_sessions.on_open(self._subscribe_meters)
         self._store_recovery = StoreRecovery(self.open_sessions, self._end_streams_of)
+        self.node = ServerNode(sessions.store, self.open_sessions, folders=list(self.workspaces), room=settings.room)
+        """This server among the others that share its store."""
         self._in_memory: ServerContext | None = None
+        self.studio: Any = None
+        """The studio of this server, if it has one."""
         self.watch_project: WatchProject | None = None
         """Set by the studio: subscribes to a project."""
+        self.preview_key = secrets.token_bytes(32)
+        """The key of the tickets of previews, which all nodes of the store share."""
         self._streams: set[EventStream] = set()
         self._on_stop: list[Callable[[], Awaitable[None]]] = []
-        self._continuing: asyncio.Task[None] | None = None
         self._sweeper: asyncio.Task[None] | None = None
 
     @property
@@ -93,6 +124,11 @@ class ServerContext:
     def sessions(self) -> Sessions:
         return self.open_sessions.sessions
 
+    @property
+    def can_store(self) -> bool:
+        """Whether the store works, as far as it was used lately."""
+        return self.node.is_ready and not self._store_recovery.is_failing
+
     def in_memory(self) -> "ServerContext":
         """The same server over a store in memory, for requests that keep no session."""
         if self._in_memory is None:
@@ -102,23 +138,39 @@ class ServerContext:
             self.on_stop(lambda: other.open_sessions.close(0.0))
         return self._in_memory
 
+    def subscribe(self, reactor: Reactor) -> None:
+        """Subscribe a reactor to every session that is opened from now on."""
+        self._reactors.append(reactor)
+
+    def render_metrics(self) -> str:
+        """The metrics of this server, for Prometheus."""
+        return self.metrics.render(
+            {
+                "weft_sessions_open": ("Sessions that are open here.", self.open_sessions.count),
+                "weft_exchanges_running": ("Exchanges that run here.", self.open_sessions.busy),
+                "weft_streams_open": ("Event streams that are read.", len(self._streams)),
+            }
+        )
+
     async def start(self) -> None:
-        """Recover the sessions of a crashed process, and continue its requests in the background."""
-        unfinished: list[str] = []
-        for session in await self.sessions.recover(unfinished):
-            _log.info("recovered", extra={"session": session})
-        self._continuing = asyncio.create_task(self._continue_exchanges(unfinished), name="weft-continue-exchanges")
+        """Join the nodes of the store, which continue the exchanges and requests that dead ones left."""
+        for draft in await self.sessions.store.abandoned():
+            with suppress(NoSuchSession):
+                await self.sessions.store.delete(draft)
+        self.preview_key = await self.sessions.store.put_record("secret", "previews", self.preview_key, only_new=True)
+        await self.node.start()
         self._sweeper = asyncio.create_task(self._sweep(), name="weft-sweeper")
 
     async def stop(self) -> None:
         """End the streams, give exchanges time to finish, then close the sessions and the store."""
         self.end_streams()
-        for task in (self._continuing, self._sweeper):
-            if task is not None:
-                task.cancel()
-                await asyncio.wait([task])
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            await asyncio.wait([self._sweeper])
         await self._store_recovery.close()
         await self.open_sessions.close(self.settings.goodbye_seconds)
+        await self.meters.close()
+        await self.node.stop()
         for call in self._on_stop:
             await call()
         await self.sessions.store.close()
@@ -130,6 +182,7 @@ class ServerContext:
     def end_streams(self) -> None:
         """End all streams with a goodbye frame that holds their cursor."""
         self.open_sessions.closing = True
+        self.node.drain()
         for stream in list(self._streams):
             stream.stop("shutdown")
 
@@ -211,21 +264,20 @@ class ServerContext:
     def _resolve_tools(
         self, settings: SessionSettings, of_session: Mapping[str, ToolLike] | None = None
     ) -> list[ToolLike]:
-        known = {**self.own_tools, **(of_session or {})}
-        own = [known[name] for name in settings.tools if name in known]
-        return [*named_tools([name for name in settings.tools if name not in known], self.sandbox), *own]
+        program, of_session = self.own_tools, of_session or {}
+        builtin = [name for name in settings.tools if name not in program and name not in of_session]
+        made = [of_session[name] for name in settings.tools if name in of_session]
+        named = [name for name in settings.tools if name in program and name not in of_session]
+        if not all(isinstance(program[name], Tool) for name in named):
+            return [*named_tools(builtin, self.sandbox), *made, *(program[name] for name in named)]
+        return [*named_tools(builtin, self.sandbox), *made, *([_NamedTools(named, self._own_tools)] if named else [])]
 
     def _subscribe_meters(self, info: SessionInfo, session: Session) -> None:
+        for reactor in self._reactors:
+            session.subscribe(reactor)
         session.subscribe(self.meters.usage_reactor(info.owner, info.id), types=["exchange_response"])
-
-    async def _continue_exchanges(self, sessions: Sequence[str]) -> None:
-        """Continue requests that were accepted before a crash."""
-        for session in sessions:
-            try:
-                async with self.open_sessions.use(await self.sessions.store.info(session)):
-                    _log.info("continues the requests of an earlier process", extra={"session": session})
-            except Exception:
-                _log.exception("The requests of a session could not be continued.", extra={"session": session})
+        for exchange in session.resumed:
+            self.meters.track_exchange(info.owner, exchange)
 
     async def _sweep(self) -> None:
         while True:

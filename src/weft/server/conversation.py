@@ -13,7 +13,7 @@ from weft.agent.exchange import Exchange
 from weft.agent.result import SchemaShape
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
-from weft.core.media import picture_type
+from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import File, Image, Message, Text, user_message
 from weft.server.client_tools import set_client_tools
 from weft.server.context import ServerContext
@@ -109,11 +109,11 @@ async def _read_bytes(store: Store, session: str, part: ImagePart | FilePart) ->
 
 
 def sniff_image(raw: bytes) -> str:
-    """The media type of a picture by its first bytes; the client's claim does not count."""
-    kind = picture_type(raw)
-    if kind is None:
-        raise ApiError("invalid", "The picture has a format that models do not accept; send PNG, JPEG, WebP or GIF.")
-    return kind
+    """The media type of a picture by its header; the client's claim does not count. It is not decoded."""
+    fault = describe_picture_fault(raw)
+    if fault is not None:
+        raise ApiError("too_large" if "at most" in fault else "invalid", f"The picture cannot be used: {fault}.")
+    return picture_type(raw) or ""
 
 
 AcceptedState = Literal["started", "queued", "steered", "repeated"]
@@ -172,6 +172,7 @@ async def start_exchange(
         if client_request_id is not None and (known := session.engine.find(client_request_id)) is not None:
             await session.accepted(known)
             return Accepted(known.id, "repeated", session.bus.seq), known
+        await context.meters.refresh(info.owner)
         _check_capacity(context, info, session, when_busy)
         running = session.engine.current
         exchange = session.send(
@@ -191,33 +192,35 @@ async def start_exchange(
 
 async def cancel_exchange(context: ServerContext, info: SessionInfo, exchange: str | None, reason: str) -> Cancelled:
     """Cancel the running exchange, or a running or queued one by its id."""
-    session = context.open_sessions.find_open(info.id)
-    if session is None:
-        return Cancelled(False)
-    found = session.engine.current if exchange is None else session.engine.exchange(exchange)
-    done = found.cancel(reason or "A client asked for it.") if found is not None else False
-    if done:
-        await session.flush()
-    return Cancelled(done)
+    async with context.open_sessions.use_running(info) as session:
+        if session is None:
+            return Cancelled(False)
+        found = session.engine.current if exchange is None else session.engine.exchange(exchange)
+        done = found.cancel(reason or "A client asked for it.") if found is not None else False
+        if done:
+            await session.flush()
+        return Cancelled(done)
 
 
-def resolve_approval(context: ServerContext, info: SessionInfo, approval: str, decision: DecisionBody) -> None:
-    session = _require_open(context, info)
-    if decision.decision == "deny":
-        session.deny(approval, decision.reason)
-    else:
-        session.approve(approval, arguments=decision.arguments, always=decision.always, digest=decision.digest)
+async def resolve_approval(context: ServerContext, info: SessionInfo, approval: str, decision: DecisionBody) -> None:
+    async with context.open_sessions.use_running(info) as session:
+        if session is None:
+            raise _nothing_waits()
+        if decision.decision == "deny":
+            session.deny(approval, decision.reason)
+        else:
+            session.approve(approval, arguments=decision.arguments, always=decision.always, digest=decision.digest)
 
 
-def answer_question(context: ServerContext, info: SessionInfo, question: str, text: str) -> None:
-    _require_open(context, info).answer(question, text)
+async def answer_question(context: ServerContext, info: SessionInfo, question: str, text: str) -> None:
+    async with context.open_sessions.use_running(info) as session:
+        if session is None:
+            raise _nothing_waits()
+        session.answer(question, text)
 
 
-def _require_open(context: ServerContext, info: SessionInfo) -> Session:
-    session = context.open_sessions.find_open(info.id)
-    if session is None:
-        raise ApiError("conflict", "Nothing is waiting for a decision in this session.")
-    return session
+def _nothing_waits() -> ApiError:
+    return ApiError("conflict", "Nothing is waiting for a decision in this session.")
 
 
 def _check_capacity(context: ServerContext, info: SessionInfo, session: Session, when_busy: WhenBusy) -> None:
@@ -242,10 +245,10 @@ async def _list_messages(call: ApiCall) -> MessagesView:
 
 
 async def _list_pending(call: ApiCall) -> PendingView:
-    session = call.context.open_sessions.find_open((await call.session()).id)
-    if session is None:
-        return PendingView([], [])
-    return PendingView(session.approvals, session.questions, session.client_calls)
+    async with call.context.open_sessions.use_running(await call.session()) as session:
+        if session is None:
+            return PendingView([], [])
+        return PendingView(session.approvals, session.questions, session.client_calls)
 
 
 async def _cancel(call: ApiCall) -> Cancelled:
@@ -254,7 +257,7 @@ async def _cancel(call: ApiCall) -> Cancelled:
 
 
 async def _decide(call: ApiCall) -> Empty:
-    resolve_approval(call.context, await call.session(), call.path["approval"], call.body)
+    await resolve_approval(call.context, await call.session(), call.path["approval"], call.body)
     return Empty()
 
 
@@ -264,7 +267,7 @@ async def _forget_allowed(call: ApiCall) -> ForgottenView:
 
 
 async def _answer(call: ApiCall) -> Empty:
-    answer_question(call.context, await call.session(), call.path["question"], call.body.answer)
+    await answer_question(call.context, await call.session(), call.path["question"], call.body.answer)
     return Empty()
 
 

@@ -1,12 +1,7 @@
-"""Streams the events of a session to its clients.
-
-An `EventHub` keeps the last events of a session, each encoded once for all readers. A reader has a position in it and
-no buffer: one that falls behind reads from the store until it has caught up. So a slow reader costs the others nothing.
-"""
+"""Streams the events of a session to its clients: stored ones first, then live ones from its hub."""
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from typing import Literal
 
@@ -15,124 +10,8 @@ from weft.core.events import ExchangeRequest
 from weft.core.json import encode
 from weft.dialects.dialect import Dialect
 from weft.dialects.native import NativeDialect
-from weft.sessions.event_codec import MAX_FRAME_BYTES, encode_frame
+from weft.server.event_hub import BATCH_BYTES, BATCH_EVENTS, EncodedEvent, EventHub, wake_waiter
 from weft.sessions.store import PAGE, NoSuchSession, Store, StoreError
-
-KEPT_BYTES = 2 * 1024 * 1024
-KEPT_EVENTS = 4096
-
-
-class EncodedEvent:
-    """An event and its encoded forms, made once for all readers."""
-
-    __slots__ = ("_sse", "_text", "event", "json")
-
-    def __init__(self, event: Event, json: bytes) -> None:
-        self.event = event
-        self.json = json if len(json) <= MAX_FRAME_BYTES else encode_frame(event, json)
-        self._text: str | None = None
-        self._sse: bytes | None = None
-
-    @property
-    def text(self) -> str:
-        """The event as a WebSocket message."""
-        if self._text is None:
-            self._text = self.json.decode()
-        return self._text
-
-    def sse(self, session: str) -> bytes:
-        """Encode the event as a server-sent event. Events of other sessions have no cursor."""
-        if self._sse is None:
-            cursor = b"id: %d\n" % self.event.seq if self.event.session == session else b""
-            self._sse = b"%sevent: %s\ndata: %s\n\n" % (cursor, self.event.type.encode(), self.json)
-        return self._sse
-
-
-class EventHub:
-    """The last events of one session, for any number of readers."""
-
-    def __init__(self, session: str) -> None:
-        self.session = session
-        self.readers = 0
-        self.first = 0
-        """The position of the oldest event that is kept."""
-        self._entries: deque[EncodedEvent] = deque()
-        self._bytes = 0
-        self._waiting: set[asyncio.Future[None]] = set()
-        self._due = False
-
-    @property
-    def end(self) -> int:
-        """The position of the next event."""
-        return self.first + len(self._entries)
-
-    def add(self, event: Event, json: bytes | None = None) -> None:
-        """Add a stored event; `json` is its encoding, if the store has made it."""
-        if not self.readers:
-            return
-        entry = EncodedEvent(event, json if json is not None else encode(event))
-        self._entries.append(entry)
-        self._bytes += len(entry.json)
-        while self._entries and (self._bytes > KEPT_BYTES or len(self._entries) > KEPT_EVENTS):
-            self._bytes -= len(self._entries.popleft().json)
-            self.first += 1
-        self._wake_soon()
-
-    def invalidate(self) -> None:
-        """Send all readers to the store: events were stored that were not added here."""
-        self.first = self.end + 1
-        self._entries.clear()
-        self._bytes = 0
-        self._wake_soon()
-
-    def subscribe(self) -> int:
-        """Add a reader. Returns its position: events that are stored from now on come after it."""
-        self.readers += 1
-        return self.end
-
-    def unsubscribe(self) -> None:
-        self.readers -= 1
-        if not self.readers:
-            self.first = self.end
-            self._entries.clear()
-            self._bytes = 0
-
-    def since(self, position: int) -> list[EncodedEvent] | None:
-        """Return the events since a position; None if they are no longer kept."""
-        if position < self.first:
-            return None
-        start = position - self.first
-        return [self._entries[index] for index in range(start, len(self._entries))]
-
-    def add_waiter(self, waiter: "asyncio.Future[None]") -> None:
-        """Resolve the future when an event comes."""
-        self._waiting.add(waiter)
-
-    def remove_waiter(self, waiter: "asyncio.Future[None]") -> None:
-        self._waiting.discard(waiter)
-
-    def wake_readers(self) -> None:
-        """Wake all waiting readers."""
-        self._due = False
-        waiting, self._waiting = self._waiting, set()
-        for waiter in waiting:
-            wake_waiter(waiter)
-
-    def _wake_soon(self) -> None:
-        if not self._due:
-            self._due = True
-            asyncio.get_running_loop().call_soon(self.wake_readers)  # once for all events of a batch
-
-
-def wake_waiter(waiter: "asyncio.Future[None]") -> None:
-    if not waiter.done():
-        waiter.set_result(None)
-
-
-BATCH_EVENTS = 256
-"""Events in one batch, so that a long log does not block the loop."""
-BATCH_BYTES = 256 * 1024
-"""Bytes in one batch of several events: the memory that a client can hold by not reading."""
 
 LONG_LOG = 4000
 """Events after a cursor from which on the end of the log is sent first."""
@@ -170,31 +49,30 @@ class EventStream:
     async def batches(self, heartbeat: float) -> AsyncGenerator[Sequence[EncodedEvent]]:
         """Yield events as they come. An empty batch after `heartbeat` seconds without events."""
         hub = self._hub(self.session)  # only now: a hub without readers may be removed
-        position = hub.subscribe()
+        reader = hub.subscribe()
         try:
             while not self._stopped:
                 async for batch in self._stored():
                     yield batch
-                while not self._stopped and (entries := hub.since(position)) is not None:
+                while not self._stopped and (entries := hub.read(reader)) is not None:
                     if not entries:
                         if not await self._wait(hub, heartbeat):
                             yield ()
                         continue
-                    position += len(entries)
                     fresh, is_whole = self._fresh(entries)
                     for batch in _split_batches(fresh):
                         self.seq = self._last(batch)
                         yield batch
                     if not is_whole:
                         break
-                position = hub.end
+                reader.position = hub.end
         except NoSuchSession:
             self.end_reason = "deleted"
         except StoreError as error:
             self.end_reason = "store"
             _log.error("the log cannot be read: %s", error, extra={"session": self.session})
         finally:
-            hub.unsubscribe()
+            hub.unsubscribe(reader)
             if self._timer is not None:
                 self._timer.cancel()
 

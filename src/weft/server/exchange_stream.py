@@ -1,11 +1,17 @@
 """Streams one exchange to the client that asked for it, up to its end or to where it waits for this client."""
 
+import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
-from weft.dialects.dialect import Dialect, ExchangeDialect, Frame
+from starlette.requests import Request
+
+from weft.dialects.dialect import CUT_SHORT, NOT_STORED, Dialect, ExchangeDialect, Frame
 from weft.server.context import ServerContext
-from weft.server.event_stream import EncodedEvent
+from weft.server.errors import ApiError
+from weft.server.event_hub import EncodedEvent
+from weft.server.event_stream import EventStream
 from weft.server.guard import Caller
 from weft.server.sse import EventStreamResponse, closing_frames
 from weft.sessions.store import SessionInfo
@@ -112,3 +118,34 @@ class ExchangeStreamResponse(EventStreamResponse):
             self._on_disconnect()
         if self._frames.is_done and self._on_end is not None:
             self._on_end()
+
+
+async def collect_frames(
+    request: Request, context: ServerContext, caller: Caller, info: SessionInfo, frames: ExchangeFrames
+) -> list[Frame] | None:
+    """Read all frames of a part of an exchange. Returns None if the client closed the connection."""
+    stream = EventStream(context.sessions.store, context.open_sessions.hub, info.id, frames.part.begin)
+    watching = asyncio.create_task(_wait_for_disconnect(request, stream))
+    collected = frames.begin()
+    try:
+        with context.streaming(caller, stream):
+            async with aclosing(stream.batches(context.settings.heartbeat_seconds)) as batches:
+                async for entries in batches:
+                    collected += frames.feed(entries)
+                    if frames.is_done:
+                        break
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+    if frames.is_done:
+        return collected
+    if stream.end_reason is None:
+        return None
+    why = NOT_STORED if stream.end_reason == "store" else CUT_SHORT
+    raise ApiError("unavailable", why, headers={"Retry-After": "5"})
+
+
+async def _wait_for_disconnect(request: Request, stream: EventStream) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    stream.stop()

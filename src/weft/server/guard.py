@@ -12,13 +12,18 @@ from time import monotonic
 
 import msgspec
 from starlette.requests import ClientDisconnect, HTTPConnection
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from weft.agent.trace_context import incoming_trace
 from weft.core.ids import new_id
 from weft.core.json import encode
 from weft.server.access_tokens import AccessTokens
+from weft.server.connections import Connection
 from weft.server.errors import ApiError, api_error_of
+from weft.server.limits import RateLimiter
+from weft.server.metrics import ServerMetrics
+from weft.server.public_address import PublicAddress
 from weft.server.settings import ServerSettings, hosts_of, is_address, is_loopback, split_host
 
 SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
@@ -31,13 +36,17 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"cache-control", b"no-store"),
 )
 """Headers of every response that does not set them itself."""
-PUBLIC = frozenset({"/", "/health", "/login", "/favicon.ico"})
-"""Paths that need no token. The page itself holds no data."""
+AGENT_CARD = "/.well-known/agent-card.json"
+"""Describes the agent to A2A clients, which read it before they have a token."""
+PUBLIC = frozenset({"/", "/health", "/ready", "/metrics", "/login", "/favicon.ico", AGENT_CARD})
+"""Paths that need no token. The page itself holds no data; /metrics checks its callers itself."""
 PUBLIC_FOLDERS = ("/assets/",)
 """Files of the page."""
 PREVIEWS = "/preview/"
 """Pages that models wrote. They have an opaque origin and no token; their addresses are unguessable."""
 
+UNKNOWN_LINES_PER_SECOND = 20
+"""Lines of the log for requests without a token."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _BODY_TYPES = (
     "application/json",
@@ -81,13 +90,19 @@ class Guard:
         settings: ServerSettings,
         tokens: AccessTokens,
         authenticate: Authenticate | None = None,
+        metrics: ServerMetrics | None = None,
     ) -> None:
         self.app = app
+        self._metrics = metrics or ServerMetrics()
         self._settings = settings
         self._tokens = tokens
         self._authenticate = authenticate
-        self._hosts = settings.own_hosts | hosts_of(settings.origins)
-        self._origins = settings.own_origins | frozenset(settings.origins)
+        self._public = settings.public
+        own = [self._public.origin] if self._public is not None else []
+        self._hosts = settings.own_hosts | hosts_of([*settings.origins, *own])
+        self._origins = settings.own_origins | {*settings.origins, *own}
+        self._unknown_lines = RateLimiter(UNKNOWN_LINES_PER_SECOND)
+        self._omitted = 0
         self._secure_hosts = hosts_of([origin for origin in settings.origins if origin.startswith("https://")])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,8 +111,15 @@ class Guard:
             return
         if single_header(scope, b"host") in self._secure_hosts:  # a proxy in front of the server terminates TLS
             scope["scheme"] = "https" if scope["type"] == "http" else "wss"
-        visit = _RequestScope(scope, receive, send, self._settings.limits.body_bytes)
         origin = single_header(scope, b"origin")
+        if self._public is not None:
+            self._place(self._public, scope, origin)
+            if scope["type"] == "http" and scope["path"] == self._public.prefix:
+                await RedirectResponse(f"{self._public.prefix}/", 308)(scope, receive, send)
+                return
+        incoming_trace.set(read_trace(scope))
+        visit = _RequestScope(scope, receive, send, self._settings.limits.body_bytes)
+        self._metrics.begin_request(scope["type"])
         if origin in self._settings.origins:
             visit.allow_origin(origin)
         try:
@@ -111,7 +133,27 @@ class Guard:
         except Exception as error:
             await visit.send_error(error)
         finally:
+            self._metrics.end_request(scope["type"], scope.get("method", "WS"), visit.status, visit.seconds)
+            self._log(visit, scope)
+
+    def _log(self, visit: "_RequestScope", scope: Scope) -> None:
+        """Log a request; of those without a token only some, so that nobody can fill the disk with them."""
+        if scope["state"].get("caller") is not None:
             visit.log()
+        elif self._unknown_lines.allows():
+            visit.log()
+            if self._omitted:
+                _log.info("%d requests without a token were not logged.", self._omitted)
+            self._omitted = 0
+        else:
+            self._omitted += 1
+
+    def _place(self, public: PublicAddress, scope: Scope, origin: str | None) -> None:
+        """Give a request the path and the scheme that browsers see. The page of this machine has no prefix."""
+        if origin not in self._settings.own_origins:
+            public.place(scope)
+        if public.is_secure and (origin == public.origin or single_header(scope, b"host") in hosts_of([public.origin])):
+            scope["scheme"] = "https" if scope["type"] == "http" else "wss"
 
     # --- admission ---------------------------------------------------------------------------------------------------
 
@@ -138,6 +180,12 @@ class Guard:
                 "unauthorized",
                 "A token is needed; send it as 'Authorization: Bearer …'.",
                 headers={"WWW-Authenticate": "Bearer"},
+            )
+        if caller is not None and not _count_as_known(scope) and not is_public:
+            raise ApiError(
+                "unavailable",
+                "This server has as many connections as it accepts; close some, or try again later.",
+                headers={"Retry-After": "5", "Connection": "close"},
             )
         return caller
 
@@ -171,22 +219,24 @@ class Guard:
             return Caller(owner, None, root_path) if owner is not None else None
         if not self._settings.needs_token:
             return Caller("", None, root_path)
-        token_id = self._bearer(scope)
+        token = self._bearer(scope)
+        token_id = await self._tokens.identify_signed(token) if token is not None else None
         if token_id is None and self._is_same_page(scope, origin):
             token_id = self._cookie(scope)
         owner = self._tokens.owner_of(token_id) if token_id is not None else None
         return Caller(owner, token_id, root_path) if owner is not None else None
 
-    def _bearer(self, scope: Scope) -> bytes | None:
+    def _bearer(self, scope: Scope) -> str | None:
+        """Return the token that a request carries, whether it is known or not."""
         value = single_header(scope, b"authorization")
         if value is not None:
             kind, _, token = value.partition(" ")
-            return self._tokens.identify(token.strip()) if kind.lower() == "bearer" else None
+            return token.strip() if kind.lower() == "bearer" else None
         if scope["type"] == "websocket":  # a page cannot set headers on a socket, but it can name protocols
             offers: list[str] = scope.get("subprotocols") or []
             for offered in offers:
                 if offered.startswith(_BEARER):
-                    return self._tokens.identify(offered.removeprefix(_BEARER))
+                    return offered.removeprefix(_BEARER)
         return None
 
     def _is_same_page(self, scope: Scope, origin: str | None) -> bool:
@@ -194,6 +244,8 @@ class Guard:
 
         Behind a proxy that is the page of the name in the Host header.
         """
+        if self._public is not None and origin == self._public.origin:
+            return True
         if origin is not None:
             return origin not in self._settings.origins or single_header(scope, b"host") in hosts_of([origin])
         return scope["type"] == "http" and scope["method"] in _SAFE
@@ -216,7 +268,7 @@ class _RequestScope:
         self._receive = receive
         self._send = send
         self._remaining = limit
-        self._status = 0
+        self.status = 0
         self._origin: str | None = None
         self._began = monotonic()
         self._started = self._accepted = False
@@ -236,7 +288,7 @@ class _RequestScope:
     async def send(self, message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             self._started = True
-            self._status = message["status"]
+            self.status = message["status"]
             headers = [*message.get("headers", []), (b"x-request-id", self.id.encode())]
             names = {name.lower() for name, _ in headers}
             if self._origin is not None and b"access-control-allow-origin" not in names:
@@ -248,7 +300,7 @@ class _RequestScope:
             headers += [(name, value) for name, value in SECURITY_HEADERS if name not in names]
             message = {**message, "headers": headers}
         elif message["type"] == "websocket.accept":
-            self._accepted, self._status = True, 101
+            self._accepted, self.status = True, 101
         await self._send(message)
 
     async def send_error(self, error: Exception) -> None:
@@ -270,18 +322,28 @@ class _RequestScope:
         else:
             raise error  # half a response is sent: the connection breaks, and the client notices
 
+    @property
+    def seconds(self) -> float:
+        return monotonic() - self._began
+
     def log(self) -> None:
         _log.info(
             "%s %s %d",
             self._scope.get("method", "WS"),
             _loggable_path(self._scope),
-            self._status,
+            self.status,
             extra={
                 "request": self.id,
                 "session": self._scope.get("path_params", {}).get("session"),
-                "ms": round((monotonic() - self._began) * 1000, 1),
+                "ms": round(self.seconds * 1000, 1),
             },
         )
+
+
+def _count_as_known(scope: Scope) -> bool:
+    """Count the connection of an authenticated request; False if there are too many. A host counts its own."""
+    connection: Connection | None = scope["state"].get("connection")
+    return connection is None or connection.authenticate()
 
 
 def chosen_protocol(scope: Scope) -> str | None:
@@ -323,6 +385,12 @@ def single_header(scope: Scope, name: bytes) -> str | None:
     if len(found) > 1:
         return ""
     return found[0] if found else None
+
+
+def read_trace(scope: Scope) -> dict[str, str]:
+    """The headers that name the trace of a request."""
+    found = {name: single_header(scope, name.encode()) for name in ("traceparent", "tracestate")}
+    return {name: value for name, value in found.items() if value}
 
 
 def _header_values(scope: Scope, name: bytes) -> list[str]:

@@ -1,5 +1,7 @@
 """Meters the usage of each client and enforces its limits."""
 
+import asyncio
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,8 +13,12 @@ from weft.core.events import ExchangeResponse
 from weft.core.turn import Usage
 from weft.server.errors import ApiError, too_many
 from weft.server.settings import ServerLimits
+from weft.sessions.shared import SharedStore, Spending
 
 DAY = 24 * 3600.0
+_REFRESH_SECONDS = 1.0
+
+_log = logging.getLogger("weft.server.limits")
 
 
 @dataclass(slots=True)
@@ -22,15 +28,41 @@ class _OwnerUsage:
     created: deque[float] = field(default_factory=deque[float])
     spent: deque[tuple[float, int, float | None]] = field(default_factory=deque[tuple[float, int, float | None]])
     """Time, tokens and dollars of each exchange; None for an unknown price."""
+    stored: Spending = field(default_factory=Spending)
+    """What all nodes have spent, as it was read last."""
+    running: int = 0
+    """Sessions of all nodes with an open exchange, as they were counted last."""
+    read_at: float = float("-inf")
 
 
 class UsageMeters:
-    """Counts usage by owner. Money and tokens are those of the last day, as far as the process has run."""
+    """Counts usage by owner. Money and tokens are those of the last day: of this process, and of all nodes on its
+    store, whose figures may be a second old."""
 
-    def __init__(self, limits: ServerLimits, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, limits: ServerLimits, clock: Callable[[], float] = monotonic, *, store: SharedStore | None = None
+    ) -> None:
         self.limits = limits
         self._clock = clock
         self._owners: dict[str, _OwnerUsage] = {}
+        self._store = store
+        self._writing: set[asyncio.Task[None]] = set()
+
+    async def refresh(self, owner: str) -> None:
+        """Read what all nodes use for an owner, before `check_exchange`."""
+        usage, limits = self._usage_of(owner), self.limits
+        is_old = self._clock() - usage.read_at > _REFRESH_SECONDS
+        if self._store is None or not (is_old or usage.running >= limits.exchanges):
+            return
+        usage.running = await self._store.count_running(owner)
+        if limits.tokens_per_day is not None or limits.usd_per_day is not None:
+            usage.stored = await self._store.read_spending(owner, seconds=DAY)
+        usage.read_at = self._clock()
+
+    async def close(self) -> None:
+        """Wait until the usage so far is stored."""
+        if self._writing:
+            await asyncio.wait(self._writing)
 
     def track_exchange(self, owner: str, exchange: Exchange) -> None:
         """Count an exchange until it ends."""
@@ -50,27 +82,39 @@ class UsageMeters:
                 return  # the usage of a delegate is part of its caller's
             tokens = (response.usage + (response.delegated or Usage())).total or 0
             usage.spent.append((self._clock(), tokens, response.cost_usd))
+            if self._store is not None:
+                task = asyncio.create_task(self._record(self._store, owner, tokens, response.cost_usd))
+                self._writing.add(task)
+                task.add_done_callback(self._writing.discard)
 
         return on_event
+
+    async def _record(self, store: SharedStore, owner: str, tokens: int, usd: float | None) -> None:
+        try:
+            await store.record_spending(owner, tokens=tokens, usd=usd)
+        except Exception as error:
+            _log.error("the usage of an exchange is not stored: %s", error)
 
     def check_exchange(self, owner: str, count: int = 1) -> None:
         """Raise if the owner may not start `count` exchanges now."""
         usage, limits = self._usage_of(owner), self.limits
-        if len(usage.exchanges) + count > limits.exchanges:
+        running = max(len(usage.exchanges), usage.running)
+        if running + count > limits.exchanges:
             raise too_many(
-                f"{len(usage.exchanges)} exchanges run or wait, of {limits.exchanges} that may; "
+                f"{running} exchanges run or wait, of {limits.exchanges} that may; "
                 "wait until one ends, cancel one, or start fewer.",
                 2,
             )
         self._forget_old(usage)
-        if limits.tokens_per_day is not None and sum(spent[1] for spent in usage.spent) >= limits.tokens_per_day:
+        tokens = max(sum(spent[1] for spent in usage.spent), usage.stored.tokens)
+        if limits.tokens_per_day is not None and tokens >= limits.tokens_per_day:
             raise _used_up(f"The {limits.tokens_per_day} tokens of the day are used up", usage, self._clock())
         if limits.usd_per_day is None:
             return
-        if any(usd is None for _, _, usd in usage.spent):
+        if usage.stored.unpriced or any(usd is None for _, _, usd in usage.spent):
             unknown = "Something was used whose price is not known, so the dollars of the day cannot be counted"
             raise _used_up(unknown, usage, self._clock())
-        if sum(usd or 0.0 for _, _, usd in usage.spent) >= limits.usd_per_day:
+        if max(sum(usd or 0.0 for _, _, usd in usage.spent), usage.stored.usd) >= limits.usd_per_day:
             raise _used_up(f"The {limits.usd_per_day} dollars of the day are used up", usage, self._clock())
 
     def check_new_session(self, owner: str) -> None:
@@ -108,7 +152,8 @@ class UsageMeters:
 
 
 def _used_up(what: str, usage: _OwnerUsage, now: float) -> ApiError:
-    wait = max(1, int(usage.spent[0][0] + DAY - now))
+    age = max(now - usage.spent[0][0] if usage.spent else 0.0, usage.stored.age)
+    wait = max(1, int(DAY - age))
     return ApiError("budget", f"{what}; ask again later, or raise the limit.", headers={"Retry-After": str(wait)})
 
 

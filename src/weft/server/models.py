@@ -1,7 +1,7 @@
 """The models that sessions of a server may use: by key, on this machine, and those that the operator names."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -10,8 +10,9 @@ from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.catalogue import known_models
 from weft.providers.config import configured_providers
 from weft.providers.factory import find, resolve
-from weft.providers.keys import has_key
-from weft.providers.local_servers import LocalServers
+from weft.providers.keys import find_key_origin, has_key
+from weft.providers.local_servers import PROVIDERS as LOCAL_SERVERS
+from weft.providers.local_servers import LocalServer, LocalServers
 from weft.providers.model import Endpoint
 from weft.providers.presets import PRESETS
 from weft.vision.local_model import NAMES, available, label_of
@@ -44,6 +45,14 @@ class ProviderView(msgspec.Struct, frozen=True):
     name: str
     key_set: bool
     variables: list[str]
+    origin: Literal["environment", "keyring", ""] = ""
+    """Where its key is."""
+    is_local: bool = False
+    """Whether it is a server on this machine that needs no key."""
+    is_running: bool = False
+    """Whether that server answers."""
+    address: str = ""
+    """Where that server is, or is expected."""
 
 
 class ModelSource(Protocol):
@@ -76,6 +85,8 @@ class KnownModels:
         servers: LocalServers | None = None,
     ) -> None:
         self._default = default
+        self.operator_default = default or ""
+        """The default that the operator chose; empty if it follows from the keys."""
         self._named = dict(named or {})
         self.servers = servers or LocalServers()
         """Ollama and similar servers. They are queried in the background; `servers.find()` waits for them."""
@@ -114,7 +125,22 @@ class KnownModels:
 
     def list_providers(self) -> list[ProviderView]:
         known = PRESETS | _configured()
-        return [ProviderView(name, _has_key(each), list(each.key_envs)) for name, each in known.items()]
+        running = {server.provider: server for server in self.servers.known()}
+        return [_provider_view(name, each, running.get(name)) for name, each in known.items()]
+
+
+def _provider_view(name: str, endpoint: Endpoint, running: LocalServer | None) -> ProviderView:
+    origin = find_key_origin(endpoint.key_envs)
+    is_local = name in LOCAL_SERVERS
+    return ProviderView(
+        name,
+        _has_key(endpoint),
+        list(endpoint.key_envs),
+        origin=origin[1] if origin is not None else "",
+        is_local=is_local,
+        is_running=running is not None,
+        address=(running.address if running is not None else endpoint.base_url) if is_local else "",
+    )
 
 
 def _configured() -> dict[str, Endpoint]:

@@ -13,7 +13,8 @@ from typing import Any
 from weft.agent.exchange import Exchange
 from weft.core.errors import WeftError
 from weft.server.errors import ApiError
-from weft.server.event_stream import EventHub
+from weft.server.event_hub import EventHub, HubMemory
+from weft.sessions.resumption import AfterCrash
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
@@ -23,6 +24,7 @@ SessionOptions = Callable[[SessionInfo, SessionSettings], Awaitable[dict[str, An
 """Returns the options that a session is opened with, beside its settings."""
 
 _FIRST_DELAYS = (0.5, 1.0, 2.0, 5.0)
+_OPEN_ATTEMPTS = 3
 _LATER_DELAY = 15.0
 """Seconds between attempts to reopen a session."""
 
@@ -39,16 +41,35 @@ class _OpenSession:
     users: int = 0
 
 
+class HeldElsewhere(ApiError):
+    """Another node holds the session and works in it, so the operation belongs there."""
+
+    def __init__(self, session: str) -> None:
+        super().__init__(
+            "unavailable",
+            "Another node works in the session and does not answer; ask again in a moment.",
+            headers={"Retry-After": "2"},
+        )
+        self.session = session
+
+
 class OpenSessions:
     """The open sessions of a server: each is open once, for all of its users."""
 
-    def __init__(self, sessions: Sessions, options: SessionOptions) -> None:
+    def __init__(
+        self, sessions: Sessions, options: SessionOptions, *, after_crash: AfterCrash = "close", node: str = ""
+    ) -> None:
         self.sessions = sessions
+        self._after_crash: AfterCrash = after_crash
+        self._node = node
         self._options = options
         self._open: dict[str, _OpenSession] = {}
         self._hubs: dict[str, EventHub] = {}
+        self._memory = HubMemory()
         self._on_open: list[Callable[[SessionInfo, Session], object]] = []
         self.closing = False
+        self.ask_release: Callable[[str], Awaitable[bool]] = _cannot_ask
+        """Asks the node that holds an idle session to release it. Returns whether it may be free now."""
 
     def on_open(self, call: Callable[[SessionInfo, Session], object]) -> None:
         """Call back for every session that is opened, before its first event."""
@@ -70,7 +91,7 @@ class OpenSessions:
         """The event hub of a session. It exists whether the session is open or not."""
         hub = self._hubs.get(session)
         if hub is None:
-            hub = self._hubs[session] = EventHub(session)
+            hub = self._hubs[session] = EventHub(session, self._memory)
         return hub
 
     def find_open(self, session: str) -> Session | None:
@@ -96,7 +117,7 @@ class OpenSessions:
             async with entry.lock:
                 if entry.session is None or entry.session.error is not None:
                     await self._close(info.id, entry)
-                    entry.session = await self._open_now(info, entry.error)
+                    entry.session = await self._open_or_ask(info, entry.error)
                     entry.error = None
             yield entry.session
         finally:
@@ -104,6 +125,35 @@ class OpenSessions:
             entry.used = monotonic()
             if entry.session is None and entry.error is None and not entry.users:
                 self._open.pop(info.id, None)
+
+    @asynccontextmanager
+    async def use_running(self, info: SessionInfo) -> AsyncGenerator[Session | None]:
+        """Use a session if an exchange is open in it or requests wait. Yields None otherwise, without opening it."""
+        if self.find_open(info.id) is None:
+            info = await self.sessions.store.info(info.id)
+            if info.work == "idle":
+                yield None
+                return
+        async with self.use(info) as session:
+            yield session
+
+    async def release_idle(self, session: str) -> bool:
+        """Close a session for another node, unless it is used. Returns whether it is free."""
+        entry = self._open.get(session)
+        if entry is None:
+            return True
+        if entry.users or entry.lock.locked() or (entry.session is not None and _is_busy(entry.session)):
+            return False
+        await self.close_session(session)
+        return True
+
+    def watched(self) -> list[str]:
+        """The sessions that are read here, and are not open here."""
+        return [name for name, hub in self._hubs.items() if hub.readers and self.find_open(name) is None]
+
+    def is_watched(self, session: str) -> bool:
+        hub = self._hubs.get(session)
+        return hub is not None and hub.readers > 0
 
     async def close_session(self, session: str) -> None:
         """Close a session now, cancelling what runs, before it is deleted or changed."""
@@ -113,6 +163,13 @@ class OpenSessions:
                 await self._close(session, entry)
             if not entry.users:
                 self._open.pop(session, None)
+
+    async def free_session(self, session: str) -> None:
+        """Close a session wherever it is open. Raises HeldElsewhere if another node works in it."""
+        await self.close_session(session)
+        holder = await self.sessions.store.find_holder(session)
+        if holder and holder != self.sessions.store.node and not await self.ask_release(session):
+            raise HeldElsewhere(session)
 
     async def close_idle(self, seconds: float) -> None:
         """Close the sessions that were not used for `seconds`."""
@@ -132,7 +189,8 @@ class OpenSessions:
                 del self._hubs[name]
 
     async def close(self, patience: float) -> None:
-        """Wait for running exchanges, for at most `patience` seconds, then close all sessions."""
+        """Wait for running exchanges, for at most `patience` seconds, then close all sessions. Exchanges that still run
+        are left open if another process may continue them, else cancelled."""
         self.closing = True
         running = [exchange for entry in self._open.values() if (exchange := _running(entry)) is not None]
         if running:
@@ -142,14 +200,32 @@ class OpenSessions:
         await asyncio.gather(*(self._close(name, entry, suspend=True) for name, entry in list(self._open.items())))
 
     @property
+    def count(self) -> int:
+        """The number of open sessions."""
+        return sum(entry.session is not None for entry in self._open.values())
+
+    @property
     def busy(self) -> int:
         """The number of running exchanges."""
         return sum(_running(entry) is not None for entry in self._open.values())
 
+    async def _open_or_ask(self, info: SessionInfo, broken_by: Exception | None) -> Session:
+        """Open a session. An idle one that another node holds is released by that node first."""
+        for _ in range(_OPEN_ATTEMPTS):
+            try:
+                return await self._open_now(info, broken_by)
+            except SessionBusy:
+                if not await self.ask_release(info.id):
+                    break
+        raise HeldElsewhere(info.id)
+
     async def _open_now(self, info: SessionInfo, broken_by: Exception | None) -> Session:
         info = await self.sessions.store.info(info.id)
         settings = SessionSettings.of(info.settings)
-        session = await self.sessions.open(info.id, broken_by=broken_by, **await self._options(info, settings))
+        options = await self._options(info, settings)
+        session = await self.sessions.open(
+            info.id, broken_by=broken_by, after_crash=self._after_crash, node=self._node, **options
+        )
         hub = self.hub(info.id)
         session.on_stored(hub.add, is_watched=lambda: hub.readers > 0)
         for call in self._on_open:
@@ -164,10 +240,17 @@ class OpenSessions:
             return
         entry.error = session.error
         try:
-            await (session.suspend() if suspend else session.close())
+            if suspend and self._after_crash == "continue":
+                await session.hand_over()
+            else:
+                await (session.suspend() if suspend else session.close())
         except WeftError as error:
             _log.warning("could not be closed cleanly: %s", error, extra={"session": name})
         _log.info("closed", extra={"session": name})
+
+
+async def _cannot_ask(_: str) -> bool:
+    return False
 
 
 def is_text(name: str) -> bool:
@@ -176,6 +259,10 @@ def is_text(name: str) -> bool:
         return len(name.encode()) <= 1000
     except UnicodeEncodeError:
         return False
+
+
+def _is_busy(session: Session) -> bool:
+    return session.engine.current is not None or session.engine.waiting > 0
 
 
 def _running(entry: _OpenSession) -> Exchange | None:
@@ -199,7 +286,13 @@ class StoreRecovery:
         self._sessions = sessions
         self._end_streams = end_streams
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._reopening: set[str] = set()
         sessions.on_open(lambda info, session: session.on_failure(lambda error: self._on_failure(info, error)))
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether there are sessions that cannot be stored."""
+        return bool(self._reopening)
 
     async def close(self) -> None:
         for task in list(self._tasks.values()):
@@ -208,20 +301,29 @@ class StoreRecovery:
 
     def _on_failure(self, info: SessionInfo, error: Exception) -> None:
         _log.error("the session cannot be stored: %s", error, extra={"session": info.id})
-        if isinstance(error, Fenced | NoSuchSession):  # another writer has it, or it was deleted
+        if isinstance(error, Fenced):  # another node has it: its streams here follow that one
+            self._tasks[info.id] = task = asyncio.create_task(self._sessions.close_session(info.id))
+            task.add_done_callback(lambda _: self._on_dropped(info.id))
+        elif isinstance(error, NoSuchSession):
             self._end_streams(info.id)
         elif info.id not in self._tasks:
             self._tasks[info.id] = task = asyncio.create_task(self._reopen(info), name=f"weft-reopen-{info.id}")
             task.add_done_callback(lambda _: self._on_reopened(info))
 
+    def _on_dropped(self, session: str) -> None:
+        self._tasks.pop(session, None)
+        self._sessions.hub(session).invalidate()
+
     def _on_reopened(self, info: SessionInfo) -> None:
         self._tasks.pop(info.id, None)
+        self._reopening.discard(info.id)
         session = self._sessions.find_open(info.id)
         if session is not None and session.error is not None and not self._sessions.closing:
             self._on_failure(info, session.error)  # it failed again before the task ended
 
     async def _reopen(self, info: SessionInfo) -> None:
         delays: Iterable[float] = chain(_FIRST_DELAYS, repeat(_LATER_DELAY))
+        self._reopening.add(info.id)
         for delay in delays:
             self._end_streams(info.id)  # every time, for clients that connected meanwhile
             await asyncio.sleep(delay)

@@ -1,6 +1,6 @@
 """Reads the parameters of a chat completion request. A parameter that cannot be honoured is refused, never ignored."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +38,7 @@ _READ = frozenset(
         "show_tools",
     }
 )
-_WITHOUT_EFFECT = frozenset(
+WITHOUT_EFFECT = frozenset(
     {"user", "metadata", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "service_tier"}
 )
 """Labels and hints of the caller that do not change an answer."""
@@ -51,7 +51,7 @@ _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
     "function_call": ("auto", "none"),
 }
 """Values of parameters that are not honoured which ask for nothing."""
-_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 _SEEDED = ("chat",)
 """APIs that have the parameters `seed`, `frequency_penalty` and `presence_penalty`."""
 _WITHOUT_STOP = ("responses",)
@@ -80,56 +80,57 @@ class CompletionRequest:
         try:
             return SchemaShape(self.output)
         except ConfigurationError as error:
-            raise _refusal("response_format", str(error)) from None
+            raise refusal("response_format", str(error)) from None
 
 
 def read_completion_request(body: JsonObject, model: ModelLike | None) -> CompletionRequest:
     """Read a body. `model` is the model that answers, as far as it is known."""
     for name, value in body.items():
-        if name in _READ or name in _WITHOUT_EFFECT or value is None or value in _DEFAULTS.get(name, ()):
+        if name in _READ or name in WITHOUT_EFFECT or value is None or value in _DEFAULTS.get(name, ()):
             continue
-        raise _refusal(name[:60], f"The parameter {name[:60]!r} is not supported here; leave it out.")
+        raise refusal(name[:60], f"The parameter {name[:60]!r} is not supported here; leave it out.")
     if body.get("n") not in (None, 1):
-        raise _refusal("n", "There is one answer to a request; n must be 1.")
+        raise refusal("n", "There is one answer to a request; n must be 1.")
     tools = read_tools(body) or []
     wire = model.endpoint.wire if isinstance(model, Model) else None
     settings: JsonObject = {}
-    _read_numbers(body, settings)
+    read_numbers(body, settings, ("max_tokens", "max_completion_tokens"))
     _read_stop(body, settings, wire)
     _read_extra(body, settings, wire)
     _read_tool_choice(body, settings, tools)
     effort = body.get("reasoning_effort")
     if effort is not None:
-        if effort not in _EFFORTS:
-            raise _refusal("reasoning_effort", f"reasoning_effort is one of {', '.join(_EFFORTS)}.")
+        if effort not in EFFORTS:
+            raise refusal("reasoning_effort", f"reasoning_effort is one of {', '.join(EFFORTS)}.")
         settings["reasoning"] = Reason(effort=effort)
     return CompletionRequest(
-        streams=_flag(body, "stream") or False,
+        streams=read_flag(body, "stream") or False,
         usage=as_object(body.get("stream_options")).get("include_usage") is True,
         tools=tools,
         settings=settings,
         output=_read_format(body),
-        store=_flag(body, "store"),
-        show_tools=_flag(body, "show_tools"),
+        store=read_flag(body, "store"),
+        show_tools=read_flag(body, "show_tools"),
     )
 
 
-def _read_numbers(body: JsonObject, settings: JsonObject) -> None:
+def read_numbers(body: JsonObject, settings: JsonObject, limits: Sequence[str]) -> None:
+    """Read the sampling parameters into settings. `limits` are the names of the maximum of output tokens."""
     for name, low, high in (("temperature", 0.0, 2.0), ("top_p", 0.0, 1.0)):
         value = body.get(name)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise _refusal(name, f"{name} is a number from {low:g} to {high:g}.")
+            raise refusal(name, f"{name} is a number from {low:g} to {high:g}.")
         settings[name] = float(value)
-    for name in ("max_tokens", "max_completion_tokens"):
+    for name in limits:
         value = body.get(name)
         if value is None:
             continue
         if type(value) is not int or value < 1:
-            raise _refusal(name, f"{name} is a number of at least 1.")
+            raise refusal(name, f"{name} is a number of at least 1.")
         settings["max_output_tokens"] = value
-    parallel = _flag(body, "parallel_tool_calls")
+    parallel = read_flag(body, "parallel_tool_calls")
     if parallel is not None:
         settings["parallel_tool_calls"] = parallel
 
@@ -140,9 +141,9 @@ def _read_stop(body: JsonObject, settings: JsonObject, wire: str | None) -> None
         return
     stops: list[Any] = [given] if isinstance(given, str) else as_list(given)
     if not stops or len(stops) > _MAX_STOPS or not all(isinstance(each, str) and each for each in stops):
-        raise _refusal("stop", f"stop is a text, or a list of at most {_MAX_STOPS} texts.")
+        raise refusal("stop", f"stop is a text, or a list of at most {_MAX_STOPS} texts.")
     if wire in _WITHOUT_STOP:
-        raise _refusal("stop", "The API of this model has no stop sequences; leave stop out.")
+        raise refusal("stop", "The API of this model has no stop sequences; leave stop out.")
     settings["stop_sequences"] = stops
 
 
@@ -154,9 +155,9 @@ def _read_extra(body: JsonObject, settings: JsonObject, wire: str | None) -> Non
             continue
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or (name == "seed" and type(value) is not int):
-            raise _refusal(name, f"{name} is a number.")
+            raise refusal(name, f"{name} is a number.")
         if wire is not None and wire not in _SEEDED:
-            raise _refusal(name, f"The API of this model has no {name}; leave it out.")
+            raise refusal(name, f"The API of this model has no {name}; leave it out.")
         extra[name] = value
     if extra:
         settings["extra"] = extra
@@ -174,7 +175,7 @@ def _read_tool_choice(body: JsonObject, settings: JsonObject, tools: list[ToolDe
     elif isinstance(named, str) and any(tool.name == named for tool in tools):
         settings["tool_choice"] = named
     else:
-        raise _refusal("tool_choice", "tool_choice is auto, none, required, or one of the tools of this request.")
+        raise refusal("tool_choice", "tool_choice is auto, none, required, or one of the tools of this request.")
 
 
 def _read_format(body: JsonObject) -> JsonObject | None:
@@ -190,15 +191,17 @@ def _read_format(body: JsonObject) -> JsonObject | None:
                 return as_object(schema)
         case _:
             pass
-    raise _refusal("response_format", "response_format is text, json_object, or json_schema with a schema.")
+    raise refusal("response_format", "response_format is text, json_object, or json_schema with a schema.")
 
 
-def _flag(body: JsonObject, name: str) -> bool | None:
+def read_flag(body: JsonObject, name: str) -> bool | None:
+    """Read a parameter that is true, false or not given."""
     value = body.get(name)
     if value is None or isinstance(value, bool):
         return value
-    raise _refusal(name, f"{name} is true or false.")
+    raise refusal(name, f"{name} is true or false.")
 
 
-def _refusal(param: str, message: str) -> ApiError:
+def refusal(param: str, message: str) -> ApiError:
+    """The error for a parameter that is wrong."""
     return ApiError("invalid", message, param=param)

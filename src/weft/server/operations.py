@@ -1,10 +1,9 @@
-"""Operations: each API call is declared once; its route, its input checks and the OpenAPI document are made from that.
+"""Operations: each API call is declared once; its route, its input checks and its description are made from that.
 
 A handler receives an `ApiCall` with its decoded parameters and body, and returns a value of the declared type or a
 response.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,9 +13,8 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from weft import __version__
 from weft.core.json import JsonObject, decode, encode
-from weft.server.errors import STATUS, ApiError, ErrorBody, ErrorCode
+from weft.server.errors import ApiError, ErrorCode
 from weft.server.guard import Caller
 from weft.sessions.store import SessionInfo
 
@@ -91,14 +89,22 @@ def build_route(operation: Operation, context: "ServerContext") -> Route:
             await _read_body(operation, request),
             _read_query(operation, request),
         )
+        if operation.method == "POST":
+            await context.meters.refresh(call.owner)
         result = await operation.handler(call)
         if isinstance(result, Response):
             return result
         content = b"" if operation.status == 204 else encode(result)
         return Response(content, operation.status, media_type="application/json" if content else None)
 
+    name = f"{operation.method} {operation.path}"
+    context.node.forwarder.register(name, answer)
+
+    async def answer_anywhere(request: Request) -> Response:
+        return await context.node.forwarder.run(name, request, caller_of(request), answer)
+
     path = operation.path.replace("{path}", "{path:path}")
-    return Route(path, answer, methods=[operation.method], name=f"{operation.method} {operation.path}")
+    return Route(path, answer_anywhere, methods=[operation.method], name=name)
 
 
 async def _read_body(operation: Operation, request: Request) -> Any:
@@ -157,80 +163,3 @@ def _check_text(name: str, value: str) -> str:
     if "\0" in value or (not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value)):
         raise ApiError("invalid", f"The parameter {name[:40]!r} holds characters that no text has.")
     return value
-
-
-# --- OpenAPI ---------------------------------------------------------------------------------------------------------
-
-_REF = "#/components/schemas/{name}"
-_COMMON_CODES: tuple[ErrorCode, ...] = ("invalid", "unauthorized", "forbidden", "unavailable", "internal")
-_BODY_CODES: tuple[ErrorCode, ...] = ("unsupported_media_type", "too_large")
-_BINARY: JsonObject = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
-
-
-def openapi_document(operations: Sequence[Operation]) -> JsonObject:
-    types = [kind for each in operations for kind in (each.body, each.response, each.query) if _is_schema_type(kind)]
-    unique = list(dict.fromkeys([*types, ErrorBody]))
-    schemas, components = msgspec.json.schema_components(unique, ref_template=_REF)
-    by_type = dict(zip(unique, schemas, strict=True))
-    paths: JsonObject = {}
-    for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation, by_type, components)
-    return {
-        "openapi": "3.1.0",
-        "info": {"title": "Weft", "version": __version__, "description": "Sessions with models that call tools."},
-        "paths": paths,
-        "components": {"schemas": components, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-        "security": [{"token": []}],
-    }
-
-
-def _describe(operation: Operation, schemas: dict[Any, JsonObject], components: JsonObject) -> JsonObject:
-    described: JsonObject = {
-        "summary": operation.summary,
-        "tags": [operation.tag],
-        "operationId": re.sub(r"\W+", "_", f"{operation.method.lower()}{operation.path}").strip("_"),
-        "parameters": [*_path_parameters(operation), *_query_parameters(operation, components)],
-        "responses": _responses(operation, schemas),
-    }
-    if operation.body is bytes:
-        described["requestBody"] = {"required": True, "content": _BINARY}
-    elif operation.body is not None:
-        content = {"application/json": {"schema": schemas[operation.body]}}
-        described["requestBody"] = {"required": not operation.body_optional, "content": content}
-    return described
-
-
-def _path_parameters(operation: Operation) -> list[JsonObject]:
-    names = re.findall(r"\{(\w+)\}", operation.path)
-    return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}} for name in names
-    ]
-
-
-def _query_parameters(operation: Operation, components: JsonObject) -> list[JsonObject]:
-    if operation.query is None:
-        return []
-    properties = components[operation.query.__name__]["properties"]
-    return [{"name": name, "in": "query", "schema": schema} for name, schema in properties.items()]
-
-
-def _responses(operation: Operation, schemas: dict[Any, JsonObject]) -> JsonObject:
-    success: JsonObject = {"description": "Done."}
-    if operation.response is not None:
-        success["content"] = {operation.media_type: {"schema": schemas[operation.response]}}
-    elif operation.media_type == "application/octet-stream":
-        success["content"] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
-    elif operation.status != 204:
-        success["content"] = {operation.media_type: {"schema": {"type": "string"}}}
-    responses: JsonObject = {str(operation.status): success}
-    refused = {"content": {"application/json": {"schema": schemas[ErrorBody]}}}
-    codes: list[ErrorCode] = [*_COMMON_CODES, *operation.errors, *(_BODY_CODES if operation.body else ())]
-    for code in dict.fromkeys(codes):
-        status = str(STATUS[code])
-        named = responses.get(status, {"description": "Error:"})
-        responses[status] = {**refused, "description": f"{named['description']} {code}"}
-    return responses
-
-
-def _is_schema_type(kind: Any) -> bool:
-    return kind is not None and kind is not bytes

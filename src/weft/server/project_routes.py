@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
@@ -15,11 +16,14 @@ from starlette.types import Receive, Scope, Send
 from weft.core.json import JsonObject, encode
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, ErrorCode
-from weft.server.event_stream import wake_waiter
+from weft.server.event_hub import wake_waiter
 from weft.server.file_routes import download
 from weft.server.guard import Caller
+from weft.server.model_offers import builds_from_words, list_offers
+from weft.server.openapi import RouteDescription
 from weft.server.operations import ApiCall, Handler, Operation, caller_of
 from weft.server.sse import HEADERS
+from weft.server.studio_descriptions import STUDIO
 from weft.server.studio_host import list_examples, open_studio, read_brief, read_example
 from weft.server.studio_previews import PreviewRoutes, PreviewTickets
 from weft.server.studio_socket import GenerateCodeSocket
@@ -30,7 +34,6 @@ from weft.server.studio_views import (
     Diffs,
     EditBody,
     ExportQuery,
-    ModelOffer,
     NewProject,
     NewVersion,
     ProjectChange,
@@ -54,7 +57,7 @@ from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, Viewport
 from weft.studio.export import safe_name, zip_project
-from weft.studio.host import LOCAL_MODEL
+from weft.studio.page_files import guess_stack
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, VariantRef, VariantScore, Version
 from weft.studio.prompt_history import decode_text
@@ -72,7 +75,7 @@ _POLL_SECONDS = 5.0
 
 def studio_routes(
     context: ServerContext, *, prompts: str | Path | None = None, stacks: str | Path | None = None
-) -> Sequence[Operation | BaseRoute]:
+) -> Sequence[Operation | BaseRoute | RouteDescription]:
     """The studio as an extension of a server: pass it to `create_app`. The folders are those of `Studio`."""
     return ProjectRoutes(open_studio(context, prompts=prompts, stacks=stacks), context).all()
 
@@ -83,16 +86,17 @@ class ProjectRoutes:
     def __init__(self, studio: Studio, context: ServerContext) -> None:
         self._studio = studio
         self._context = context
-        self._tickets = PreviewTickets(context.tokens)
+        self._tickets = PreviewTickets(context.tokens, lambda: context.preview_key)
         context.watch_project = self.states
 
-    def all(self) -> Sequence[Operation | BaseRoute]:
-        previews = PreviewRoutes(self._studio, self._tickets)
+    def all(self) -> Sequence[Operation | BaseRoute | RouteDescription]:
+        previews = PreviewRoutes(self._studio, self._tickets, self._context.settings.public)
         return [
             *self._operations(),
             Route("/projects/{project}/events", self.events, methods=["GET"]),
             *previews.routes(),
             WebSocketRoute("/generate-code", GenerateCodeSocket(self._studio, self._context).run),
+            *STUDIO,
         ]
 
     def _operations(self) -> list[Operation]:
@@ -111,6 +115,7 @@ class ProjectRoutes:
             _operation("PATCH", project, self.rename, "Rename it.", ProjectView, ProjectChange),
             _operation("DELETE", project, self.delete, "Delete it.", status=204),
             create(f"{project}/versions", self.change, "Update, edit or restore it.", VersionView, NewVersion),
+            create(f"{project}/versions/{{version}}/retry", self.retry_failed, "Retry what failed.", VersionView),
             _operation("GET", f"{project}/targets/{{blob}}", self.target, "A target picture.", media_type=_BYTES),
             variant("POST", "/cancel", self.cancel, "Cancel one variant.", VersionView),
             variant("POST", "/retry", self.retry, "Retry one variant.", VersionView, status=201),
@@ -134,13 +139,13 @@ class ProjectRoutes:
             chromium = True
         except BrowserError:
             chromium = False
-        can_talk = has_keys or models.default not in ("", LOCAL_MODEL)
         mix = list(self._studio.models())
+        can_talk = any(builds_from_words(name) for name in mix)
         return StudioView(
             stacks=[StackView(each.name, each.label) for each in self._studio.stacks().values()],
-            models=[ModelOffer(each.name, each.label or each.name) for each in models.list_models()],
+            models=await asyncio.to_thread(list_offers, models),
             defaults=Defaults(
-                stack="html_tailwind" if has_keys else "html_css",
+                stack="html_tailwind" if can_talk else "html_css",
                 variants_create=CREATE_VARIANTS if has_keys else 2,
                 variants_update=UPDATE_VARIANTS if has_keys else 1,
                 models=mix,
@@ -156,9 +161,10 @@ class ProjectRoutes:
 
     async def create(self, call: ApiCall) -> ProjectView:
         body: NewProject = call.body
+        page = body.prompt.html or ""
         brief = await read_brief(
             body.prompt,
-            stack=body.stack,
+            stack=body.stack or (guess_stack(page) if page.strip() else "html_tailwind"),
             models=body.models,
             variants=body.variants,
             design=body.design_system,
@@ -166,7 +172,13 @@ class ProjectRoutes:
         )
         for name in body.models:
             self._context.models.open(name)
-        return self._project(call, await self._studio.create(call.owner, brief))
+        if not brief.files:
+            return self._project(call, await self._studio.create(call.owner, brief))
+        project = await self._studio.import_files(call.owner, brief)
+        if brief.text.strip() or brief.views:
+            change = msgspec.structs.replace(brief, files={}, variants=brief.variants or UPDATE_VARIANTS)
+            await self._studio.update(call.owner, project.id, VariantRef(project.versions[0].id, 0), change)
+        return self._project(call, await self._studio.get(call.owner, project.id))
 
     async def list_projects(self, call: ApiCall) -> ProjectsView:
         query: ListQuery = call.query
@@ -253,6 +265,10 @@ class ProjectRoutes:
 
     async def retry(self, call: ApiCall) -> VersionView:
         return await self._version(call, await self._studio.retry(call.owner, call.path["project"], _base(call)))
+
+    async def retry_failed(self, call: ApiCall) -> VersionView:
+        name, version = call.path["project"], call.path["version"]
+        return await self._version(call, await self._studio.retry_failed(call.owner, name, version))
 
     async def choose(self, call: ApiCall) -> VersionView:
         return await self._version(call, await self._studio.choose(call.owner, call.path["project"], _base(call)))

@@ -18,12 +18,15 @@ from weft.core.json import encode
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.guard import Caller, cookie_name
+from weft.server.metrics import CONTENT_TYPE
 from weft.server.operations import ApiCall, Operation, caller_of, parse_json
+from weft.server.settings import is_loopback
 from weft.server.views import (
     HealthView,
     LoginBody,
     ModelsView,
     ProvidersView,
+    ReadyView,
     TokenView,
     ToolsView,
     ToolView,
@@ -75,7 +78,7 @@ async def _rotate_token(call: ApiCall) -> TokenView:
     token_id = caller_of(call.request).token_id
     if token_id is None:
         raise ApiError("conflict", "This server uses no token.")
-    return TokenView(call.context.tokens.rotate(token_id))
+    return TokenView(await call.context.tokens.rotate(token_id))
 
 
 def health_endpoint(context: ServerContext) -> Endpoint:
@@ -93,6 +96,30 @@ def health_endpoint(context: ServerContext) -> Endpoint:
     return answer
 
 
+def ready_endpoint(context: ServerContext) -> Endpoint:
+    """For balancers. Raises `unavailable` while the server stops, or nothing can be stored."""
+
+    async def answer(_: Request) -> Response:
+        if context.open_sessions.closing:
+            raise ApiError("unavailable", "The server is stopping; send requests to another one.")
+        if not context.can_store:
+            raise ApiError("unavailable", "Nothing can be stored now; send requests to another server, or wait.")
+        return Response(encode(ReadyView(context.node.name)), media_type="application/json")
+
+    return answer
+
+
+def metrics_endpoint(context: ServerContext) -> Endpoint:
+    """Metrics for Prometheus: with a token, or for scrapers of this machine if the operator allows it."""
+
+    async def answer(request: Request) -> Response:
+        if not (context.settings.open_metrics and request.client and is_loopback(request.client.host)):
+            caller_of(request)
+        return Response(context.render_metrics(), media_type=CONTENT_TYPE)
+
+    return answer
+
+
 def login_endpoint(context: ServerContext) -> Endpoint:
     """Exchanges the token for a cookie that scripts cannot read."""
 
@@ -104,9 +131,10 @@ def login_endpoint(context: ServerContext) -> Endpoint:
             response.delete_cookie(name, path=path)
             return response
         body = parse_json(_login_decoder, await request.body())
-        token_id = context.tokens.identify(body.token)
+        token_id = await context.tokens.identify_signed(body.token)
         if token_id is None:
             raise ApiError("unauthorized", "That token is not known here; open the address that the server printed.")
+        await context.tokens.share_signed(token_id)
         response.set_cookie(
             name,
             context.tokens.cookie_value(token_id),

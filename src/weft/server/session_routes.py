@@ -78,7 +78,7 @@ async def _change(call: ApiCall) -> SessionView:
         if opened is not None and opened.engine.current is not None:
             raise ApiError("busy", "An exchange runs; change the settings when it has ended.")
         settings = call.context.merge_settings(wanted, SessionSettings.of(info.settings))
-        await call.context.open_sessions.close_session(info.id)
+        await call.context.open_sessions.free_session(info.id)
         await call.context.sessions.store.configure(info.id, settings.data())
     if offered is not None:
         await set_client_tools(call.context, info, offered)
@@ -89,7 +89,7 @@ async def _change(call: ApiCall) -> SessionView:
 
 async def _delete(call: ApiCall) -> None:
     info = await call.session()
-    await call.context.open_sessions.close_session(info.id)
+    await call.context.open_sessions.free_session(info.id)
     await call.context.sessions.delete(info.id)
     call.context.open_sessions.hub(info.id).invalidate()  # its readers learn that it is deleted
 

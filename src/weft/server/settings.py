@@ -7,13 +7,18 @@ from urllib.parse import urlsplit
 import msgspec
 
 from weft.core.errors import ConfigurationError
+from weft.server.public_address import PublicAddress, parse_public_url
+from weft.sessions.resumption import AfterCrash
 from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT
 
 DEFAULT_PORT = 7878
 
 
 class ServerLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits for each owner of a token."""
+    """Limits for each owner of a token, and for the whole server."""
+
+    connections: int | None = None
+    """Connections of all clients with a token; half of the process's descriptors unless set."""
 
     exchanges: int = 16
     """Exchanges that run at the same time."""
@@ -38,7 +43,11 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     port: int = DEFAULT_PORT
     origins: tuple[str, ...] = ()
     """Origins of other pages that have access, as a browser sends them."""
+    public_url: str = ""
+    """The address of the server behind a proxy, with its path."""
     needs_token: bool = True
+    open_metrics: bool = False
+    """Programs of this machine read /metrics without a token."""
     mounted: bool = False
     """The server is part of another ASGI program, which owns the socket: `host` and `port` mean nothing."""
     limits: ServerLimits = ServerLimits()
@@ -49,8 +58,16 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A session that is not used for this long is closed; the next request opens it again."""
     client_tool_timeout: float = CLIENT_TOOL_TIMEOUT
     """Seconds that a call waits for the client that runs it."""
+    after_crash: AfterCrash = "continue"
+    """What happens to an exchange whose process ended: another one continues it, or closes it as failed."""
+    room: int = 200
+    """Exchanges that run here at once; a server that is full claims no work of others."""
     goodbye_seconds: float = 5.0
     """Time for exchanges to finish when the server stops."""
+
+    @property
+    def public(self) -> PublicAddress | None:
+        return parse_public_url(self.public_url) if self.public_url else None
 
     @property
     def is_local(self) -> bool:
@@ -70,6 +87,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def address(self) -> str:
+        """Where programs of this machine find the server."""
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return f"http://{_bracketed(host)}:{self.port}"
 
@@ -79,6 +97,12 @@ def validate_settings(settings: ServerSettings) -> ServerSettings:
     if not settings.is_local and not settings.needs_token:
         raise ConfigurationError(
             f"Without a token the server listens on this machine only, not on {settings.host}; drop --no-token."
+        )
+    if settings.public is not None and not settings.needs_token:
+        raise ConfigurationError("Behind a proxy everybody could use a server without a token; drop --no-token.")
+    if settings.public is not None and settings.open_metrics:
+        raise ConfigurationError(
+            "Behind a proxy every request comes from this machine; drop --open-metrics and give the scraper the token."
         )
     if not settings.host.strip():
         raise ConfigurationError("The host is empty; 0.0.0.0 listens everywhere, 127.0.0.1 on this machine only.")

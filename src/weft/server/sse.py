@@ -16,7 +16,8 @@ from weft.dialects.registry import open_dialect
 from weft.server.context import ServerContext
 from weft.server.cursor import read_cursor, reset_frame
 from weft.server.errors import ApiError
-from weft.server.event_stream import DialectEncoder, EncodedEvent, EndReason, EventStream, catch_up
+from weft.server.event_hub import EncodedEvent
+from weft.server.event_stream import DialectEncoder, EndReason, EventStream, catch_up
 from weft.server.guard import Caller
 from weft.sessions.store import SessionInfo
 

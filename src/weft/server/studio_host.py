@@ -11,12 +11,13 @@ from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
+from weft.server.models import KnownModels, ModelSource
 from weft.server.studio_views import Example, PromptBody, SourceBody
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import SessionInfo
 from weft.studio.browser.capture import capture_both
-from weft.studio.host import rank_models
+from weft.studio.host import LOCAL_MODEL, rank_models
 from weft.studio.input.pictures import load_bytes, load_picture, read_picture
 from weft.studio.input.video import read_video
 from weft.studio.request import BuildRequest, ChosenElement, Mode, View, parse_design_system
@@ -40,7 +41,7 @@ class StudioHost:
         return self._context.open_sessions.use(info)
 
     async def delete(self, session: str) -> None:
-        await self._context.open_sessions.close_session(session)
+        await self._context.open_sessions.free_session(session)
         await self._context.sessions.delete(session)
         self._context.open_sessions.hub(session).invalidate()  # its readers learn that it is deleted
 
@@ -51,8 +52,13 @@ class StudioHost:
         self._context.meters.track_exchange(owner, exchange)
 
     def models(self) -> Sequence[str]:
-        listed = [model.name for model in self._context.models.list_models()]
-        return rank_models(listed, self._context.models.default)
+        models = self._context.models
+        default = models.operator_default if isinstance(models, KnownModels) else models.default
+        return rank_models([model.name for model in models.list_models()], default or _local_default(models))
+
+
+def _local_default(models: ModelSource) -> str:
+    return models.default if models.default == LOCAL_MODEL else ""
 
 
 def open_studio(context: ServerContext, **options: object) -> Studio:
@@ -67,6 +73,7 @@ def open_studio(context: ServerContext, **options: object) -> Studio:
         return {tool.name: tool for tool in studio_tools(studio.context_of(info))}
 
     context.session_tools = session_tools
+    context.studio = studio
     return studio
 
 

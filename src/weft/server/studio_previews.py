@@ -9,7 +9,7 @@ navigate away from.
 import base64
 import binascii
 import hmac
-import secrets
+from collections.abc import Callable, Sequence
 from html import escape
 
 import msgspec
@@ -21,6 +21,7 @@ from weft.core.json import encode
 from weft.server.access_tokens import AccessTokens
 from weft.server.errors import ApiError
 from weft.server.guard import PREVIEWS, Caller
+from weft.server.public_address import PublicAddress
 from weft.studio.preview import PAGE, draft_page, insert_bridge
 from weft.studio.project import VariantRef
 from weft.studio.studio import Studio
@@ -41,12 +42,13 @@ class PreviewTickets:
     """Issues and verifies tickets: unguessable path segments that address the preview of one variant.
 
     A preview has no token and no cookie, so its address is its permission. A ticket expires with the token that it was
-    issued for, and with the process. The page that it shows can read it, so it contains no token and no owner.
+    issued for. The page that it shows can read it, so it contains no token and no owner. All nodes of a store have the
+    same key, so each one verifies the tickets of the others.
     """
 
-    def __init__(self, tokens: AccessTokens) -> None:
+    def __init__(self, tokens: AccessTokens, key: Callable[[], bytes]) -> None:
         self._tokens = tokens
-        self._key = secrets.token_bytes(32)
+        self._key = key
         self._owners: dict[str, str] = {}
         """Owners without a token of this server, by their digest."""
 
@@ -83,7 +85,7 @@ class PreviewTickets:
         raise _unknown_ticket()
 
     def _mac(self, content: bytes) -> bytes:
-        return hmac.digest(self._key, content, "sha256")[:_MAC_BYTES]
+        return hmac.digest(self._key(), content, "sha256")[:_MAC_BYTES]
 
     def _digest(self, name: bytes) -> str:
         return self._mac(name).hex()
@@ -111,9 +113,10 @@ iframe {{ flex: 1; width: 100%; border: 0; background: #fff; }}
 
 
 class PreviewRoutes:
-    def __init__(self, studio: Studio, tickets: PreviewTickets) -> None:
+    def __init__(self, studio: Studio, tickets: PreviewTickets, public: PublicAddress | None = None) -> None:
         self._studio = studio
         self._tickets = tickets
+        self._public = [public.origin] if public is not None else []
 
     def routes(self) -> list[Route]:
         return [Route(PREVIEWS + "{ticket}/{path:path}", self.answer, methods=["GET"])]
@@ -124,35 +127,39 @@ class PreviewRoutes:
         at = f"{request.scope.get('root_path', '')}{PREVIEWS}{ticket}/"
         if request.path_params["path"] == DRAFT:
             caching = {"Cache-Control": "private, max-age=600"}  # it is empty, and requested often
-            return Response(draft_page(), 200, _headers(request, at) | caching, "text/html")
+            return Response(draft_page(), 200, _headers(self._origins(request), at) | caching, "text/html")
         preview = await self._studio.preview(owner, target.project, VariantRef(target.version, target.variant), at=at)
         path: str = request.path_params["path"] or PAGE
         found = preview.answer(path, request.url.query)
         if found is None:
             raise ApiError("not_found", "The project has no such file.")
         if request.headers.get("sec-fetch-dest") == "document" and found.type.startswith(_DOCUMENT_TYPES):
-            return _framed_page(request, at)
+            return _framed_page(request, self._origins(request), at)
         body = insert_bridge(found.body) if path == PAGE else found.body
-        return Response(body, found.status, _headers(request, at), found.type)
+        return Response(body, found.status, _headers(self._origins(request), at), found.type)
+
+    def _origins(self, request: Request) -> list[str]:
+        """The origins under which a browser may show the preview: that of the request, and that of the proxy."""
+        return [f"{request.url.scheme}://{request.headers.get('host', '')}", *self._public]
 
 
-def _framed_page(request: Request, at: str) -> Response:
+def _framed_page(request: Request, origins: Sequence[str], at: str) -> Response:
     """A page of ours that frames the preview, for a browser tab of its own."""
     address = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; frame-src {_base_url(request, at)}; "
+        f"default-src 'none'; style-src 'unsafe-inline'; frame-src {_below(origins, at)}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return Response(_FRAME_PAGE.format(address=escape(address)), 200, {"Content-Security-Policy": policy}, "text/html")
 
 
-def _base_url(request: Request, at: str) -> str:
-    return f"{request.url.scheme}://{request.headers.get('host', '')}{at}"
+def _below(origins: Sequence[str], at: str) -> str:
+    return " ".join(f"{origin}{at}" for origin in origins)
 
 
-def _headers(request: Request, at: str) -> dict[str, str]:
-    own = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    files = _base_url(request, at)
+def _headers(origins: Sequence[str], at: str) -> dict[str, str]:
+    own = " ".join(origins)
+    files = _below(origins, at)
     policy = (
         f"sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval' blob: {files}; "
         f"style-src 'unsafe-inline' {files}; img-src data: blob: {files}; font-src data: {files}; "

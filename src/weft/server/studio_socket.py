@@ -45,21 +45,21 @@ _ASSETS = frozenset({"extract_assets"})
 _log = logging.getLogger("weft.server.studio")
 
 
-class _Prompt(msgspec.Struct, frozen=True, kw_only=True):
+class PagePrompt(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     images: Annotated[list[str], msgspec.Meta(max_length=20)] = []
     videos: Annotated[list[str], msgspec.Meta(max_length=1)] = []
     selectedElementHtml: str | None = None  # noqa: N815
 
 
-class _Message(msgspec.Struct, frozen=True, kw_only=True):
+class PageMessage(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     text: str = ""
     images: list[str] = []
     videos: list[str] = []
 
 
-class _FileState(msgspec.Struct, frozen=True, kw_only=True):
+class PageFileState(msgspec.Struct, frozen=True, kw_only=True):
     path: str = "index.html"
     content: str = ""
 
@@ -69,9 +69,9 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
 
     generation_type: str = "create"
     input_mode: str = "image"
-    prompt: _Prompt = _Prompt()
-    history: list[_Message] = []
-    file_state: _FileState | None = None
+    prompt: PagePrompt = PagePrompt()
+    history: list[PageMessage] = []
+    file_state: PageFileState | None = None
     option_codes: list[str] = []
     generated_code_config: str = "html_tailwind"
     design_system: str | None = None
@@ -238,7 +238,7 @@ async def _build_brief(wanted: GenerateRequest) -> BuildRequest:
     )
 
 
-async def _read_history(message: _Message) -> HistoryMessage:
+async def _read_history(message: PageMessage) -> HistoryMessage:
     shots = [Shot((await load_picture(each)).image()) for each in message.images if each.startswith("data:image/")]
     for video in message.videos:
         if video.startswith("data:"):

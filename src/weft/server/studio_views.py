@@ -7,6 +7,7 @@ import msgspec
 
 from weft.core.errors import ErrorInfo
 from weft.core.turn import Usage
+from weft.providers.model_names import Speed
 from weft.server.guard import Caller
 from weft.server.studio_previews import PreviewTickets
 from weft.server.views import Body, Name, Title
@@ -41,13 +42,14 @@ class PromptBody(Body, frozen=True, kw_only=True):
     url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
     """A page to build from; it is captured first."""
     html: str | None = None
-    """The source of a page to change."""
+    """The source of a page to import: it becomes the first version as it is."""
     selected: SelectedBody | None = None
 
 
 class NewProject(Body, frozen=True, kw_only=True):
     prompt: PromptBody
-    stack: Name = "html_tailwind"
+    stack: Name = ""
+    """By default html_tailwind, or the stack that an imported page is written in."""
     models: Annotated[list[Name], msgspec.Meta(max_length=12)] = []
     variants: Annotated[int, msgspec.Meta(ge=1, le=12)] | None = None
     design_system: Words = ""
@@ -179,10 +181,24 @@ class StackView(msgspec.Struct, frozen=True):
     label: str
 
 
-class ModelOffer(msgspec.Struct, frozen=True):
+class ModelOffer(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that builds pages, with what a person wants to know before choosing it. None means unknown."""
+
     name: str
     label: str
+    provider: str = ""
     available: bool = True
+    is_general: bool = True
+    """Whether it is meant for general work, not for sound, search or moderation."""
+    text: bool = True
+    """Whether it builds from words. A model that does not builds from pictures only."""
+    vision: bool | None = None
+    stacks: list[str] | None = None
+    """The stacks that it can write; None if it can write all of them."""
+    context_window: int | None = None
+    input_usd_per_million: float | None = None
+    output_usd_per_million: float | None = None
+    speed: Speed = "medium"
 
 
 class Defaults(msgspec.Struct, frozen=True):
@@ -227,7 +243,7 @@ def version_view(
     variants = [
         VariantView(
             **_common_fields(variant, VariantView),
-            entry=entry if variant.exchange is not None or variant.is_done else None,
+            entry=entry if variant.has_page and (variant.exchange is not None or variant.is_done) else None,
             preview=tickets.address(caller, project.id, VariantRef(version.id, variant.index)),
         )
         for variant in version.variants

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from types import FrameType
 from typing import IO, Any
 
@@ -15,7 +16,6 @@ import msgspec
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn._types import ASGIReceiveEvent, ASGISendEvent  # pyright: ignore[reportPrivateImportUsage]
-from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
@@ -25,6 +25,13 @@ from websockets.server import ServerProtocol
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode, encode_text
 from weft.server.app import Extension, create_app
+from weft.server.connections import (
+    ACCEPTS_PER_TICK,
+    WAITING_CONNECTIONS,
+    BoundedHttp,
+    ConnectionTable,
+    log_loop_errors,
+)
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.guard import SECURITY_HEADERS
@@ -61,6 +68,10 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._pings = RateLimiter(PINGS_PER_SECOND)
         self._pending = bytearray()
         self._after_close = 0
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.app_state["connection"].close()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         self._pending += data
@@ -125,22 +136,12 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.transport.close()
 
 
-HEAD_SECONDS = 30.0
 MESSAGE_BYTES = 12 * 1024 * 1024
 """The largest WebSocket message that any route accepts, with pictures; most accept far less."""
 
 
-class _HttpProtocol(H11Protocol):
-    """A connection that can be aborted while its client reads nothing, and that must send its first request in time."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
-        self.app_state = self.app_state | {"abort_connection": transport.abort}
-        super().connection_made(transport)
-        self.loop.call_later(HEAD_SECONDS, self._check_first_request)
-
-    def _check_first_request(self) -> None:
-        if self.cycle is None and self.transport.get_protocol() is self:  # pyright: ignore[reportUnnecessaryComparison]
-            self.transport.close()
+class _HttpProtocol(BoundedHttp):
+    """A connection whose invalid requests are answered with an API error."""
 
     def send_400_response(self, msg: str) -> None:
         """Answer an invalid request with an API error."""
@@ -163,12 +164,14 @@ class UvicornServer(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, context: ServerContext, ready: Callable[[], object] | None = None) -> None:
         settings = context.settings
+        self._connections = ConnectionTable.from_descriptors(settings.limits.connections)
         super().__init__(
             uvicorn.Config(
                 app,
                 host=settings.host,
                 port=settings.port,
-                http=_HttpProtocol,
+                http=partial(_HttpProtocol, self._connections),  # pyright: ignore[reportArgumentType]
+                backlog=ACCEPTS_PER_TICK,
                 log_config=None,
                 access_log=False,
                 server_header=False,
@@ -190,6 +193,10 @@ class UvicornServer(uvicorn.Server):
 
     async def startup(self, sockets: "list[socket.socket] | None" = None) -> None:
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING_CONNECTIONS)
+        log_loop_errors(asyncio.get_running_loop())
+        self._connections.start()
         if self.started and self._ready is not None:
             self._ready()
 
@@ -199,6 +206,7 @@ class UvicornServer(uvicorn.Server):
 
     async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
         self._context.end_streams()
+        self._connections.stop()
         await super().shutdown(sockets)
 
 

@@ -24,6 +24,12 @@ Number = Annotated[int, msgspec.Meta(ge=0, le=10**6)]
 Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 
 
+_RESERVED = frozenset(
+    {"model", "messages", "input", "contents", "system", "systemInstruction", "instructions", "stream", "n", "store"}
+)
+_MAX_EXTRA = 64 * 1024
+
+
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
@@ -42,10 +48,20 @@ class _SettingsBody(Body, frozen=True, kw_only=True):
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | msgspec.UnsetType | None = msgspec.UNSET
     max_output_tokens: Annotated[int, msgspec.Meta(ge=1, le=10**7)] | msgspec.UnsetType | None = msgspec.UNSET
     reasoning: Reason | msgspec.UnsetType | None = msgspec.UNSET
+    extra: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    """Parameters that are merged into every request to the model, except the model itself and the conversation."""
     cache: bool | msgspec.UnsetType = msgspec.UNSET
     """Whether equal reads of unchanged files are one read."""
     client_tools: list[Any] | msgspec.UnsetType = msgspec.UNSET
     """Tools that clients run: objects with name, description and input_schema."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.extra, dict):
+            reserved = next((name for name in self.extra if name in _RESERVED), None)
+            if reserved is not None:
+                raise ValueError(f"extra may not hold {reserved!r}, which the session itself sends")
+            if len(msgspec.json.encode(self.extra)) > _MAX_EXTRA:
+                raise ValueError(f"extra may have {_MAX_EXTRA // 1024} KiB at most")
 
     def settings(self) -> JsonObject:
         """The settings that the client set, without the client tools, which are checked with the session."""
@@ -73,6 +89,7 @@ class SettingsView(msgspec.Struct, frozen=True, kw_only=True):
     temperature: float | None
     max_output_tokens: int | None
     reasoning: Reason | None
+    extra: JsonObject
     cache: bool
     client_tools: list[str]
     """The names of tools that clients run."""
@@ -272,6 +289,11 @@ class HealthView(msgspec.Struct, frozen=True, omit_defaults=True):
     exchanges: int | None = None
 
 
+class ReadyView(msgspec.Struct, frozen=True):
+    node: str
+    """The name of the server among those that share its store."""
+
+
 class TokenView(msgspec.Struct, frozen=True):
     token: str
 
@@ -296,7 +318,7 @@ def session_view(info: SessionInfo, session: Session | None) -> SessionView:
         parent=info.parent,
         parent_seq=info.parent_seq,
         settings=_settings_view(settings),
-        busy=session is not None and session.engine.current is not None,
+        busy=session.engine.current is not None if session is not None else info.work == "running",
         queued=session.engine.waiting if session is not None else 0,
         client_calls=[request.id for request in session.client_calls] if session is not None else [],
     )

@@ -8,7 +8,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
-from typing import Annotated, Any
+from time import monotonic
+from typing import Any
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -20,91 +21,30 @@ from weft.server.context import ServerContext
 from weft.server.cursor import read_cursor, reset_frame
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_stream import DialectEncoder, EventStream, catch_up, encode_batch, read_tail
+from weft.server.forwarding import FORWARD_SECONDS, ForwardedCall, read_reply
 from weft.server.guard import Caller, chosen_protocol
 from weft.server.limits import RateLimiter
-from weft.server.open_sessions import is_text
+from weft.server.open_sessions import HeldElsewhere, is_text
 from weft.server.operations import parse_json
+from weft.server.socket_commands import (
+    AnswerQuestion,
+    AnyCommand,
+    ApproveCall,
+    CancelExchange,
+    DenyCall,
+    Ping,
+    ResumeMessage,
+    SendMessage,
+    SendToolResult,
+    SetClientTools,
+    Subscribe,
+    Unsubscribe,
+    decision_of,
+    operation_of,
+    submission_of,
+)
 from weft.server.sse import abort_connection, closing_frames, goodbye_frame, require_dialect
-from weft.server.views import DecisionBody
 from weft.sessions.store import SessionInfo
-
-_Name = Annotated[str, msgspec.Meta(max_length=200)]
-
-
-class SocketCommand(msgspec.Struct, frozen=True, kw_only=True):
-    id: Annotated[str, msgspec.Meta(max_length=200)] | int | None = None
-    session: _Name | None = None
-    """Omitted on the socket of one session."""
-
-
-class Subscribe(SocketCommand, frozen=True, kw_only=True, tag="subscribe"):
-    resume: int | str | None = None
-    batch: bool = False
-    """Send events that are available together in one message, `{"type": "events", "events": […]}`."""
-    end: bool = False
-    """Send the tail of a long log first, as `{"type": "end", "events": […]}`; it comes again in its place."""
-    project: _Name | None = None
-    """A project of the studio instead of a session: the server sends it after every change."""
-
-
-class Unsubscribe(SocketCommand, frozen=True, kw_only=True, tag="unsubscribe"):
-    project: _Name | None = None
-
-
-class SendMessage(SocketCommand, frozen=True, kw_only=True, tag="send"):
-    text: str | None = None
-    content: Annotated[list[conversation.Part], msgspec.Meta(max_length=conversation.MAX_PARTS)] | None = None
-    client_request_id: Annotated[str, msgspec.Meta(min_length=1, max_length=200)] | None = None
-    when_busy: conversation.WhenBusy = "queue"
-    output_schema: JsonObject | None = None
-    client_tools: list[Any] | None = None
-
-
-class CancelExchange(SocketCommand, frozen=True, kw_only=True, tag="cancel"):
-    exchange: _Name | None = None
-    reason: Annotated[str, msgspec.Meta(max_length=500)] = ""
-
-
-class ApproveCall(SocketCommand, frozen=True, kw_only=True, tag="approve"):
-    approval: _Name
-    digest: _Name | None = None
-    always: bool = False
-    arguments: JsonObject | None = None
-
-
-class DenyCall(SocketCommand, frozen=True, kw_only=True, tag="deny"):
-    approval: _Name
-    reason: Annotated[str, msgspec.Meta(max_length=500)] = ""
-
-
-class AnswerQuestion(SocketCommand, frozen=True, kw_only=True, tag="answer"):
-    question: _Name
-    text: Annotated[str, msgspec.Meta(max_length=100_000)]
-
-
-class SetClientTools(SocketCommand, frozen=True, kw_only=True, tag="set_client_tools"):
-    tools: list[Any]
-
-
-class SendToolResult(SocketCommand, frozen=True, kw_only=True, tag="tool_result"):
-    call_id: _Name
-    content: Any
-    is_error: bool = False
-
-
-class Ping(SocketCommand, frozen=True, kw_only=True, tag="ping"):
-    pass
-
-
-Decision = ApproveCall | DenyCall | AnswerQuestion | SendToolResult
-AnyCommand = Subscribe | Unsubscribe | SendMessage | CancelExchange | Decision | SetClientTools | Ping
-
-
-class ResumeMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The short form of `subscribe`, as the first message on the socket of one session."""
-
-    resume: int | str | None
-
 
 CLOSE_CODES = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
 
@@ -213,7 +153,7 @@ class SocketConnection:
         command: AnyCommand | None = None
         try:
             command = _parse_command(text)
-            result = await self._dispatch(command)
+            result = await self._dispatch_anywhere(command)
         except Exception as error:
             api_error = api_error_of(error)
             if api_error is None:
@@ -225,6 +165,28 @@ class SocketConnection:
             await self._send_json({"type": "pong", "id": command.id})
         elif command.id is not None:
             await self._send_json({"type": "reply", "id": command.id, "result": result})
+
+    async def _dispatch_anywhere(self, command: AnyCommand) -> object:
+        """Run a command here, or on the node that holds its session."""
+        until = monotonic() + FORWARD_SECONDS
+        while True:
+            try:
+                return await self._dispatch(command)
+            except HeldElsewhere as held:
+                operation = operation_of(command, held.session)
+                if operation is None:
+                    raise
+                call = ForwardedCall(
+                    operation=operation.name,
+                    session=held.session,
+                    owner=self._caller.owner,
+                    path=operation.path,
+                    content_type="application/json",
+                    body=operation.body,
+                )
+                reply = await self._context.node.forwarder.send(call, until)
+            if reply is not None:
+                return read_reply(reply)
 
     async def _dispatch(self, command: AnyCommand) -> object:
         if isinstance(command, Ping):
@@ -240,20 +202,15 @@ class SocketConnection:
                 await self._unsubscribe(info.id)
                 return {}
             case SendMessage():
-                fields = {name: getattr(command, name) for name in conversation.Submission.__struct_fields__}
-                submission = conversation.Submission(**fields)
-                return await conversation.submit_message(context, info, submission)
+                return await conversation.submit_message(context, info, submission_of(command))
             case CancelExchange(exchange=exchange, reason=reason):
                 return await conversation.cancel_exchange(context, info, exchange, reason)
-            case ApproveCall(approval=approval):
-                given = {name: getattr(command, name) for name in ("digest", "always", "arguments")}
-                conversation.resolve_approval(context, info, approval, DecisionBody(decision="approve", **given))
-            case DenyCall(approval=approval, reason=reason):
-                conversation.resolve_approval(context, info, approval, DecisionBody(decision="deny", reason=reason))
+            case ApproveCall(approval=approval) | DenyCall(approval=approval):
+                await conversation.resolve_approval(context, info, approval, decision_of(command))
             case AnswerQuestion(question=question, text=text):
-                conversation.answer_question(context, info, question, text)
+                await conversation.answer_question(context, info, question, text)
             case SendToolResult(call_id=call_id, content=content, is_error=is_error):
-                client_tools.submit_tool_result(context, info, call_id, content, is_error)
+                await client_tools.submit_tool_result(context, info, call_id, content, is_error)
             case SetClientTools(tools=tools):
                 set_to = await client_tools.set_client_tools(context, info, tools)
                 return {"tools": [definition.name for definition in set_to]}

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from weft.core.client_events import ResponseRequested
 from weft.core.envelope import Event, decode_event
 from weft.core.events import FileChanged
 from weft.core.json import encode
@@ -89,9 +90,9 @@ async def read_archive(file: BinaryIO) -> AsyncIterator[Item]:
 
 
 def _named_content(event: Event) -> str | None:
-    """Return the SHA-256 of the content that an event names: a file, or the whole of a large result."""
+    """Return the SHA-256 of the content that an event names: a file, a large result, or a client's input."""
     match event.data:
-        case FileChanged(hash=digest):
+        case FileChanged(hash=digest) | ResponseRequested(input=digest):
             return digest
         case ToolResult(whole=WholeResult(blob=digest)):
             return digest

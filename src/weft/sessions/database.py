@@ -252,6 +252,49 @@ MIGRATIONS: tuple[Migration, ...] = (
         "ALTER TABLE sessions ADD COLUMN cause TEXT",
         "CREATE INDEX sessions_by_parent ON sessions (parent) WHERE cause IS NOT NULL",
     ),
+    (
+        "ALTER TABLE sessions ADD COLUMN work TEXT NOT NULL DEFAULT 'idle'",
+        "ALTER TABLE sessions ADD COLUMN node TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE sessions ADD COLUMN not_before REAL NOT NULL DEFAULT 0",
+        """
+        UPDATE sessions SET work = 'running' WHERE last_seq > 0 AND NOT EXISTS (
+            SELECT 1 FROM events WHERE session = key AND seq = last_seq AND (
+                instr(body, CAST('"type":"exchange_response"' AS BLOB))
+                OR instr(body, CAST('"type":"session_rewound"' AS BLOB))
+                OR instr(body, CAST('"type":"file_accepted"' AS BLOB))
+            )
+        )
+        """,
+        "CREATE INDEX sessions_by_work ON sessions (work) WHERE work <> 'idle'",
+        "CREATE TABLE nodes (name TEXT PRIMARY KEY, info BLOB NOT NULL) STRICT, WITHOUT ROWID",
+        """
+        CREATE TABLE commands (
+            id TEXT PRIMARY KEY,
+            session TEXT NOT NULL,
+            body BLOB NOT NULL,
+            expires REAL NOT NULL,
+            accepted_by TEXT NOT NULL,
+            reply BLOB
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE spent (
+            owner TEXT NOT NULL,
+            minute INTEGER NOT NULL,
+            tokens INTEGER NOT NULL,
+            usd REAL NOT NULL,
+            unpriced INTEGER NOT NULL,
+            PRIMARY KEY (owner, minute)
+        ) STRICT, WITHOUT ROWID
+        """,
+        """
+        CREATE TABLE records (
+            kind TEXT NOT NULL, name TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (kind, name)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE TABLE deletions (number INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL) STRICT",
+        "CREATE TABLE record_changes (kind TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    ),
 )
 
 

@@ -70,6 +70,11 @@ def decode_stored(body: bytes, refs: bytes | None, blob: Callable[[str], bytes])
     return decode_event(encode(plain))
 
 
+def blob_digests(refs: bytes) -> list[str]:
+    """Return the digests of the large contents that a stored event names."""
+    return [ref.digest for ref in _refs.decode(refs)]
+
+
 def encode_frame(event: Event, json: bytes | None = None) -> bytes:
     """Encode an event for a client. One of more than 1 MiB has `blobs`: paths in it and the blobs to put there."""
     json = encode(event) if json is None else json

@@ -12,6 +12,7 @@ from weft.core.events import (
     AssistantMessage,
     ConversationDequeued,
     ConversationQueued,
+    ConversationSteered,
     ExchangeRequest,
     ExchangeResponse,
     FileAccepted,
@@ -75,6 +76,8 @@ class SessionHistory:
                 self._current = AnsweredRequest(event.exchange or "", event.data)
                 if request is not None:
                     self.requests[request] = self._current
+            case ConversationSteered(client_request_id=str(request)) if self._current is not None:
+                self.requests[request] = self._current
             case AssistantMessage(message=message) if self._current is not None:
                 self._current.text = message.text
             case ExchangeResponse() if self._current is not None:
@@ -130,9 +133,9 @@ async def recover(store: Store, lease: Lease, history: SessionHistory, *, drop_w
     bus.publish_all(ConversationDequeued(queued.request, _COPIED) for queued in dropped)
     bus.exchange = exchange
     bus.publish_all(history.unfinished.closing_payloads())
-    await store.append(lease, events)
     for event in events:
         history.feed(event)
+    await store.append(lease, events, work="waiting" if history.waiting else "idle")
     reach("recovery.after")
     return events
 

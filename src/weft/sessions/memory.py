@@ -10,6 +10,8 @@ import msgspec
 from weft.core.envelope import Event
 from weft.core.json import JsonObject
 from weft.sessions.event_codec import encode_stored
+from weft.sessions.local_sharing import LocalSharing
+from weft.sessions.shared import News, Work
 from weft.sessions.store import (
     LEASE_SECONDS,
     PAGE,
@@ -36,21 +38,29 @@ class _StoredSession:
     events: list[Event] = field(default_factory=list[Event])
     blobs: dict[str, bytes] = field(default_factory=dict[str, bytes])
     draft: bool = False
+    claimed: bool = False
     holder: str = ""
     expires: float = 0.0
 
+    @property
+    def has_work(self) -> bool:
+        return self.info.work != "idle" and not self.draft and self.info.cause is None
 
-class MemoryStore:
+
+class MemoryStore(LocalSharing):
     """Stores sessions in memory."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._sessions: dict[str, _StoredSession] = {}
 
     async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
         if info.id in self._sessions:
             raise SessionExists(f"There is a session {info.id!r} already; choose another id.")
         now = time()
-        fresh = msgspec.structs.replace(info, created=info.created or now, updated=info.updated or now, last_seq=0)
+        fresh = msgspec.structs.replace(
+            info, created=info.created or now, updated=info.updated or now, last_seq=0, work="idle"
+        )
         self._sessions[info.id] = _StoredSession(fresh, draft=draft)
 
     async def finish(self, lease: Lease) -> None:
@@ -118,7 +128,7 @@ class MemoryStore:
         if not force and not is_free(stored.holder, stored.expires, now):
             raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
         stored.info = msgspec.structs.replace(stored.info, epoch=stored.info.epoch + 1)
-        stored.holder, stored.expires = holder, now + seconds
+        stored.holder, stored.expires, stored.claimed = holder, now + seconds, False
         return Lease(session=session, epoch=stored.info.epoch, holder=holder, expires=stored.expires)
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
@@ -131,14 +141,45 @@ class MemoryStore:
         if stored is not None and stored.info.epoch == lease.epoch:
             stored.holder, stored.expires = "", 0.0
 
-    async def append(self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None) -> None:
+    async def append(
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        work: Work | None = None,
+    ) -> None:
         stored = self._held(lease)
         check_next(lease, stored.info.last_seq, events)
         check_blobs(blobs or {})
         stored.blobs.update(blobs or {})
         stored.events.extend(events)
         last = events[-1].seq if events else stored.info.last_seq
-        stored.info = msgspec.structs.replace(stored.info, last_seq=last, updated=time())
+        work = work or stored.info.work
+        stored.info = msgspec.structs.replace(stored.info, last_seq=last, updated=time(), work=work)
+        self._news.publish(News(topic="events", session=lease.session, seq=last, epoch=lease.epoch))
+
+    async def claim_work(self, limit: int) -> Sequence[str]:
+        now = time()
+        waiting = [stored for stored in self._sessions.values() if stored.has_work and not stored.claimed]
+        claimed = [stored for stored in waiting if is_free(stored.holder, stored.expires, now)][:limit]
+        for stored in claimed:
+            stored.claimed = True
+            stored.info = msgspec.structs.replace(stored.info, epoch=stored.info.epoch + 1)
+        return [stored.info.id for stored in claimed]
+
+    async def unclaim_work(self, session: str, *, forget: bool = False) -> None:
+        stored = self._find(session)
+        stored.claimed = False
+        if forget:
+            stored.info = msgspec.structs.replace(stored.info, work="idle")
+
+    async def find_holder(self, session: str) -> str:
+        stored = self._find(session)
+        return "" if is_free(stored.holder, stored.expires, time()) else self.node
+
+    async def count_running(self, owner: str) -> int:
+        return sum(stored.has_work and stored.info.owner == owner for stored in self._sessions.values())
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE

@@ -6,18 +6,27 @@ from typing import Any
 
 from weft.agent.agent import Agent
 from weft.core.errors import ConfigurationError
+from weft.sessions.postgres.address import is_postgres, without_password
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import NoSuchSession, SessionExists, SessionInfo, Store
 
-_EXAMPLES = "use sqlite:///app.db for a file, sqlite:////srv/app.db for an absolute path, or memory:"
+_EXAMPLES = (
+    "use sqlite:///app.db for a file, sqlite:////srv/app.db for an absolute path, postgresql://user@host/database, "
+    "or memory:"
+)
 
 
-def open_store(url: str) -> Store:
-    """Open the store that a URL names: `sqlite:///path/to/file.db`, or `memory:` for one that ends with the process.
+def open_store(url: str, *, node: str = "", news: str = "") -> Store:
+    """Open the store that a URL names: `sqlite:///path/to/file.db`, `postgresql://user@host/database` for a store that
+    several nodes share (`pip install 'weft[postgres]'`), or `memory:` for one that ends with the process.
 
-    As in SQLAlchemy, three slashes begin a relative path and four an absolute one.
+    As in SQLAlchemy, three slashes begin a relative path and four an absolute one. `node` is the name of this process
+    among the nodes of a database; `news` is the URL of a NATS server (`nats://host:4222`) that carries the news between
+    them instead of the database.
     """
+    if news and not is_postgres(url):
+        raise ConfigurationError("News by NATS are for nodes that share a PostgreSQL database; name one with --store.")
     scheme, colon, rest = url.partition(":")
     match scheme.lower():
         case "memory" if colon and rest in ("", "//"):
@@ -28,8 +37,12 @@ def open_store(url: str) -> Store:
             from weft.sessions.sqlite import SqliteStore
 
             return SqliteStore(rest[3:])
+        case "postgresql" | "postgres" if rest.startswith("//"):
+            from weft.sessions.postgres.store import PostgresStore
+
+            return PostgresStore(url, node=node, news_url=news)
         case _:
-            raise ConfigurationError(f"There is no store {url[:200]!r}; {_EXAMPLES}.")
+            raise ConfigurationError(f"There is no store {without_password(url)[:200]!r}; {_EXAMPLES}.")
 
 
 class OpeningSession:

@@ -17,6 +17,7 @@ from weft.sessions.commit_clock import clock_of
 from weft.sessions.crash_points import reach
 from weft.sessions.history import read_history, recover
 from weft.sessions.settings import SessionSettings
+from weft.sessions.shared import WORK_EVENTS, WorkTracker
 from weft.sessions.store import EncodedEvents, Lease, SessionInfo, Store, StoreError, new_holder
 
 TITLE_LENGTH = 80
@@ -105,6 +106,7 @@ class EventRecorder:
         attach: Callable[[Event], Mapping[str, bytes]],
         on_failure: Callable[[Exception], None],
         delegates: DelegateLogs,
+        work: WorkTracker | None = None,
     ) -> None:
         self.error: Exception | None = None
         """The reason why nothing can be stored any more."""
@@ -116,6 +118,7 @@ class EventRecorder:
         self._attach = attach
         self._on_failure = on_failure
         self._delegates = delegates
+        self._work = work or WorkTracker()
         self._loop = asyncio.get_running_loop()
         self._pending: list[Event | OnDelivered] = []
         self._blobs: dict[str, dict[str, bytes]] = {}  # by session
@@ -245,6 +248,8 @@ class EventRecorder:
         for item in batch:
             if isinstance(item, Event):
                 logs.setdefault(item.session, []).append(item)
+                if item.type in WORK_EVENTS and item.session == self._lease.session:
+                    self._work.feed(item)
         try:
             encoded = await self._store_logs(logs, blobs)
         except Exception:
@@ -266,7 +271,7 @@ class EventRecorder:
             if session != own:
                 encoded[session] = await self._delegates.append(session, log, blobs.get(session, {}))
         if own in logs:
-            encoded[own] = await self._store.append(self._lease, logs[own], blobs.get(own))
+            encoded[own] = await self._store.append(self._lease, logs[own], blobs.get(own), work=self._work.work)
         return encoded
 
     def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:

@@ -1,46 +1,58 @@
-"""Closes the exchange that a crashed writer left open, and repeats its idempotent calls.
+"""Continues or closes the exchange that a crashed writer left open.
 
-An open message is discarded. A started call without a result becomes `interrupted`, since its
-effect is unknown. A call that was not started is cancelled, and a waiting approval is denied. Then the exchange ends:
-cancelled if that was requested, else failed.
+An open message is discarded. A started call without a result becomes `interrupted`, since its effect is unknown, unless
+it may be repeated or the log shows its whole effect. To continue, the other calls run and the model is asked for the
+next turn (`weft.agent.continuation`). To close, they are cancelled, a waiting approval is denied, and the exchange
+ends: cancelled if that was requested, else failed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from weft.agent.assembler import MessageAssembler
+from weft.agent.continuation import OpenExchange, UnfinishedCall
 from weft.agent.tracker import ExchangeTracker
 from weft.core.envelope import Event
-from weft.core.errors import ErrorInfo
+from weft.core.errors import ErrorCode, ErrorInfo
 from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
     AssistantMessage,
     CancelRequested,
+    ClientToolRequested,
     ConversationInterrupted,
+    ConversationSteered,
     ErrorMessage,
     ErrorOccurred,
     ExchangeRequest,
     ExchangeResponse,
+    FileChanged,
     FilePreview,
     FilePreviewReset,
     MessageDelta,
     MessageDiscarded,
     MessageStart,
     MessageStop,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
+    SessionReleased,
+    SessionResumed,
+    ToolCompleted,
     ToolExecuting,
     ToolFailed,
     ToolPlanned,
     ToolUseMessage,
+    UserMessage,
     tool_use_result,
 )
-from weft.core.json import JsonObject, encode_text
-from weft.core.messages import ToolCall, ToolResult, ToolStatus
+from weft.core.json import encode_text
+from weft.core.messages import Message, ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload
 from weft.core.turn import Usage
-from weft.tools.approvals import digest_of
+from weft.tools.approvals import Approval
 from weft.tools.call_batch import PlannedCall
 from weft.tools.context import Emit
 from weft.tools.results import ToolFault
@@ -52,24 +64,9 @@ _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before i
 
 MAX_ATTEMPTS = 3
 """How often a call is started at most, so that a call that kills its process is not repeated for ever."""
-
-
-@dataclass(slots=True)
-class UnfinishedCall:
-    """A call without a result."""
-
-    call: ToolCall
-    attempt: int = 0
-    """The last attempt that was started."""
-    idempotent: bool = False
-    approved: bool = False
-    """A person has allowed it."""
-    input: JsonObject | None = None
-    """The arguments that the person gave it, instead of the model's."""
-
-    @property
-    def started(self) -> bool:
-        return self.attempt > 0
+MAX_CRASHES = 3
+"""How often a process may end while an exchange runs, so that an exchange that kills its process ends."""
+_ENDED_OFTEN = "The process ended three times"
 
 
 @dataclass(slots=True)
@@ -79,6 +76,10 @@ class UnfinishedExchange:
     exchange: str | None = None
     last_whole_seq: int = 0
     """The last seq at which the log holds no incomplete turn."""
+    is_released: bool = False
+    """The last writer left the exchange open on purpose."""
+    crashes: int = 0
+    """How often a process has ended while the exchange ran, before the last one."""
     calls: dict[str, UnfinishedCall] = field(default_factory=dict[str, UnfinishedCall])
     _began: float = 0.0
     _last: float = 0.0
@@ -88,6 +89,17 @@ class UnfinishedExchange:
     _error_messages: int = 0
     _missing: set[str] = field(default_factory=set[str])  # parts of a finished message that are not in the log yet
     _approvals: dict[str, str] = field(default_factory=dict[str, str])
+    _request: ExchangeRequest | None = None
+    _is_begun: bool = False  # its message is in the log
+    _message: Message | None = None  # the last message, if no later turn has begun
+    _results: dict[str, ToolResult] = field(default_factory=dict[str, ToolResult])  # of its calls
+    _has_page: bool = False
+    _attempt: int = 0  # the last attempt at the turn that has not ended
+    _discarded: str = ""  # its message, if a retry was not announced
+    _steering: list[Message] = field(default_factory=list[Message])
+    _asked: dict[str, Event] = field(
+        default_factory=dict[str, Event]
+    )  # the last request to a person or client, by call
     _previews: dict[str, str] = field(default_factory=dict[str, str])  # paths, by call
     _assembler: MessageAssembler = field(default_factory=MessageAssembler)
     _tracker: ExchangeTracker = field(default_factory=ExchangeTracker)
@@ -98,8 +110,61 @@ class UnfinishedExchange:
         if self._cancelled is not None:
             return []
         return [
-            call for call in self.calls.values() if call.started and call.idempotent and call.attempt < MAX_ATTEMPTS
+            call
+            for call in self.calls.values()
+            if call.started and call.idempotent and not call.waits and call.attempt < MAX_ATTEMPTS
         ]
+
+    @property
+    def may_continue(self) -> bool:
+        """Whether another process may continue the exchange. One that was cancelled or has failed is only closed."""
+        crashes = self.crashes + (not self.is_released)
+        return self.exchange is not None and self._cancelled is None and not self._errors and crashes < MAX_CRASHES
+
+    def resuming_payloads(self, why: str, may_run: Callable[[UnfinishedCall], bool]) -> Iterator[Payload]:
+        """Yield the payloads that prepare the continuation: what cannot go on is closed. `may_run` returns whether a
+        started call can run once more here."""
+        yield from self._close_message(why, "node_lost")
+        message = self._assembler.message or self._discarded
+        if message:
+            lost = ErrorInfo(code="node_lost", message=f"{why} before the message was finished.", retryable=True)
+            yield RetryScheduled(message, self._attempt + 1, 0.0, lost)
+        for call in self.calls.values():
+            if call.started and not (self._is_repeatable(call) and may_run(call)):
+                yield from self._close_call(call, why)
+            elif call.call.id in self._previews:
+                yield FilePreviewReset(call.call.id, self._previews[call.call.id])
+
+    def open_exchange(self) -> OpenExchange:
+        """Return what the log holds of the open exchange."""
+        assert self.exchange is not None
+        assert self._request is not None
+        return OpenExchange(
+            id=self.exchange,
+            request=self._request,
+            tracker=self._tracker,
+            seconds=max(self._last - self._began, 0.0),
+            is_begun=self._is_begun,
+            message=self._message,
+            stop_reason=self._tracker.stop_reason,
+            attempts=self._attempt,
+            calls=list(self.calls.values()),
+            results=self._results,
+            steering=self._steering,
+            has_page=self._has_page,
+        )
+
+    @property
+    def waiting_events(self) -> list[Event]:
+        """The events of the approvals, questions and client calls that still wait."""
+        return [
+            self._asked[name]
+            for name, call in self.calls.items()
+            if name in self._asked and (call.approval is not None or call.waits)
+        ]
+
+    def _is_repeatable(self, call: UnfinishedCall) -> bool:
+        return call.waits or (call.idempotent and call.attempt < MAX_ATTEMPTS)
 
     def preview_resets(self) -> Iterator[Payload]:
         """Yield the resets of the previews of files that those calls were to write."""
@@ -118,11 +183,17 @@ class UnfinishedExchange:
         explains what happened to the writer."""
         if self.exchange is None:
             return
-        yield from self._close_message(why)
+        if self.crashes + (not self.is_released) >= MAX_CRASHES and why == ENDED:
+            why = _ENDED_OFTEN
+        for payload in self._close_message(why, "incomplete"):
+            self._tracker.feed(payload)
+            yield payload
         for approval, call in self._approvals.items():
             yield ApprovalResolved(approval, call, "denied", f"{why} before it was decided.")
         for call in self.calls.values():
             yield from self._close_call(call, why)
+        for message in self._steering:  # messages that the model did not see are still part of the conversation
+            yield UserMessage(message)
         yield from self._close_exchange(why)
 
     # --- tracking ----------------------------------------------------------------------------------------------------
@@ -134,29 +205,38 @@ class UnfinishedExchange:
                 self._begin(event)
             case ExchangeResponse():
                 self.exchange = None
-            case MessageStart():
-                self._message_billed = False
+            case UserMessage(message=message):
+                self._add_user_message(message)
+            case ConversationSteered(message=message):
+                self._steering.append(message)
+            case MessageStart(attempt=attempt):
+                self._message_billed, self._message, self._discarded = False, None, ""
+                self._attempt = attempt
             case MessageDelta():
                 self._message_billed = True
+            case MessageDiscarded(message=message):
+                self._discarded = message
+            case RetryScheduled():
+                self._discarded = ""
             case MessageStop(message=message):
                 self._missing = {message}
+                self._attempt = 0
             case AssistantMessage(message=message):
                 self._missing = {call.id for call in message.tool_calls}
+                self._message, self._results = message, {}
             case ToolCall(id=call):
                 self.calls[call] = UnfinishedCall(payload)
+                self._has_page = self._message is not None and payload not in self._message.tool_calls
             case ToolPlanned(id=call):
                 self._missing.discard(call)
-            case ToolExecuting(id=call, attempt=attempt, idempotent=idempotent) if call in self.calls:
-                self.calls[call].attempt, self.calls[call].idempotent = attempt, idempotent
             case ToolResult(id=call):
                 self.calls.pop(call, None)
                 self._previews.pop(call, None)
+                self._results[call] = payload
             case ApprovalRequested(approval=approval, call=call):
                 self._approvals[approval] = call
-            case ApprovalResolved(approval=approval, call=call):
+            case ApprovalResolved(approval=approval):
                 self._approvals.pop(approval, None)
-                if call in self.calls:
-                    self.calls[call].approved, self.calls[call].input = payload.decision == "allowed", payload.input
             case FilePreview(id=call, path=path):
                 self._previews[call] = path
             case FilePreviewReset(id=call):
@@ -167,31 +247,74 @@ class UnfinishedExchange:
                 self._errors += 1
             case ErrorMessage():
                 self._error_messages += 1
+            case SessionReleased():
+                self.is_released = True
+            case SessionResumed():
+                self.crashes += payload.crashed
+                self.is_released = False
             case _:
                 pass
+        if payload.layer == "state":
+            self._track_call(event)
         if payload.layer == "stream":
             self._assembler.feed(payload)
         self._tracker.feed(payload)
 
+    def _track_call(self, event: Event) -> None:
+        """Record what the log says about an open call."""
+        payload = event.data
+        match payload:
+            case ToolExecuting(id=name) if call := self.calls.get(name):
+                call.attempt, call.idempotent = payload.attempt, payload.idempotent
+                call.resources = payload.resources
+            case ApprovalRequested(call=name) if call := self.calls.get(name):
+                call.approval, call.decision = payload, None
+                self._asked[name] = event
+            case ApprovalResolved(call=name) if call := self.calls.get(name):
+                call.approval = None
+                call.decision = Approval(
+                    payload.decision == "allowed", payload.reason, payload.input, always=payload.always
+                )
+            case QuestionAsked(call=name) if call := self.calls.get(name):
+                call.question = payload
+                self._asked[name] = event
+            case QuestionAnswered(call=name) if call := self.calls.get(name):
+                call.question = None
+            case ClientToolRequested(id=name) if call := self.calls.get(name):
+                call.requested = payload
+                self._asked[name] = event
+            case FileChanged(cause=name, path=path) if call := self.calls.get(name):
+                call.changed.append(path)
+            case _:
+                pass
+
+    def _add_user_message(self, message: Message) -> None:
+        if message in self._steering:
+            self._steering.remove(message)
+        self._is_begun, self._message = True, None
+
     def _begin(self, event: Event) -> None:
         self.exchange, self._began = event.exchange, event.time
+        assert isinstance(event.data, ExchangeRequest)
+        self._request, self._is_begun, self._message, self._has_page = event.data, False, None, False
+        self._asked = {}
+        self._results, self._steering, self._attempt, self._discarded = {}, [], 0, ""
+        self.crashes, self.is_released = 0, False
         self.calls, self._approvals, self._previews, self._missing = {}, {}, {}, set()
         self._cancelled, self._errors, self._error_messages = None, 0, 0
         self._assembler, self._tracker = MessageAssembler(), ExchangeTracker()
 
     # --- closing -----------------------------------------------------------------------------------------------------
 
-    def _close_message(self, why: str) -> Iterator[Payload]:
+    def _close_message(self, why: str, code: ErrorCode) -> Iterator[Payload]:
         message = self._assembler.message
         if not message:
             return
         usage = Usage() if self._message_billed else Usage(output=-(-self._assembler.length // 4))
         error = _STOPPED
         if self._cancelled is None:
-            error = ErrorInfo(code="incomplete", message=f"{why} before the message was finished.")
-        discarded = MessageDiscarded(message, error, usage, estimated=not self._message_billed)
-        self._tracker.feed(discarded)
-        yield discarded
+            error = ErrorInfo(code=code, message=f"{why} before the message was finished.")
+        yield MessageDiscarded(message, error, usage, estimated=not self._message_billed)
         for call, path in list(self._previews.items()):
             if call not in self.calls:
                 yield FilePreviewReset(call, path)
@@ -201,15 +324,22 @@ class UnfinishedExchange:
         status: ToolStatus = "interrupted" if open_call.started else "cancelled"
         text = f"{why} before this call was run."
         if open_call.started:
+            known = f" It has changed {', '.join(dict.fromkeys(open_call.changed))}." if open_call.changed else ""
             text = (
-                f"{why} while this call ran, so it is not known whether it took effect. "
+                f"{why} while this call ran, so it is not known whether it took effect.{known} "
                 "Look at the outcome before you call it again."
             )
         if call.invalid is not None:
             status, text = "invalid_input", call.invalid.message
+        elif open_call.started and open_call.wrote_all:
+            status, text = "ok", f"Done: {', '.join(dict.fromkeys(open_call.changed))} was written."
         if call.id in self._previews:
             yield FilePreviewReset(call.id, self._previews[call.id])
-        yield ToolFailed(call.id, call.name, status, 0.0, text)
+        yield (
+            ToolCompleted(call.id, call.name, 0.0, text)
+            if status == "ok"
+            else ToolFailed(call.id, call.name, status, 0.0, text)
+        )
         result = ToolResult(id=call.id, name=call.name, status=status, content=text)
         yield result
         if (message := tool_use_result(call, result)) is not None:
@@ -232,6 +362,16 @@ class UnfinishedExchange:
             yield ErrorMessage(lost)
         yield ConversationInterrupted(f"{why} while the exchange ran.")
         yield self._tracker.response("failed", took, error=lost)
+
+
+def may_rerun(runtime: ToolRuntime, call: UnfinishedCall) -> bool:
+    """Return whether a started call can run once more with the tools and rules of this process."""
+    if call.requested is not None:
+        tool = runtime.registry.find(call.call.name)
+        return tool is not None and tool.on_client
+    asked = call.call if call.input is None else msgspec.structs.replace(call.call, input=call.input)
+    planned = runtime.plan(asked)
+    return not isinstance(planned, ToolFault) and planned.tool.idempotent and runtime.decide(planned).verdict != "deny"
 
 
 async def rerun_calls(runtime: ToolRuntime, calls: Sequence[UnfinishedCall], emit: Emit) -> None:
@@ -276,7 +416,7 @@ def _ready(runtime: ToolRuntime, call: UnfinishedCall) -> tuple[PlannedCall, Unf
 
 
 def _digest(runtime: ToolRuntime, planned: PlannedCall) -> str:
-    return digest_of(planned.tool.name, planned.arguments, runtime.workspace.root)
+    return runtime.digest(planned)
 
 
 def _note(planned: PlannedCall) -> str:

@@ -13,23 +13,33 @@ from weft.agent.engine import ModelLike
 from weft.agent.exchange import Exchange
 from weft.agent.interface import Prompt, WhenBusy, is_in_loop
 from weft.agent.result import AgentResult
+from weft.core.context_events import ConversationCompacted, ConversationRestored
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
-from weft.core.events import FileChanged, SessionResumed, SessionRewound, UserMessage
+from weft.core.events import FileChanged, SessionReleased, SessionRewound, UserMessage
 from weft.core.messages import Message, ToolDefinition, ToolResult
 from weft.sessions.changes import MAX_COMPARED, Changes
 from weft.sessions.crash_points import reach
-from weft.sessions.history import FinishedExchange, SessionHistory, read_contents, read_history
+from weft.sessions.history import SessionHistory, read_contents, read_history
 from weft.sessions.recorder import DelegateLogs, EventRecorder, OnStored, close_delegates, iterate_delegates
-from weft.sessions.recovery import ENDED, rerun_calls
+from weft.sessions.resumption import AfterCrash, SessionResumption, restore_files
 from weft.sessions.settings import AllowedCalls, SessionSettings, add_allowed
-from weft.sessions.store import LEASE_SECONDS, Fenced, Lease, SessionInfo, Store, StoreError, mark_dead, new_holder
+from weft.sessions.shared import WorkTracker
+from weft.sessions.store import (
+    LEASE_SECONDS,
+    Fenced,
+    HandedOver,
+    Lease,
+    SessionInfo,
+    Store,
+    StoreError,
+    mark_dead,
+    new_holder,
+)
 from weft.tools.client_tools import ClientToolLike, read_client_tools
 from weft.tools.permissions import Permissions
 from weft.tools.runtime import Invocation, Middleware, Next
-from weft.tools.workspace.base import Change, PathFault, Workspace
-from weft.tools.workspace.memory import MemoryWorkspace
-from weft.tools.workspace.revisions import RevisionedWorkspace
+from weft.tools.workspace.base import PathFault
 
 
 class Session(Agent):
@@ -62,7 +72,7 @@ class Session(Agent):
         super().__init__(
             model,
             session=lease.session,
-            history=history.state.messages,
+            history=history.state.context,
             permissions=add_allowed(permissions, settings.always),
             middleware=[self._store_start_first, *middleware],
             **options,
@@ -77,6 +87,8 @@ class Session(Agent):
         self._loop = asyncio.get_running_loop()
         self._owns_store = False
         self._resumed: list[Exchange] = []
+        self.waiting_events: Sequence[Event] = ()
+        """The events of the approvals, questions and client calls of an earlier process that still wait."""
         self._ending: asyncio.Task[None] | None = None
         self._suspended: list[Exchange] = []
         self._on_failure: list[Callable[[Exception], object]] = []
@@ -88,6 +100,7 @@ class Session(Agent):
             attach=self._contents,
             on_failure=self._failed,
             delegates=DelegateLogs(store, info),
+            work=WorkTracker(history.unfinished.exchange, [queued.request for queued in history.waiting]),
         )
         self.bus.attach_sink(self._recorder, seq=history.seq, epoch=lease.epoch, now=history.time)
         self.changes = Changes(self, store, history)
@@ -97,14 +110,22 @@ class Session(Agent):
 
     @classmethod
     async def open(
-        cls, store: Store, session: str, *, force: bool = False, broken_by: Exception | None = None, **options: Any
+        cls,
+        store: Store,
+        session: str,
+        *,
+        force: bool = False,
+        broken_by: Exception | None = None,
+        after_crash: AfterCrash = "close",
+        node: str = "",
+        **options: Any,
     ) -> "Session":
-        """Open a session to continue it. An exchange that an earlier process left open is closed first, and queued
-        requests are started.
+        """Open a session to continue it. An exchange that an earlier process left open is closed first, or continued
+        with `after_crash="continue"`; queued requests are started.
 
         Options are those of `weft.Agent`; the session's settings are their defaults. `force` fences a living writer,
         which cannot write any more. `broken_by` is the error that ended the last writer, if it is known:
-        the reason with which its open exchange is closed.
+        the reason with which its open exchange is closed. `node` is the name of the server that opens it, for the log.
         """
         lease = await store.acquire(session, new_holder(), force=force)
         reach("lease.taken")
@@ -126,31 +147,17 @@ class Session(Agent):
                 mark_dead(lease.holder)
             raise
         try:
-            _restore_files(opened.workspace, history, contents)
-            await opened._resume(history, broken_by.happened if isinstance(broken_by, StoreError) else ENDED)
+            restore_files(opened.workspace, history, contents)
+            resumption = SessionResumption(opened, history, opened.flush)
+            opened._resumed = await resumption.run(broken_by, after_crash, node)
+            opened.waiting_events = resumption.waiting_events
+            if info.work != "idle" and not opened._resumed and opened.engine.current is None:
+                await store.append(lease, [], work="idle")  # the work was stored when the log was not known
         except BaseException:
             with suppress(StoreError):
                 await opened.close()
             raise
         return opened
-
-    async def _resume(self, history: SessionHistory, why: str) -> None:
-        """Continue where the last writer stopped."""
-        if history.unfinished.exchange is not None or history.waiting:
-            await self._close_open_exchange(history, why)
-        for request, earlier in history.requests.items():
-            if earlier.response is not None:
-                self.engine.register_request(request, FinishedExchange(self.engine, earlier, earlier.response))
-        for queued in history.waiting:
-            if queued.message is not None:
-                exchange = self.engine.submit(
-                    queued.message,
-                    shape=self._shape,
-                    cause=queued.cause,
-                    client_request_id=queued.client_request_id,
-                    exchange_id=queued.request,
-                )
-                self._resumed.append(exchange)
 
     def _restore_whole_results(self, history: SessionHistory) -> None:
         """Make the handles of large results known that earlier processes kept."""
@@ -162,23 +169,6 @@ class Session(Agent):
         kept.load = lambda digest: self._store.blob(self.session, digest)
         if len(kept):
             self.runtime.offer_read_result()
-
-    async def _close_open_exchange(self, history: SessionHistory, why: str) -> None:
-        reach("recovery.before")
-        following = self.subscribe(lambda event: history.feed(event) if event.session == self.session else None)
-        self.bus.publish_outside_exchange(SessionResumed(history.seq, [queued.request for queued in history.waiting]))
-        if history.unfinished.exchange is not None:
-            self.bus.exchange = history.unfinished.exchange
-            if history.unfinished.repeatable:
-                self.bus.publish_all(list(history.unfinished.preview_resets()))
-                await rerun_calls(self.runtime, history.unfinished.repeatable, self.bus.publish)
-                await self.flush()
-            self.bus.publish_all(list(history.unfinished.closing_payloads(why)))
-            self.bus.exchange = None
-        await self.flush()
-        following.close()
-        self.engine.messages[:] = history.state.messages
-        reach("recovery.after")
 
     # --- the agent interface -----------------------------------------------------------------------------------------
 
@@ -214,6 +204,21 @@ class Session(Agent):
     async def suspend(self) -> None:
         """Close the session and keep its queued requests for the next writer."""
         self._suspended = self.engine.drain_queue()
+        await self.close()
+
+    def fence(self) -> None:
+        """Stop writing: another process has acquired the session."""
+        self._recorder.fail(
+            Fenced(f"The session {self.session!r} was opened elsewhere; what runs here may write it no more.")
+        )
+
+    async def hand_over(self) -> None:
+        """Stop here and release the session, with its exchange open and its requests queued: another process continues
+        them. Callers that wait here get an error."""
+        if self._recorder.error is None and self.engine.current is not None:
+            self.bus.publish_outside_exchange(SessionReleased())
+            await self._recorder.flush()
+        self._recorder.fail(HandedOver("The session was handed over to another process, which continues it."))
         await self.close()
 
     async def _close(self) -> None:
@@ -322,6 +327,27 @@ class Session(Agent):
         """Start the conversation over. Log and files stay."""
         await self.rewind(0)
 
+    async def compact(self) -> ConversationCompacted | None:
+        compaction = await super().compact()
+        await self._recorder.flush()
+        return compaction
+
+    async def undo_compaction(self) -> bool:
+        """Send the model the conversation as it was before the last compaction. Returns False if there was none."""
+        self._check_idle()
+        await self._recorder.flush()
+        history = await read_history(self._store, self.session, self._stored_settings)
+        at = history.state.compacted_at
+        if at is None or self.engine.current is not None:
+            return False
+        restored = ConversationRestored(at)
+        following = self.subscribe(lambda event: history.feed(event) if event.data is restored else None)
+        self.bus.publish_outside_exchange(restored)
+        await self._recorder.flush()
+        following.close()
+        self.engine.messages[:] = history.state.context
+        return True
+
     async def rewind(self, seq: int) -> None:
         """Continue from an earlier event as if nothing had come after it. Log and files stay as they are."""
         self._check_idle()
@@ -333,7 +359,7 @@ class Session(Agent):
             raise WeftError(f"The event {seq} is inside an exchange; rewind to its end or to before its request.")
         self._check_idle()  # an exchange may have started meanwhile
         self.bus.publish_outside_exchange(SessionRewound(seq))
-        self.engine.messages[:] = history.state.messages
+        self.engine.messages[:] = history.state.context
         await self._recorder.flush()
 
     def _check_idle(self) -> None:
@@ -378,6 +404,8 @@ class Session(Agent):
     def _failed(self, error: Exception) -> None:
         self.engine.abort_waiting(error)
         self._ending = asyncio.get_running_loop().create_task(self.engine.close())
+        if isinstance(error, HandedOver):
+            return
         for callback in self._on_failure:
             callback(error)
 
@@ -391,22 +419,3 @@ class Session(Agent):
                 return
             except StoreError:
                 continue  # the next append raises the error
-
-
-def _restore_files(workspace: Workspace, history: SessionHistory, contents: Mapping[str, bytes]) -> None:
-    """Restore the revisions of a workspace, and the files of a project."""
-    project = workspace if isinstance(workspace, MemoryWorkspace) else None
-    if project is not None:
-        for path, digest in history.settings.files.items():
-            if digest in contents:
-                project.put(path, contents[digest])
-    if not isinstance(workspace, RevisionedWorkspace) or not history.changes:
-        return
-    fields = Change.__struct_fields__
-    changes = [Change(**{name: getattr(change, name) for name in fields}) for change in history.changes]
-    workspace.restore(changes, contents)
-    if project is None:
-        return
-    for path, last in {change.path: change for change in changes}.items():
-        if last.hash is None or last.hash in contents:
-            project.put(path, contents[last.hash] if last.hash is not None else None)

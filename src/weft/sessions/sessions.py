@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from weft.core.client_events import ResponseRequested
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.events import FileAccepted, FileChanged
@@ -34,7 +35,7 @@ _BATCH = 500
 Names = list[str]
 Events = list[Event]
 
-_QUIET = frozenset({"exchange_response", "session_rewound", "file_accepted"})
+_ALL = 1_000_000
 
 
 class Sessions:
@@ -75,24 +76,21 @@ class Sessions:
         """Delete a session with its log and the blobs that no other session has. Its writer is fenced."""
         await self.store.delete(session)
 
-    async def recover(self, left: Names | None = None) -> Names:
+    async def recover(self) -> Names:
         """Close the exchanges that crashed processes left open, and delete their unfinished copies. Returns the ids of
         the closed sessions.
 
-        A session with a call that may be repeated, or with queued requests, continues when it is opened. A caller that
-        will open them passes `left`: their ids are added to it, and they are not closed here.
+        A session with a call that may be repeated, or with queued requests, continues when it is opened. Only sessions
+        with open work are read.
         """
+        await self.delete_drafts()
+        return [name for name in await self.store.claim_work(_ALL) if await self._recover(name)]
+
+    async def delete_drafts(self) -> None:
+        """Delete the unfinished copies of crashed processes."""
         for draft in await self.store.abandoned():
             with suppress(NoSuchSession):
                 await self.store.delete(draft)
-        recovered: Names = []
-        cursor: str | None = None
-        while True:
-            page = await self.store.list(limit=200, after=cursor)
-            recovered += [info.id for info in page.sessions if await self._recover(info, left)]
-            cursor = page.next
-            if cursor is None:
-                return recovered
 
     async def fork(self, session: str, at: int | None = None, *, title: str | None = None) -> SessionInfo:
         """Create a session with the log of another one up to an event.
@@ -208,22 +206,19 @@ class Sessions:
         if events:
             await self.store.append(lease, events)
 
-    async def _recover(self, info: SessionInfo, left: Names | None) -> bool:
-        last = await self.store.read(info.id, after=info.last_seq - 1)
-        if not last or last[-1].type in _QUIET:
-            return False
+    async def _recover(self, name: str) -> bool:
         try:
-            lease = await self.store.acquire(info.id, new_holder())
-        except SessionBusy:
-            return False  # it runs
+            lease = await self.store.acquire(name, new_holder())
+        except (SessionBusy, NoSuchSession):
+            return False  # it runs, or was deleted meanwhile
         try:
-            history = await read_history(self.store, info.id, SessionSettings.of(info.settings))
-            if left is not None and (history.unfinished.repeatable or history.waiting):
-                left.append(info.id)
-                return False
+            info = await self.store.info(name)
+            history = await read_history(self.store, name, SessionSettings.of(info.settings))
             if history.unfinished.repeatable:
                 return False
-            await close_delegates(self.store, info.id)
+            await close_delegates(self.store, name)
+            if history.unfinished.exchange is None and not history.waiting:
+                await self.store.append(lease, [], work="idle")  # its log was not known when the work was stored
             return bool(await recover(self.store, lease, history))
         finally:
             await self.store.release(lease)
@@ -242,4 +237,6 @@ def _contents_named(payload: Payload) -> list[str]:
         named = [payload.hash]
     elif isinstance(payload, ToolResult) and payload.whole is not None:
         named = [payload.whole.blob]
+    elif isinstance(payload, ResponseRequested):
+        named = [payload.input]
     return [digest for digest in named if digest is not None]

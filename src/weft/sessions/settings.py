@@ -6,14 +6,15 @@ from typing import Any, cast
 
 import msgspec
 
+from weft.agent.engine import EditFormat
 from weft.agent.tracker import Budget
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
 from weft.core.events import ApprovalRequested, ApprovalResolved
 from weft.core.json import JsonObject
 from weft.core.messages import Message, ToolCall, ToolDefinition
-from weft.core.turn import Reason
-from weft.tools.approvals import digest_of
+from weft.core.turn import Reason, Settings
+from weft.tools.compact import ToolProfile
 from weft.tools.permissions import Mode, Permissions
 from weft.tools.results import ToolFault
 from weft.tools.runtime import ToolRuntime
@@ -33,8 +34,12 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     temperature: float | None = None
     max_output_tokens: int | None = None
     reasoning: Reason | None = None
+    extra: dict[str, Any] = {}
+    """Merged into every request to the model."""
     cache: bool = False
     """Whether the results of pure tools are cached."""
+    tool_profile: ToolProfile = "auto"
+    edit_format: EditFormat = "auto"
     history: list[Message] = []
     """Messages before the beginning of the log, from a conversation that a client brought along."""
     files: dict[str, str] = {}
@@ -43,6 +48,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Tools that clients run."""
     always: list[str] = []
     """Digests of the calls that a person allowed for the rest of the session."""
+    deleted_responses: list[int] = []
+    """Responses of `/v1/responses` that a client deleted, by the seq of their request."""
     dropped: list[tuple[int, int]] = []
     """Parts of the log that are not in the conversation: after the first seq, up to the second. Only in sessions from
     before the event `session_rewound`."""
@@ -58,7 +65,10 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             "temperature": self.temperature,
             "max_output_tokens": self.max_output_tokens,
             "reasoning": self.reasoning,
+            "settings": Settings(extra=self.extra) if self.extra else None,
             "cache": self.cache,
+            "tool_profile": self.tool_profile,
+            "edit_format": self.edit_format,
         }
 
     def is_dropped(self, seq: int) -> bool:
@@ -113,4 +123,4 @@ class AllowedCalls:
         planned = self._runtime.plan(ToolCall(id=asked.call, name=asked.name, input=resolved.input))
         if isinstance(planned, ToolFault):
             return ""
-        return digest_of(planned.tool.name, planned.arguments, self._runtime.workspace.root)
+        return self._runtime.digest(planned)

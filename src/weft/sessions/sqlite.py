@@ -7,6 +7,7 @@ together share a transaction, hence one sync of the disk; each is acknowledged o
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from os import PathLike
@@ -19,6 +20,8 @@ from weft.core.json import JsonObject, as_object, encode, loads
 from weft.sessions.crash_points import reach
 from weft.sessions.database import DatabaseThread, migrate
 from weft.sessions.event_codec import decode_stored, encode_stored
+from weft.sessions.shared import News, Work
+from weft.sessions.sqlite_sharing import SqliteSharing, deletion_news, note_deletion
 from weft.sessions.store import (
     LEASE_SECONDS,
     PAGE,
@@ -34,33 +37,36 @@ from weft.sessions.store import (
     check_blobs,
     check_next,
     is_abandoned,
-    is_free,
     make_page,
     parse_cursor,
 )
 
 T = TypeVar("T")
 
-_INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, settings"
+_INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, work, settings"
 _PAGE_BYTES = 4 * 1024 * 1024
 """The size in bytes at which a page of events is full."""
 
 
-class SqliteStore:
+class SqliteStore(SqliteSharing):
     """Stores sessions in a SQLite file. Several processes may open it; each session has one writer at a time.
 
     With `durable=False` commits are faster: a crash of the process loses nothing, a loss of power may.
     """
 
-    def __init__(self, path: str | PathLike[str], *, patience: float = 5.0, durable: bool = True) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, patience: float = 5.0, durable: bool = True, node: str = ""
+    ) -> None:
         make = partial(DatabaseThread, Path(path), patience=patience, durable=durable)
         self._writer = make(writes=True, first=migrate)
         self._writer.wait_open()
         self._reader = make(writes=False, first=lambda connection: connection.execute("PRAGMA query_only = ON"))
         try:
             self._reader.wait_open()
+            super().__init__(Path(path), node)
         except BaseException:
             self._writer.close()
+            self._reader.close()
             raise
 
     # --- sessions ----------------------------------------------------------------------------------------------------
@@ -72,7 +78,7 @@ class SqliteStore:
         await self._write(partial(_finish, lease))
 
     async def abandoned(self) -> Sequence[str]:
-        return await self._read(_abandoned)
+        return await self._read(self._abandoned)
 
     async def info(self, session: str) -> SessionInfo:
         return await self._read(partial(_info, session))
@@ -100,11 +106,12 @@ class SqliteStore:
 
     async def delete(self, session: str) -> None:
         await self._write(partial(_delete, session))
+        self._news.publish(deletion_news(session))
 
     # --- leases ------------------------------------------------------------------------------------------------------
 
     async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
-        return await self._write(partial(_acquire, session, holder, seconds, force))
+        return await self._write(partial(self._acquire, session, holder, seconds, force))
 
     async def renew(self, lease: Lease, *, seconds: float = LEASE_SECONDS) -> Lease:
         return await self._write(partial(_renew, lease, seconds))
@@ -115,16 +122,26 @@ class SqliteStore:
     # --- the log -----------------------------------------------------------------------------------------------------
 
     async def append(
-        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        work: Work | None = None,
     ) -> Sequence[bytes]:
-        encoded = await self._write(partial(_append, lease, events, blobs or {}))
+        encoded = await self._write(partial(_append, lease, events, blobs or {}, work))
         reach("append.after")
+        if events:
+            self._news.publish(News(topic="events", session=lease.session, seq=events[-1].seq, epoch=lease.epoch))
         return encoded
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
     ) -> Sequence[Event]:
         return await self._read(partial(_events, session, after, upto, limit))
+
+    async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:
+        return await self._read(partial(_events_of_many, dict(cursors)))
 
     # --- blobs -------------------------------------------------------------------------------------------------------
 
@@ -138,8 +155,35 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Finish all queued jobs and close the file."""
+        await self._close_sharing()
         await asyncio.to_thread(self._reader.close)
         await asyncio.to_thread(self._writer.close)
+
+    def _acquire(self, session: str, holder: str, seconds: float, force: bool, connection: sqlite3.Connection) -> Lease:
+        row = connection.execute(
+            "SELECT key, epoch, holder, node, expires FROM sessions WHERE id = ? AND NOT (draft AND holder <> '')",
+            (session,),
+        ).fetchone()
+        if row is None:
+            raise NoSuchSession(session)
+        key, epoch, held_by, node, expires = row
+        if not force and not self._is_free(held_by, node, expires):
+            raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
+        lease = Lease(session=session, epoch=epoch + 1, holder=holder, expires=time() + seconds)
+        connection.execute(
+            "UPDATE sessions SET epoch = ?, holder = ?, node = ?, expires = ? WHERE key = ?",
+            (epoch + 1, holder, self._node, lease.expires, key),
+        )
+        return lease
+
+    def _abandoned(self, connection: sqlite3.Connection) -> Sequence[str]:
+        now = time()
+        rows = connection.execute("SELECT id, holder, node, expires, updated FROM sessions WHERE draft")
+        return [
+            name
+            for name, holder, node, expires, updated in rows
+            if (self._is_free(holder, node, expires) if holder else is_abandoned("", expires, updated, now))
+        ]
 
     async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
         return await self._writer.submit(job)
@@ -169,12 +213,6 @@ def _create(info: SessionInfo, draft: bool, connection: sqlite3.Connection) -> N
 def _finish(lease: Lease, connection: sqlite3.Connection) -> None:
     key, _ = _held(connection, lease)
     connection.execute("UPDATE sessions SET draft = 0 WHERE key = ?", (key,))
-
-
-def _abandoned(connection: sqlite3.Connection) -> Sequence[str]:
-    now = time()
-    rows = connection.execute("SELECT id, holder, expires, updated FROM sessions WHERE draft")
-    return [name for name, holder, expires, updated in rows if is_abandoned(holder, expires, updated, now)]
 
 
 def _info(session: str, connection: sqlite3.Connection) -> SessionInfo:
@@ -244,26 +282,10 @@ def _delete(session: str, connection: sqlite3.Connection) -> None:
         _delete(delegate.id, connection)
     digests = connection.execute("SELECT digest FROM session_blobs WHERE session = ?", (key,)).fetchall()
     connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
+    note_deletion(session, connection)
     connection.executemany(
         "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM session_blobs WHERE digest = ?1)", digests
     )
-
-
-def _acquire(session: str, holder: str, seconds: float, force: bool, connection: sqlite3.Connection) -> Lease:
-    row = connection.execute(
-        "SELECT key, epoch, holder, expires FROM sessions WHERE id = ? AND NOT (draft AND holder <> '')", (session,)
-    ).fetchone()
-    if row is None:
-        raise NoSuchSession(session)
-    key, epoch, held_by, expires = row
-    now = time()
-    if not force and not is_free(held_by, expires, now):
-        raise SessionBusy(f"The session {session!r} is open elsewhere; close it there, or wait.")
-    lease = Lease(session=session, epoch=epoch + 1, holder=holder, expires=now + seconds)
-    connection.execute(
-        "UPDATE sessions SET epoch = ?, holder = ?, expires = ? WHERE key = ?", (epoch + 1, holder, lease.expires, key)
-    )
-    return lease
 
 
 def _held(connection: sqlite3.Connection, lease: Lease) -> tuple[int, int]:
@@ -288,13 +310,17 @@ def _renew(lease: Lease, seconds: float, connection: sqlite3.Connection) -> Leas
 
 def _release(lease: Lease, connection: sqlite3.Connection) -> None:
     connection.execute(
-        "UPDATE sessions SET holder = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
+        "UPDATE sessions SET holder = '', node = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
         (lease.session, lease.epoch, lease.holder),
     )
 
 
 def _append(
-    lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], connection: sqlite3.Connection
+    lease: Lease,
+    events: Sequence[Event],
+    blobs: Mapping[str, bytes],
+    work: Work | None,
+    connection: sqlite3.Connection,
 ) -> Sequence[bytes]:
     key, last_seq = _held(connection, lease)
     check_next(lease, last_seq, events)
@@ -304,7 +330,10 @@ def _append(
     encoded: list[bytes] = []
     connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", _rows(connection, key, events, encoded))
     last = events[-1].seq if events else last_seq
-    connection.execute("UPDATE sessions SET last_seq = ?, updated = ? WHERE key = ?", (last, time(), key))
+    connection.execute(
+        "UPDATE sessions SET last_seq = ?, updated = ?, work = coalesce(?, work) WHERE key = ?",
+        (last, time(), work, key),
+    )
     reach("append.commit")
     return encoded
 
@@ -340,6 +369,14 @@ def _events(session: str, after: int, upto: int | None, limit: int, connection: 
         size += len(body)
         if size > _PAGE_BYTES:
             break
+    return found
+
+
+def _events_of_many(cursors: Mapping[str, int], connection: sqlite3.Connection) -> Mapping[str, Sequence[Event]]:
+    found: dict[str, Sequence[Event]] = {}
+    for session, after in cursors.items():
+        with suppress(NoSuchSession):
+            found[session] = _events(session, after, None, PAGE, connection)
     return found
 
 

@@ -7,6 +7,7 @@ lease of the writer is the newest; when it returns, its events survive a crash o
 import os
 import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -17,6 +18,7 @@ from weft.core.envelope import Event
 from weft.core.errors import NotFound, WeftError
 from weft.core.ids import new_id
 from weft.core.json import JsonObject
+from weft.sessions.shared import SharedStore, Work
 
 
 class StoreError(WeftError):
@@ -66,6 +68,10 @@ class Fenced(StoreError):
     """Another writer has acquired the session; this one must not write any more."""
 
 
+class HandedOver(StoreError):
+    """The session was released while its exchange ran; another process continues it."""
+
+
 class BadCursor(StoreError):
     """The cursor of a list is invalid."""
 
@@ -106,7 +112,19 @@ class Holder(msgspec.Struct, frozen=True):
 
 def new_holder() -> str:
     """Return a unique name for a writer in this process."""
-    return str(Holder(socket.gethostname().replace("/", "_"), os.getpid(), _process_start(os.getpid()), new_id("w")))
+    return str(Holder(_host(), os.getpid(), _process_start(os.getpid()), new_id("w")))
+
+
+@cache
+def _host() -> str:
+    """Return a name of the machine since its start, and of the namespace that process ids belong to. Two containers may
+    share a host name and have processes of the same id."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        namespace = os.readlink("/proc/self/ns/pid")
+    except OSError:
+        boot = namespace = ""
+    return f"{socket.gethostname()}~{boot[:8]}~{namespace.strip('pid:[]')}".replace("/", "_")
 
 
 _dead_holders: set[str] = set()
@@ -115,6 +133,10 @@ _dead_holders: set[str] = set()
 def mark_dead(holder: str) -> None:
     """Mark a holder that stopped writing without releasing its lease, so that this process can acquire it at once."""
     _dead_holders.add(holder)
+
+
+def is_marked_dead(holder: str) -> bool:
+    return holder in _dead_holders
 
 
 def is_free(holder: str, expires: float, now: float) -> bool:
@@ -131,7 +153,7 @@ def _is_dead(holder: str) -> bool:
     host, _, rest = holder.partition("/")
     pid, _, rest = rest.partition("/")
     started = rest.partition("/")[0]
-    if host != socket.gethostname().replace("/", "_") or not pid.isdecimal() or int(pid) < 1:
+    if host != _host() or not pid.isdecimal() or int(pid) < 1:
         return False
     try:
         os.kill(int(pid), 0)
@@ -174,6 +196,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     parent_seq: int | None = None
     cause: str | None = None
     """The call of its parent that it works for, if it is a delegate."""
+    work: Work = "idle"
+    """Whether an exchange is open in it, or requests wait."""
     settings: JsonObject = {}
 
 
@@ -189,7 +213,7 @@ EncodedEvents = Sequence[bytes] | None
 """The JSON of each appended event; None from a store that does not encode events."""
 
 
-class Store(Protocol):
+class Store(SharedStore, Protocol):
     """Stores the logs, settings and blobs of sessions."""
 
     async def create(self, info: SessionInfo, *, draft: bool = False) -> None:
@@ -249,9 +273,16 @@ class Store(Protocol):
         ...
 
     async def append(
-        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes] | None = None
+        self,
+        lease: Lease,
+        events: Sequence[Event],
+        blobs: Mapping[str, bytes] | None = None,
+        *,
+        work: Work | None = None,
     ) -> EncodedEvents:
         """Add events, and blobs by their SHA-256: all or nothing. Raises Fenced if the lease is not the newest.
+
+        `work` is the work that the session has after them; None if it stays as it was.
 
         Returns the JSON of the events if the store has encoded them, so that it is not made again for their readers.
         """

@@ -27,6 +27,26 @@
   addEventListener("unhandledrejection", (event) => {
     if (said++ < 200) say("error", { text: short(event.reason) });
   });
+  // Requests that fail are errors of the page as well; its own code still sees them fail.
+  const report = (what) => {
+    if (said++ < 200) say("error", { text: short(what) });
+  };
+  const plainFetch = window.fetch?.bind(window);
+  if (plainFetch) {
+    window.fetch = (...request) => {
+      const where = request[0] instanceof Request ? request[0].url : String(request[0]);
+      return plainFetch(...request).then(
+        (answer) => {
+          if (!answer.ok) report(`${where} answered ${answer.status}`);
+          return answer;
+        },
+        (fault) => {
+          report(`could not load ${where}: a preview has no network`);
+          throw fault;
+        },
+      );
+    };
+  }
   for (const name of ["alert", "confirm", "prompt", "print"]) window[name] = () => undefined;
   for (const name of ["RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel"]) delete window[name]; // no policy stops these
 
@@ -74,16 +94,44 @@
     return parts.join(" > ");
   };
   addEventListener("mouseover", (event) => choosing && mark(event.target), true);
+  // Arrow keys walk through the elements: up to the parent, down to the first child, aside to the siblings.
+  const beside = (element, step) => {
+    const all = [...(element.parentElement?.children ?? [])].filter((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
+    return all[all.indexOf(element) + step];
+  };
+  const visible = (element) => [...element.children].find((each) => !/^(SCRIPT|STYLE|LINK|META|TEMPLATE)$/.test(each.tagName));
+  const walk = (key, from) => {
+    if (!from) return visible(document.body) ?? document.body;
+    if (key === "ArrowUp") return from === document.body ? from : from.parentElement;
+    if (key === "ArrowDown") return visible(from) ?? from;
+    return beside(from, key === "ArrowLeft" ? -1 : 1) ?? from;
+  };
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      say("escape", {});
+      return;
+    }
+    if (!choosing) return;
+    if (/^Arrow/.test(event.key)) {
+      mark(walk(event.key, marked));
+      marked?.scrollIntoView({ block: "nearest" });
+    } else if (event.key === "Enter" && marked) choose(marked);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
   addEventListener("click", (event) => {
     if (!choosing) return;
     event.preventDefault();
     event.stopPropagation();
-    const element = event.target;
+    choose(event.target);
+  }, true);
+  const choose = (element) => {
     mark(null);
     const html = element.outerHTML.slice(0, 8000);
     const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
     say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length });
-  }, true);
+  };
   addEventListener("message", (event) => {
     if (event.source !== parent || !event.data || event.data.weft !== "select") return;
     choosing = event.data.on === true;

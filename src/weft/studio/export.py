@@ -9,11 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 from weft.core.errors import ConfigurationError
+from weft.studio.portable_names import is_reserved, reason_to_stay
 from weft.tools.workspace.base import FileEdit, normalize_path
 from weft.tools.workspace.disk import DiskWorkspace
 
 _UNFIT = re.compile(r"[^\w.-]+")
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+LEFT_OUT = "LEFT-OUT.txt"
 _MAX = 80
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PACKED = (".avif", ".gif", ".jpeg", ".jpg", ".mp4", ".png", ".webm", ".webp", ".woff", ".woff2", ".zip")
@@ -46,16 +47,24 @@ def safe_name(text: str, fallback: str = "project") -> str:
     """Make a plain file name: no folder, not hidden, not reserved by any system."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     name = _UNFIT.sub("-", plain)[:_MAX].strip("-._")
-    return name if name and not _RESERVED.fullmatch(name) else fallback
+    return name if name and not is_reserved(name) else fallback
 
 
 def zip_project(files: Mapping[str, str | bytes], name: str = "project") -> bytes:
-    """Zip the files below one folder. The same files give the same bytes. Raises PathFault for a bad path."""
+    """Zip the files below one folder. The same files give the same bytes. Raises PathFault for a bad path.
+
+    Secrets, repositories and names that some system cannot hold are left out; `LEFT-OUT.txt` in the zip lists them.
+    """
     folder = safe_name(name)
     out = io.BytesIO()
+    files = {normalize_path(path): content for path, content in files.items()}
+    left_out = {path: reason for path in sorted(files) if (reason := reason_to_stay(path)) is not None}
+    files = {path: content for path, content in files.items() if path not in left_out}
+    if left_out:
+        files[LEFT_OUT] = "".join(f"{path}: {reason}\n" for path, reason in left_out.items())
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(files):
-            entry = zipfile.ZipInfo(f"{folder}/{normalize_path(path)}", _TIME)
+            entry = zipfile.ZipInfo(f"{folder}/{path}", _TIME)
             entry.external_attr = 0o100644 << 16
             packed = path.lower().endswith(_PACKED)
             entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED

@@ -5,19 +5,18 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from weft.agent.exchange import Exchange
+from weft.providers.local_servers import PROVIDERS as LOCAL_SERVERS
+from weft.providers.model_names import newest_general
+from weft.providers.presets import PRESETS
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import SessionInfo
 
 LOCAL_MODEL = "local/vision"
 LOCAL_ALTERNATIVES = ("local/vision-responsive",)  # the same converter with another layout
-STRONG_MODELS: dict[str, tuple[str, ...]] = {
-    "anthropic": ("claude-opus-4-6", "claude-sonnet-4-6", "claude-opus-4-5", "claude-sonnet-4-5"),
-    "gemini": ("gemini-3-pro-preview", "gemini-3-flash-preview", "gemini-2.5-pro"),
-    "openai": ("gpt-5.2", "gpt-5.1", "gpt-5", "gpt-4.1"),
-    "openrouter": ("anthropic/claude-sonnet-4.6", "google/gemini-3-pro-preview", "openai/gpt-5.2"),
-}
-"""The models of a provider that build pages well, the best first."""
+_PROVIDERS = ("anthropic", "gemini", "openai", "openrouter")  # these come first, in this order
+_UNRANKED = ("openai-chat", *LOCAL_SERVERS)  # duplicates of another provider, and models of unknown size
+_MOST_RANKED = 12
 
 
 class SessionHost(Protocol):
@@ -45,16 +44,18 @@ class SessionHost(Protocol):
 
 
 def rank_models(offered: Sequence[str], default: str = "") -> list[str]:
-    """Rank the offered models: the strongest of each provider in turn. An unknown default comes first."""
-    known = set(offered)
-    ranked = [
-        [f"{name}/{model}" for model in models if f"{name}/{model}" in known] for name, models in STRONG_MODELS.items()
-    ]
-    mixed = [models[rank] for rank in range(4) for models in ranked if rank < len(models)]
-    if default and default not in mixed and default != LOCAL_MODEL:
-        mixed.insert(0, default)
+    """Rank the offered models: the newest general ones of each provider in turn. An unknown default comes first."""
+    locals_ = (LOCAL_MODEL, *LOCAL_ALTERNATIVES)
+    by_provider: dict[str, list[str]] = {name: [] for name in _PROVIDERS}
+    for name in offered:
+        provider = name.partition("/")[0]
+        if provider in PRESETS and provider not in _UNRANKED:
+            by_provider.setdefault(provider, []).append(name)
+    ranked = [newest_general(names) for names in by_provider.values()]
+    mixed = [models[rank] for rank in range(4) for models in ranked if rank < len(models)][:_MOST_RANKED]
+    if default and default not in locals_:
+        mixed = list(dict.fromkeys([default, *mixed]))
     if mixed:
         return mixed
-    if LOCAL_MODEL in known or default == LOCAL_MODEL:
-        return [LOCAL_MODEL, *(name for name in LOCAL_ALTERNATIVES if name in known)]
-    return list(offered[:1])
+    known = [name for name in locals_ if name in offered or name == default]
+    return known or list(offered[:1])

@@ -7,7 +7,7 @@ import msgspec
 from weft.core.errors import ErrorInfo, NotFound
 from weft.core.turn import Usage
 
-VersionKind = Literal["create", "update", "edit", "restore"]
+VersionKind = Literal["create", "import", "update", "edit", "restore"]
 VariantStatus = Literal["queued", "running", "completed", "failed", "cancelled", "limit"]
 FINAL_STATUSES: frozenset[VariantStatus] = frozenset({"completed", "failed", "cancelled", "limit"})
 
@@ -30,6 +30,8 @@ class TargetPicture(msgspec.Struct, frozen=True):
     width: int
     height: int
     label: str = ""
+    ratio: int = 1
+    """Its pixels for each CSS pixel."""
 
 
 class VariantScore(msgspec.Struct, frozen=True):
@@ -61,6 +63,10 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorInfo | None = None
     note: str | None = None
     """What is unusual about its outcome, such as the limit that cut it off."""
+    has_page: bool = True
+    """Whether its files hold a page. It is known once the variant is done."""
+    earlier: list[str] = []
+    """The sessions of its earlier attempts, the first one first."""
 
     @property
     def is_done(self) -> bool:
@@ -95,6 +101,8 @@ class Project(msgspec.Struct, frozen=True, kw_only=True):
     targets: list[TargetPicture] = []
     versions: list[Version] = []
     design_system: str = ""
+    named: bool = True
+    """Whether a person or a request named it; otherwise the first page that is built names it."""
 
     def version(self, name: str) -> Version | None:
         return next((version for version in self.versions if version.id == name), None)

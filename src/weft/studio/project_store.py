@@ -46,9 +46,11 @@ class ProjectStore:
         self.store = store
         self._locks: dict[str, asyncio.Lock] = {}
 
-    async def add(self, owner: str, *, title: str, stack: str, design_system: str = "") -> Project:
+    async def add(self, owner: str, *, title: str, stack: str, design_system: str = "", named: bool = True) -> Project:
         now, name = time(), new_id("prj")
-        project = Project(id=name, title=title, stack=stack, created=now, updated=now, design_system=design_system)
+        project = Project(
+            id=name, title=title, stack=stack, created=now, updated=now, design_system=design_system, named=named
+        )
         await self.store.create(SessionInfo(id=name, owner=owner, kind=KIND, title=title, settings=_settings(project)))
         return project
 

@@ -20,6 +20,7 @@ FilesOf = Callable[[str], Awaitable[Mapping[str, bytes]]]  # the files of a sess
 ImageOf = Callable[[Project, TargetPicture], Awaitable[Image]]  # a picture of a project
 _DONE: dict[str, str] = {
     "create": "I built it.",
+    "import": "The person brought this page.",
     "update": "I changed it.",
     "edit": "The person changed the files by hand.",
     "restore": "The person went back to this state.",

@@ -24,8 +24,8 @@ _log = logging.getLogger("weft.studio")
 async def compare_page(stack: Stack, files: Files, target: bytes) -> tuple[Score, PageImage, PageImage]:
     """Score the page of a project against a picture: the score and both pictures. Raises WeftError."""
     picture = await asyncio.to_thread(read_picture, target)
-    width = picture.width
-    viewport = Viewport(min(max(width, 320), _WIDEST), min(max(picture.height, 200), 800))
+    width, height = picture.width // picture.ratio, picture.height // picture.ratio
+    viewport = Viewport(min(max(width, 320), _WIDEST), min(max(height, 200), 800))
     rendering = await shared_browser().render(ProjectPreview(stack, files), PAGE, viewport, mobile=width < 600)
     pictures = PageImage(target), PageImage.of(rendering)
     return await asyncio.to_thread(score, *pictures, read=_read_once), *pictures

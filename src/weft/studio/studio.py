@@ -14,6 +14,7 @@ import msgspec
 from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.studio.host import SessionHost
+from weft.studio.page_files import has_page, read_title
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, Variant, VariantRef, Version, find_variant, find_version
 from weft.studio.project_store import Change, ProjectFeed, ProjectPage, ProjectStore
@@ -51,7 +52,9 @@ class Studio:
         self.projects = ProjectStore(host.sessions.store)
         self.feed = ProjectFeed()
         self._host = host
-        self._runner = VariantRunner(host, self._change, self._build_context, repair_below=repair_below, scores=scores)
+        self._runner = VariantRunner(
+            host, self._change, self._build_context, self.entry_of, repair_below=repair_below, scores=scores
+        )
         self._builder = VersionBuilder(host, self.projects, self._runner, texts, self.find_stack, self._change)
 
     def models(self) -> Sequence[str]:
@@ -76,9 +79,7 @@ class Studio:
         _check_request(request)
         stack = self.find_stack(request.stack)
         self._host.check(owner, request.variant_count)
-        title = request.title or " ".join(request.text.split())[:80] or f"A design in {stack.label}"
-        design = request.design_system.text if request.design_system is not None else ""
-        project = await self.projects.add(owner, title=title, stack=stack.name, design_system=design)
+        project = await self._add(owner, request, stack)
         try:
             targets = await self._builder.store_views(project.id, request.views)
             project = await self.projects.change(project.id, lambda it: msgspec.structs.replace(it, targets=targets))
@@ -87,6 +88,31 @@ class Studio:
             await self.projects.delete(project.id)
             raise
         return await self.projects.get(owner, project.id)
+
+    async def import_files(self, owner: str, request: BuildRequest) -> Project:
+        """Create a project whose first version is the request's files as they are. No model is called."""
+        stack = self.find_stack(request.stack)
+        if not has_page(request.files, stack.entry):
+            raise ConfigurationError(f"There is no page to import; the files need {stack.entry} or {PAGE}.")
+        named = msgspec.structs.replace(request, text="", title=request.title or read_title(request.files, stack.entry))
+        project = await self._add(owner, named, stack)
+        try:
+            await self._builder.add_files(owner, project, "import", None, request.files)
+        except BaseException:
+            await self.projects.delete(project.id)
+            raise
+        return await self.projects.get(owner, project.id)
+
+    async def _add(self, owner: str, request: BuildRequest, stack: Stack) -> Project:
+        title = request.title or " ".join(request.text.split())[:80]
+        design = request.design_system.text if request.design_system is not None else ""
+        return await self.projects.add(
+            owner,
+            title=title or f"A design in {stack.label}",
+            stack=stack.name,
+            design_system=design,
+            named=bool(title),
+        )
 
     async def update(self, owner: str, name: str, base: VariantRef, request: BuildRequest) -> Version:
         """Change a variant: every variant of the new version starts from its files."""
@@ -119,7 +145,7 @@ class Studio:
 
     async def rename(self, owner: str, name: str, title: str) -> Project:
         await self.projects.get(owner, name)
-        return await self._change(name, lambda project: msgspec.structs.replace(project, title=title))
+        return await self._change(name, lambda project: msgspec.structs.replace(project, title=title, named=True))
 
     async def delete(self, owner: str, name: str) -> None:
         """Delete a project with the sessions of its variants. Running variants are cancelled first."""
@@ -129,9 +155,9 @@ class Studio:
                 await self._runner.cancel(variant, "The project was deleted.")
         await self._runner.wait_idle(project.id)
         for version in (await self.projects.get(owner, name)).versions:
-            for variant in version.variants:
+            for session in [name for variant in version.variants for name in (*variant.earlier, variant.session)]:
                 with suppress(NoSuchSession):
-                    await self._host.delete(variant.session)
+                    await self._host.delete(session)
         await self.projects.delete(name)
         self.feed.close(name)
 
@@ -175,13 +201,23 @@ class Studio:
         return await self._runner.cancel(variant, "The variant was cancelled.")
 
     async def retry(self, owner: str, name: str, base: VariantRef) -> Version:
-        """Repeat the request of a variant that is done, as a new version with one variant."""
+        """Repeat the request of a variant that is done, in its place. The session of the earlier attempt is kept."""
         self._host.check(owner, 1)
         project = await self.get(owner, name)
         variant = find_variant(project, base)
         if not variant.is_done:
             raise WeftError("The variant is still running; cancel it before you retry it.")
-        return await self._builder.rebuild(owner, project, find_version(project, base), variant)
+        return await self._builder.rebuild(owner, project, find_version(project, base), [variant])
+
+    async def retry_failed(self, owner: str, name: str, version: str) -> Version:
+        """Retry every variant of a version that failed."""
+        project = await self.get(owner, name)
+        found = find_version(project, VariantRef(version, 0))
+        failed = [variant for variant in found.variants if variant.status == "failed"]
+        if not failed:
+            raise WeftError("No variant of this version failed; retry one by its number.")
+        self._host.check(owner, len(failed))
+        return await self._builder.rebuild(owner, project, found, failed)
 
     async def choose(self, owner: str, name: str, base: VariantRef) -> Version:
         """Mark a variant as the preferred one of its version."""

@@ -8,6 +8,8 @@ from functools import partial
 from time import time
 from typing import Any
 
+import msgspec
+
 from weft.agent.exchange import Exchange
 from weft.agent.result import AgentResult
 from weft.core.errors import ErrorInfo, WeftError
@@ -15,8 +17,10 @@ from weft.core.events import ExchangeResponse
 from weft.core.messages import Message, user_message
 from weft.core.turn import Usage
 from weft.sessions.session import Session
+from weft.sessions.settings import SessionSettings
 from weft.sessions.store import LEASE_SECONDS, PAGE, NoSuchSession, SessionBusy, SessionInfo, StoreError
-from weft.studio.host import SessionHost
+from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
+from weft.studio.page_files import has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
 from weft.studio.project_store import ChangeProject
 from weft.studio.score.score import Score
@@ -40,6 +44,7 @@ class VariantRunner:
         host: SessionHost,
         change: ChangeProject,
         build_context: BuildContext,
+        entry_of: Callable[[Project], str],
         *,
         repair_below: float | None,
         scores: bool,
@@ -47,6 +52,7 @@ class VariantRunner:
         self._host = host
         self._change = change
         self._context_of = build_context
+        self._entry_of = entry_of
         self._repair_below = repair_below
         self._scores = scores
         self._tasks: dict[str, tuple[str, str, asyncio.Task[None]]] = {}  # by session: project, version, task
@@ -63,9 +69,9 @@ class VariantRunner:
         finally:
             self._reserved -= sessions
 
-    def start(self, owner: str, project: str, version: Version, message: Message) -> None:
-        """Start all variants of a version."""
-        for variant in version.variants:
+    def start(self, owner: str, project: str, version: Version, variants: Sequence[Variant], message: Message) -> None:
+        """Start variants of a version."""
+        for variant in variants:
             self._track(project, version.id, variant, self._run(owner, project, version, variant, message))
 
     async def cancel(self, variant: Variant, reason: str) -> bool:
@@ -80,7 +86,11 @@ class VariantRunner:
 
     async def read_files(self, session: str) -> Mapping[str, bytes]:
         """Read all files of a session's workspace."""
-        info = await self._host.sessions.store.info(session)
+        store = self._host.sessions.store
+        info = await store.info(session)
+        if not info.last_seq:  # its files are those that it began with; no model is needed to read them
+            initial = SessionSettings.of(info.settings).files
+            return {path: await store.blob(session, digest) for path, digest in initial.items()}
         async with self._host.use(info) as opened:
             return await asyncio.to_thread(_read_workspace, opened)
 
@@ -99,11 +109,12 @@ class VariantRunner:
                 changes = await self._recover_outcome(project.id, version, variant)
                 if not changes:
                     continue
+                changes = await self._check_page(project, version, variant, changes)
                 try:
-                    project = await self._update_variant(project.id, version.id, variant.index, **changes)
+                    project = await self._update_variant(project.id, version.id, variant, **changes)
                 except StoreError as error:  # the outcome is shown although it cannot be stored
                     _log.warning("%s", error, extra={"project": project.id})
-                    project = _with_changes(project, version.id, variant.index, changes)
+                    project = _with_changes(project, version.id, variant, changes)
         return project
 
     async def close(self) -> None:
@@ -124,13 +135,13 @@ class VariantRunner:
         task.add_done_callback(forget)
 
     async def _run(self, owner: str, project: str, version: Version, variant: Variant, message: Message) -> None:
-        note = partial(self._update_variant, project, version.id, variant.index)
+        note = partial(self._update_variant, project, version.id, variant)
         try:
             await note(started=time())
-            result = await self._send(owner, variant, message, note)
+            result = await self._send(owner, version, variant, message, note)
             found = await self._score(owner, version, variant, note) if result.status in _SCORED_STATUSES else None
             if found is not None and self._needs_repair(variant, result, found):
-                await self._send(owner, variant, _repair_message(found), note, result)
+                await self._send(owner, version, variant, _repair_message(found), note, result)
                 await self._score(owner, version, variant, note)
         except NoSuchSession:
             return  # deleted meanwhile
@@ -145,7 +156,7 @@ class VariantRunner:
         """Store the failure, with retries. If all fail, `reconcile` finds it out later."""
         for pause in _RETRY_PAUSES:
             try:
-                await note(status="failed", ended=time(), error=error)
+                await note(status="failed", ended=time(), error=error, has_page=await self._begins_with_page(variant))
                 return
             except NoSuchSession:
                 return
@@ -154,7 +165,13 @@ class VariantRunner:
             await asyncio.sleep(pause)
 
     async def _send(
-        self, owner: str, variant: Variant, message: Message, note: UpdateVariant, before: AgentResult | None = None
+        self,
+        owner: str,
+        version: Version,
+        variant: Variant,
+        message: Message,
+        note: UpdateVariant,
+        before: AgentResult | None = None,
     ) -> AgentResult:
         info = await self._host.sessions.store.info(variant.session)
         async with self._host.use(info) as session:
@@ -163,18 +180,56 @@ class VariantRunner:
             await session.accepted(exchange)
             if variant.session in self._cancelled:  # cancelled before the exchange began
                 exchange.cancel(self._cancelled[variant.session])
-            await note(status="running", exchange=exchange.id)
+            project = await note(status="running", exchange=exchange.id)
             result = await _await_result(exchange)
-        await note(
-            status=result.status,
-            ended=time(),
-            turns=result.turns + (before.turns if before is not None else 0),
-            usage=result.usage + (before.usage if before is not None else Usage()),
-            cost_usd=_add_costs(result.cost, before.cost if before is not None else 0.0),
-            error=result.error,
-            note=result.note,
-        )
+        ended = time()
+        fields: dict[str, Any] = {
+            "status": result.status,
+            "ended": ended,
+            "turns": result.turns + (before.turns if before is not None else 0),
+            "usage": result.usage + (before.usage if before is not None else Usage()),
+            "cost_usd": _add_costs(result.cost, before.cost if before is not None else 0.0),
+            "error": result.error,
+            "note": result.note,
+        }
+        if before is None:  # it took as long as its exchange: waiting for a session is not part of it
+            fields["started"] = ended - result.duration_ms / 1000
+        await note(**await self._check_page(project, version, variant, fields, result.text))
         return result
+
+    async def _check_page(
+        self, project: Project, version: Version, variant: Variant, fields: dict[str, Any], answer: str = ""
+    ) -> dict[str, Any]:
+        """Return the outcome of a variant, judged by its files: without a page it failed."""
+        try:
+            files = await self.read_files(variant.session)
+            entry = self._entry_of(project)
+            fields = {**fields, "has_page": has_page(files, entry)}
+            if fields["status"] != "completed":
+                return fields
+            if not fields["has_page"]:
+                error = ErrorInfo(code="incomplete", message=_no_page(variant.model, answer))
+                return {**fields, "status": "failed", "error": error}
+            if not project.named and (title := read_title(files, entry)):
+                await self._change(project.id, lambda now: _with_title(now, title))
+            if version.base is not None and fields.get("note") is None and not await self._is_changed(variant, files):
+                return {**fields, "note": "Nothing was changed."}
+        except StoreError:
+            return fields
+        return fields
+
+    async def _begins_with_page(self, variant: Variant) -> bool:
+        """Whether a variant that never started has the files of another version."""
+        info = await self._host.sessions.store.info(variant.session)
+        return bool(SessionSettings.of(info.settings).files)
+
+    async def _is_changed(self, variant: Variant, files: Mapping[str, bytes]) -> bool:
+        """Whether the files differ from those that the variant began with."""
+        store = self._host.sessions.store
+        initial = SessionSettings.of((await store.info(variant.session)).settings).files
+        if initial.keys() != files.keys():
+            return True
+        return any([await store.blob(variant.session, digest) != files[path] for path, digest in initial.items()])
 
     async def _score(self, owner: str, version: Version, variant: Variant, note: UpdateVariant) -> Score | None:
         """Render and score the files. An error here does not change the outcome of the variant."""
@@ -213,7 +268,7 @@ class VariantRunner:
                 async with self._host.use(info) as session:  # opening it closes or resumes the exchange
                     exchange = session.engine.current
                     if exchange is not None:
-                        self._track(project, version.id, variant, self._follow(project, version.id, variant, exchange))
+                        self._track(project, version.id, variant, self._follow(project, version, variant, exchange))
                         return {}
                 outcome = await self._find_response(await self._host.sessions.store.info(info.id), variant)
         except SessionBusy:
@@ -233,11 +288,12 @@ class VariantRunner:
             events = await self._host.sessions.store.read(info.id, after=max(0, upto - PAGE), upto=upto)
             for event in reversed(events):
                 if isinstance(event.data, ExchangeResponse) and variant.exchange in (None, event.exchange):
-                    return _fields_of(event.data, event.data.cost_usd) | {"ended": event.time}
+                    started = event.time - event.data.duration_ms / 1000
+                    return _fields_of(event.data, event.data.cost_usd) | {"started": started, "ended": event.time}
             upto -= PAGE
         return None
 
-    async def _follow(self, project: str, version: str, variant: Variant, exchange: Exchange) -> None:
+    async def _follow(self, project: str, version: Version, variant: Variant, exchange: Exchange) -> None:
         """Record the outcome of an exchange that an earlier process began and this one resumed."""
         try:
             result = await _await_result(exchange)
@@ -246,10 +302,12 @@ class VariantRunner:
         else:
             changes = _fields_of(result, result.cost)
         with suppress(StoreError):
-            await self._update_variant(project, version, variant.index, ended=time(), **changes)
+            now = await self._update_variant(project, version.id, variant)
+            changes = await self._check_page(now, version, variant, changes)
+            await self._update_variant(project, version.id, variant, ended=time(), **changes)
 
-    async def _update_variant(self, project: str, version: str, index: int, **changes: Any) -> Project:
-        return await self._change(project, lambda now: _with_changes(now, version, index, changes))
+    async def _update_variant(self, project: str, version: str, variant: Variant, **changes: Any) -> Project:
+        return await self._change(project, lambda now: _with_changes(now, version, variant, changes))
 
 
 async def _await_result(exchange: Exchange) -> AgentResult:
@@ -263,9 +321,26 @@ def _fields_of(outcome: AgentResult | ExchangeResponse, cost: float | None) -> d
     return {**fields, "cost_usd": cost}
 
 
-def _with_changes(project: Project, version: str, index: int, changes: Mapping[str, Any]) -> Project:
-    changed = change_variant(find_version(project, VariantRef(version, index)), index, **changes)
-    return project.with_version(changed)
+def _with_changes(project: Project, version: str, variant: Variant, changes: Mapping[str, Any]) -> Project:
+    """Return the project with a changed variant; unchanged if the variant was retried meanwhile."""
+    found = find_version(project, VariantRef(version, variant.index))
+    if all(each.session != variant.session for each in found.variants):
+        return project
+    return project.with_version(change_variant(found, variant.index, **changes))
+
+
+def _with_title(project: Project, title: str) -> Project:
+    """Return the project with the title of its page, unless somebody named it meanwhile."""
+    return project if project.named else msgspec.structs.replace(project, title=title, named=True)
+
+
+def _no_page(model: str, answer: str) -> str:
+    """Say why a variant without a page failed, and what to do."""
+    if model in (LOCAL_MODEL, *LOCAL_ALTERNATIVES):
+        return "The local converter builds pages from pictures only: attach a screenshot, or set a provider's key."
+    words = " ".join(answer.split())
+    reply = f" It answered: {words[:300]}{'…' if len(words) > 300 else ''}" if words else ""
+    return f"The model wrote no page; retry it, describe the page in more words, or choose another model.{reply}"
 
 
 def _add_costs(cost: float | None, before: float | None) -> float | None:

@@ -30,7 +30,7 @@ from weft.studio.prompt import PromptTexts, build_prompt
 from weft.studio.prompt_history import decode_text, latest_files, project_history
 from weft.studio.request import BuildRequest, DesignSystem, PromptRequest, View
 from weft.studio.stack import Stack
-from weft.studio.tools.family import TOOL_NAMES
+from weft.studio.tools.family import TOOL_NAMES, useful_tools
 from weft.studio.variants import VariantRunner
 from weft.tools.workspace.base import normalize_path
 from weft.tools.workspace.memory import MemoryWorkspace
@@ -74,13 +74,16 @@ class VersionBuilder:
             files = _check_paths(request.files)
         else:
             files = dict(await self._runner.read_files(find_variant(project, base).session))
-        tools = [name for name in TOOL_NAMES if name not in request.excluded_tools]
+        useful = useful_tools(
+            pictures=bool(targets or request.views),
+            files=bool(files or base or request.options or request.history),
+            links="://" in request.text,
+        )
+        tools = [name for name in useful if name not in request.excluded_tools]
         prompt_request = await self._prompt_request(project, request, base, files)
         prompt = build_prompt(prompt_request, stack, texts=self._texts, tools=tools)
         *history, last = prompt.messages
-        settings = SessionSettings(
-            tools=["files", *tools], instructions=prompt.system, permissions="auto", history=history
-        )
+        settings = SessionSettings(tools=tools, instructions=prompt.system, permissions="auto", history=history)
         files = files or _initial_files(request, stack)
         variants = [
             await self._create_session(owner, project, index, msgspec.structs.replace(settings, model=model), files)
@@ -90,23 +93,41 @@ class VersionBuilder:
         version = _new_version(kind, variants, text=request.text, base=base, pictures=list(targets), options=options)
         return await self._add_and_run(owner, project, version, msgspec.structs.replace(last, said=request.text))
 
-    async def rebuild(self, owner: str, project: Project, version: Version, variant: Variant) -> Version:
-        """Add a version with one variant that gets the request and the files that another one started with."""
+    async def rebuild(self, owner: str, project: Project, version: Version, variants: Sequence[Variant]) -> Version:
+        """Replace variants by new ones that get the same request and the files that the old ones started with."""
         if not version.request:
             raise WeftError("No model was asked for this version, so it cannot be retried; update it instead.")
         store = self._projects.store
         message = msgspec.json.decode(await store.blob(project.id, version.request), type=Message)
+        new = [await self._create_attempt(owner, project, variant) for variant in variants]
+        replaced = {variant.index: variant for variant in new}
+
+        def replace(now: Project) -> Project:
+            found = find_version(now, VariantRef(version.id, 0))
+            if not {variant.session for variant in variants} <= {variant.session for variant in found.variants}:
+                raise WeftError("The variant is being retried already; wait for it.")
+            current = [replaced.get(variant.index, variant) for variant in found.variants]
+            return now.with_version(msgspec.structs.replace(found, variants=current))
+
+        with self._runner.reserve(new):
+            changed = find_version(await self._change(project.id, replace), VariantRef(version.id, 0))
+            self._runner.start(owner, project.id, changed, new, message)
+        return changed
+
+    async def _create_attempt(self, owner: str, project: Project, variant: Variant) -> Variant:
+        """Create the session of the next attempt at a variant, with the settings and files of the last one."""
+        store = self._projects.store
         settings = SessionSettings.of((await store.info(variant.session)).settings)
         files = {path: await store.blob(variant.session, digest) for path, digest in settings.files.items()}
-        new = await self._create_session(owner, project, 0, settings, files)
-        same = {name: getattr(version, name) for name in ("text", "base", "pictures", "options")}
-        return await self._add_and_run(owner, project, _new_version(version.kind, [new], **same), message)
+        new = await self._create_session(owner, project, variant.index, settings, files)
+        return msgspec.structs.replace(new, earlier=[*variant.earlier, variant.session])
 
     async def add_files(
-        self, owner: str, project: Project, kind: VersionKind, base: VariantRef, files: Mapping[str, bytes]
+        self, owner: str, project: Project, kind: VersionKind, base: VariantRef | None, files: Mapping[str, bytes]
     ) -> Version:
         """Add a version with these files; no model is called."""
-        settings = SessionSettings(model=find_variant(project, base).model, tools=["files", *TOOL_NAMES])
+        model = find_variant(project, base).model if base is not None else next(iter(self._host.models()), "")
+        settings = SessionSettings(model=model, tools=["files", *TOOL_NAMES])
         variant = await self._create_session(owner, project, 0, settings, _check_paths(files))
         now = time()
         done = msgspec.structs.replace(variant, status="completed", started=now, ended=now, model="")
@@ -116,7 +137,8 @@ class VersionBuilder:
         stored: list[TargetPicture] = []
         for view in views:
             digest = await self._projects.store.put_blob(project, view.picture.data)
-            stored.append(TargetPicture(digest, view.picture.width, view.picture.height, view.label))
+            picture = view.picture
+            stored.append(TargetPicture(digest, picture.width, picture.height, view.label, picture.ratio))
         return stored
 
     def _models(self, request: BuildRequest) -> list[str]:
@@ -165,7 +187,7 @@ class VersionBuilder:
         request = await self._projects.store.put_blob(project.id, encode(message))
         with self._runner.reserve(version.variants):
             version = await self._add_version(project, msgspec.structs.replace(version, request=request))
-            self._runner.start(owner, project.id, version, message)
+            self._runner.start(owner, project.id, version, version.variants, message)
         return version
 
     async def _add_version(self, project: Project, version: Version) -> Version:

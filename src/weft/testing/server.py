@@ -25,6 +25,7 @@ from weft.core.json import encode
 EVENT_STREAM = "text/event-stream"
 
 _FACT_PATHS = ("/api/show",)
+_FACT_LISTS = ("/models", "/props")
 _NO_LINGER = struct.pack("ii", 1, 0)
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -170,7 +171,7 @@ class ScriptedServer:
         self._connections.discard(connection)
 
     def _reply_to(self, request: ReceivedRequest) -> Reply:
-        if not request.path.endswith(_FACT_PATHS) and request.path not in self._facts:
+        if not _asks_for_facts(request) and request.path not in self._facts:
             self.requests.append(request)
             return self._next_reply(request)
         self.fact_requests.append(request)
@@ -180,6 +181,10 @@ class ScriptedServer:
     def _next_reply(self, request: ReceivedRequest) -> Reply:
         answer = self._answer or (self._script.pop(0) if self._script else _script_exhausted)
         return answer if isinstance(answer, Reply) else answer(request)
+
+
+def _asks_for_facts(request: ReceivedRequest) -> bool:
+    return request.path.endswith(_FACT_PATHS) or (request.method == "GET" and request.path.endswith(_FACT_LISTS))
 
 
 def _script_exhausted(request: ReceivedRequest) -> Reply:

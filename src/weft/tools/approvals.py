@@ -6,9 +6,10 @@ the digest it displayed ensures that the displayed call is the one that runs.
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Literal
 
 from weft.core.errors import WeftError
 from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
@@ -16,6 +17,9 @@ from weft.core.ids import new_id
 from weft.core.json import JsonObject
 from weft.core.messages import ToolCall
 from weft.tools.context import Emit
+
+NOBODY = "Nobody is there to answer. Decide by yourself, and say what you assumed."
+"""The answer to a question where nobody can be asked."""
 
 
 class NotPending(WeftError):
@@ -47,6 +51,8 @@ class PendingApprovals:
     def __init__(self) -> None:
         self._calls: dict[str, tuple[ApprovalRequested, asyncio.Future[Approval]]] = {}
         self._questions: dict[str, tuple[QuestionAsked, asyncio.Future[str]]] = {}
+        self._restored: dict[str, str] = {}  # approvals and questions of an earlier process, by call
+        self._decisions: dict[str, Approval] = {}  # decisions that an earlier process recorded, by call
 
     @property
     def open_approvals(self) -> list[ApprovalRequested]:
@@ -56,13 +62,40 @@ class PendingApprovals:
     def open_questions(self) -> list[QuestionAsked]:
         return [question for question, future in self._questions.values() if not future.done()]
 
-    async def approve(self, call: ToolCall, digest: str, summary: str, emit: Emit) -> Approval:
-        """Ask for a decision on a call and wait for it."""
-        request = ApprovalRequested(new_id("appr"), call.id, call.name, digest, summary)
-        future: asyncio.Future[Approval] = asyncio.get_running_loop().create_future()
-        self._calls[request.approval] = (request, future)
+    def restore_approval(self, request: ApprovalRequested) -> None:
+        """Let an approval wait on that an earlier process has requested. It keeps its id."""
+        self._calls[request.approval] = (request, asyncio.get_running_loop().create_future())
+        self._restored[request.call] = request.approval
+
+    def restore_decision(self, call: str, decision: Approval) -> None:
+        """Use a decision that an earlier process has recorded, when the call asks for it."""
+        self._decisions[call] = decision
+
+    def restore_question(self, question: QuestionAsked) -> None:
+        """Let a question wait on that an earlier process has asked. It keeps its id."""
+        self._questions[question.question] = (question, asyncio.get_running_loop().create_future())
+        self._restored[question.call] = question.question
+
+    def close_restored(self, call: str, decision: Literal["allowed", "denied"], emit: Emit) -> None:
+        """Resolve the restored approval of a call that did not ask for it: the rules have changed, or it never ran."""
+        self._decisions.pop(call, None)
+        approval = self._restored.get(call, "")
+        if approval in self._calls:
+            del self._calls[approval], self._restored[call]
+            emit(ApprovalResolved(approval, call, decision))
+
+    def forget_restored(self, calls: Iterable[str]) -> None:
+        """Drop the restored questions and decisions of calls that are over."""
+        for call in calls:
+            self._decisions.pop(call, None)
+            self._questions.pop(self._restored.pop(call, ""), None)
+
+    async def approve(self, call: ToolCall, digest: str, summary: str, emit: Emit, *, diff: str = "") -> Approval:
+        """Ask for a decision on a call and wait for it. `diff` is the change that it will make."""
+        if call.id in self._decisions:
+            return self._decisions.pop(call.id)
+        request, future = self._request(call, digest, summary, emit, diff)
         decision = Approval(False, "The exchange ended before a decision was made.")
-        emit(request)
         try:
             decision = await future
             return decision
@@ -79,6 +112,22 @@ class PendingApprovals:
                 )
             )
 
+    def _request(
+        self, call: ToolCall, digest: str, summary: str, emit: Emit, diff: str
+    ) -> tuple[ApprovalRequested, asyncio.Future[Approval]]:
+        """Return the approval of the call that waits since an earlier process, else request one."""
+        restored = self._restored.pop(call.id, "")
+        if restored in self._calls:
+            request, future = self._calls[restored]
+            if request.digest == digest:
+                return request, future
+            del self._calls[restored]
+            emit(ApprovalResolved(restored, call.id, "denied", "The call is not the one that was shown."))
+        request = ApprovalRequested(new_id("appr"), call.id, call.name, digest, summary, diff)
+        self._calls[request.approval] = opened = (request, asyncio.get_running_loop().create_future())
+        emit(request)
+        return opened
+
     def resolve(self, approval: str, decision: Approval, *, digest: str | None = None) -> None:
         """Resolve an approval. Raises NotPending if it is not pending or if the digest does not match."""
         request, future = self._calls.get(approval, (None, None))
@@ -90,10 +139,14 @@ class PendingApprovals:
 
     async def ask(self, call: ToolCall, text: str, suggestions: Sequence[str], emit: Emit) -> str:
         """Ask the user a question and wait for the answer."""
-        question = QuestionAsked(new_id("q"), call.id, text, list(suggestions))
-        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._questions[question.question] = (question, future)
-        emit(question)
+        restored = self._questions.get(self._restored.pop(call.id, ""))
+        if restored is not None and restored[0].text == text:
+            question, future = restored
+        else:
+            question = QuestionAsked(new_id("q"), call.id, text, list(suggestions))
+            future = asyncio.get_running_loop().create_future()
+            self._questions[question.question] = (question, future)
+            emit(question)
         try:
             answer = await future
         finally:

@@ -26,6 +26,7 @@ Suggestions = Annotated[list[str], msgspec.Meta(min_length=2, max_length=4)]
     effect="none",
     summary=lambda args: f"Ask: {str(args.get('question', ''))[:200]}",
     timeout=PATIENCE,
+    idempotent=True,
     sequential=True,
 )
 async def ask_user(question: str, suggestions: Suggestions, ctx: ToolContext) -> ToolOutput:

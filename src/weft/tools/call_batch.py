@@ -6,7 +6,7 @@ after cancellation.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -38,6 +38,7 @@ from weft.tools.results import (
     truncate_content,
 )
 from weft.tools.scheduling import Ticket
+from weft.tools.secrets import hide_in_content
 from weft.tools.summaries import call_summary, result_summary
 
 if TYPE_CHECKING:
@@ -107,11 +108,13 @@ class CallBatch:
         notes: Mapping[str, str] | None = None,
         host: CallHost | None = None,
         attempts: Mapping[str, int] | None = None,
+        waiting: Collection[str] = (),
     ) -> None:
         self._runtime = runtime
         self._emit = emit
         self._notes = notes or {}
         self._attempts = attempts or {}
+        self._waiting = waiting  # calls of an earlier process whose start is recorded, and which still wait
         self._host = host
         self._calls = [RunningCall(call) for call in calls]
         self._open = len(calls)
@@ -244,7 +247,12 @@ class CallBatch:
         )
         held = running.ticket.held if running.ticket is not None else []
         summary = call_summary(tool, planned.arguments)
-        self._emit(ToolExecuting(call.id, tool.name, self._attempts.get(call.id, 1), held, summary, tool.idempotent))
+        attempt = self._attempts.get(call.id, 1)
+        if call.id not in self._waiting:
+            self._emit(ToolExecuting(call.id, tool.name, attempt, held, summary, tool.idempotent))
+        elif tool.on_client:
+            self._on_client[call.id] = None
+            self._report_waiting()
         timeout = tool.timeout if tool.timeout is not None else runtime.timeout
         runtime.timer.start(running, timeout, partial(self._time_out, running))
 
@@ -304,6 +312,7 @@ class CallBatch:
         running.result = result
         self._runtime.timer.cancel(running)
         if running.context is not None:
+            running.context.flush_output()
             running.context.close()
         if running.ticket is not None:
             running.ticket.release()
@@ -319,7 +328,8 @@ class CallBatch:
 
     def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
         limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
-        content, whole = self._runtime.fit_content(output.content, limit)
+        is_secret = planned.tool.effect == "read" and self._runtime.hides_secrets(planned)
+        content, whole = self._runtime.fit_content(hide_in_content(output.content, is_secret=is_secret), limit)
         if planned.changed:
             content = _with_note(
                 content, f"(The user changed the arguments to {encode_text(planned.arguments)[:2000]}.)"
@@ -347,7 +357,8 @@ class CallBatch:
         return msgspec.structs.replace(result, content=content, truncated=True, whole=whole)
 
     def _failure(self, running: RunningCall, error: Exception) -> ToolResult:
-        text, cut = truncate_content(describe_exception(error, self._runtime.workspace.root), self._runtime.max_output)
+        text = describe_exception(error, self._runtime.workspace.root)
+        text, cut = truncate_content(hide_in_content(text, is_secret=False), self._runtime.max_output)
         status: ToolStatus = error.status if isinstance(error, ToolFault) else "error"
         if running.started and status in ("invalid_input", "unknown_tool"):
             status = "error"  # those statuses are for calls that never started

@@ -17,7 +17,7 @@ import msgspec
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.events import ClientToolRequested
 from weft.core.json import JsonObject, as_object, depth_of, encode
-from weft.core.media import picture_type
+from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import File, Image, ResultPart, Text, ToolCall, ToolDefinition
 from weft.tools.approvals import NotPending
 from weft.tools.context import Emit, ToolContext
@@ -202,10 +202,10 @@ def _read_part(given: Any) -> ResultPart:
         raise ConfigurationError("The data of a picture or file in a result is not base64.") from None
     if isinstance(part, File):
         return part
-    kind = picture_type(raw)
-    if kind is None:
-        raise ConfigurationError("A picture in a result has another format than PNG, JPEG, WebP or GIF.")
-    return Image(media_type=kind, data=part.data)
+    fault = describe_picture_fault(raw)
+    if fault is not None:
+        raise ConfigurationError(f"A picture in a result cannot be used: {fault}.")
+    return Image(media_type=picture_type(raw) or "", data=part.data)
 
 
 class PendingClientCalls:
@@ -240,17 +240,23 @@ class PendingClientCalls:
                 del self._expected[call]
                 self._finish(call, "it was not run")
 
+    def restore(self, request: ClientToolRequested) -> None:
+        """Let a call wait on that an earlier process has requested of a client."""
+        self._calls[request.id] = (request, asyncio.get_running_loop().create_future())
+
     async def request(self, call: ToolCall, arguments: JsonObject, seconds: float, emit: Emit) -> ToolOutput:
         """Publish a call for a client and wait for its result. Raises ToolFault if it is denied or none arrives."""
-        request = ClientToolRequested(call.id, call.name, arguments, seconds)
-        future: asyncio.Future[ToolOutput | ToolFault] = asyncio.get_running_loop().create_future()
+        is_restored = call.id in self._calls
+        if not is_restored:
+            self.restore(ClientToolRequested(call.id, call.name, arguments, seconds))
+        request, future = self._calls[call.id]
         early = self._expected.pop(call.id, None)
-        if early is not None:
+        if early is not None and not future.done():
             future.set_result(early)
-        self._calls[call.id] = (request, future)
         reason = "its exchange was cancelled"
         try:
-            emit(request)
+            if not is_restored:
+                emit(request)
             await asyncio.wait([future], timeout=seconds)
             if not future.done():
                 reason = f"its time limit of {seconds:g} s is over"

@@ -10,6 +10,7 @@ from weft.core.events import ToolOutputDelta
 from weft.core.messages import File, Image, ResultPart, Text, ToolCall
 from weft.core.payload import Payload
 from weft.tools.results import ToolFault, ToolOutput, join_output, plain_text, to_content
+from weft.tools.secrets import environment_mask
 from weft.tools.workspace.base import Workspace
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ _PIECE = 64 * 1024
 _MAX_PIECES = 8_000_000
 """Maximum characters of the pieces of a result."""
 
+Channel = Literal["stdout", "stderr", "progress"]
 Emit = Callable[[Payload], object]
 
 
@@ -65,6 +67,7 @@ class ToolContext:
         "_ask",
         "_closed",
         "_emit",
+        "_held",
         "_keep",
         "_loop",
         "_pieces",
@@ -95,6 +98,7 @@ class ToolContext:
         self._ask = ask
         self._loop = loop
         self._stopping = self._closed = False
+        self._held: dict[Channel, str] = {}
         self._pieces: list[ResultPart] = []
         self._room = _MAX_PIECES
         self.cached = False
@@ -139,9 +143,22 @@ class ToolContext:
         if not self._closed:
             self._emit(payload)
 
-    def output(self, text: str, channel: Literal["stdout", "stderr", "progress"] = "stdout") -> None:
-        """Publish output of the tool while it runs."""
-        text = plain_text(text)
+    def output(self, text: str, channel: Channel = "stdout") -> None:
+        """Publish output of the tool while it runs. What may be the beginning of a secret waits for the rest of it."""
+        mask = environment_mask()
+        text = mask.hide(self._held.pop(channel, "") + plain_text(text))
+        if held := mask.held_back(text):
+            self._held[channel] = text[-held:]
+            text = text[:-held]
+        self._publish_output(text, channel)
+
+    def flush_output(self) -> None:
+        """Publish output that was held back."""
+        held, self._held = self._held, {}
+        for channel, text in held.items():
+            self._publish_output(text, channel)
+
+    def _publish_output(self, text: str, channel: Channel) -> None:
         for start in range(0, len(text), _PIECE):
             self.emit(ToolOutputDelta(self.call.id, text[start : start + _PIECE], channel))
 

@@ -92,6 +92,8 @@ class Tool:
     idempotent: bool = False
     sequential: bool = False
     """Never runs concurrently with another call of the same message."""
+    identity: str = ""
+    """A digest of the tool if another can appear under its name. A permanent approval counts for one identity."""
     on_client: bool = False
     """A client runs it: the call waits for the result and needs no lock and no slot."""
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from difflib import get_close_matches
 from functools import partial
-from typing import Annotated, Any, TypeVar, cast, overload
+from typing import Annotated, Any, Protocol, TypeVar, cast, overload, runtime_checkable
 
 import msgspec
 
@@ -26,7 +26,7 @@ from weft.tools.context import ToolContext
 from weft.tools.declared_tools import declared_tool
 from weft.tools.definitions import Access, CallPreview, Effect, Tool
 from weft.tools.results import ToolOutput
-from weft.tools.type_schema import TypeSchema
+from weft.tools.type_schema import TypeSchema, slim_schema
 from weft.tools.workspace.base import Workspace
 
 _SECTION = re.compile(r"^(args|arguments|parameters|returns?|yields?|raises|examples?|notes?)\s*:\s*$", re.IGNORECASE)
@@ -167,7 +167,7 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
     fields, context = _parameters(function, parameter_texts, where)
     arguments = msgspec.defstruct(f"{tool_name}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
     shape = TypeSchema(arguments, where)
-    schema = {key: value for key, value in shape.schema.items() if key != "title"}
+    schema = slim_schema(shape.schema)
     names = tuple(field[0] for field in fields)
 
     def convert(given: JsonObject) -> JsonObject:
@@ -256,7 +256,19 @@ def _copy(value: Any) -> Any:
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
-ToolLike = Tool | Callable[..., Any] | Mapping[str, Any]
+
+@runtime_checkable
+class ToolSource(Protocol):
+    """Tools that change while an agent runs, such as those of MCP servers. `version` differs after each change."""
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+
+
+ToolLike = Tool | Callable[..., Any] | Mapping[str, Any] | ToolSource
 
 
 class Registry:
@@ -264,14 +276,36 @@ class Registry:
 
     def __init__(self, tools: Iterable[ToolLike] = ()) -> None:
         self._tools: dict[str, Tool] = {}
+        self._sources: list[tuple[ToolSource, int, dict[str, Tool]]] = []  # with the version and the tools of it
         for tool in tools:
-            self.add(tool)
+            if isinstance(tool, ToolSource):
+                self._sources.append((tool, -1, {}))
+            else:
+                self.add(tool)
+        self.refresh()
+
+    def refresh(self) -> bool:
+        """Read the sources that changed. Returns whether there was one. A name that is in use is left out."""
+        changed = False
+        for at, (source, version, before) in enumerate(self._sources):
+            if source.version == version:
+                continue
+            changed = True
+            now = source.version
+            offered = {tool.name: tool for tool in source.tools}
+            for name, tool in before.items():
+                if self._tools.get(name) is tool:
+                    del self._tools[name]
+            added = {name: tool for name, tool in offered.items() if name not in self._tools and _NAME.match(name)}
+            self._tools |= added
+            self._sources[at] = source, now, added
+        return changed
 
     def add(self, tool: ToolLike) -> Tool:
         if isinstance(tool, Mapping):
             tool = declared_tool(cast("Mapping[str, Any]", tool), in_thread)
         elif not isinstance(tool, Tool):
-            tool = tool_of(tool)
+            tool = tool_of(cast("Callable[..., Any]", tool))
         if tool.name in self._tools:
             raise ConfigurationError(f"There are two tools named {tool.name!r}; give one of them another name.")
         if not _NAME.match(tool.name):

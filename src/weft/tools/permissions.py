@@ -7,6 +7,10 @@ A rule is `allow`, `ask` or `deny`, a tool, and optionally a pattern for the sub
     ask fetch_url(url=*login*)    the value of one argument
 
 A matching deny rule always wins. Of the other matching rules the last one applies.
+
+Files that hold secrets, such as `.env` and private keys, are a subject of their own: `ask read(secrets)` applies in
+every mode but `auto`, whichever tool reads them, unless another `read(secrets)` rule says otherwise or a rule allows
+the very path.
 """
 
 import re
@@ -19,6 +23,7 @@ import msgspec
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode_text
 from weft.tools.definitions import Effect, Tool
+from weft.tools.secrets import is_secret_file, names_secret_file
 
 Verdict = Literal["allow", "ask", "deny"]
 Mode = Literal["read-only", "ask", "auto"]
@@ -27,6 +32,10 @@ MODES: tuple[Mode, ...] = ("read-only", "ask", "auto")
 Real = Callable[[str], str]
 """Resolves the links in a workspace path."""
 
+SECRETS = ("read", "secrets")
+"""The tool and the subject of a rule about files that hold secrets."""
+_NAMES_ONLY = frozenset({"list_files", "glob", "find_file"})
+"""Tools that read no contents."""
 _HARMLESS: frozenset[Effect] = frozenset({"none", "read"})
 _RULE = re.compile(r"\s*(allow|ask|deny)\s+([^\s(]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.DOTALL)
@@ -94,14 +103,34 @@ class Permissions:
     def decide(self, tool: Tool, arguments: JsonObject, real: Real | None = None) -> Decision:
         """Return the decision on a call. `real` resolves links; rules also match the resolved paths."""
         rules = [rule for rule in self.rules if rule.is_for(tool.name)] if self.rules else []
+        decision = None
         if rules:
-            subjects = subjects_of(tool, arguments)
-            if subjects is not None and real is not None:
-                subjects = [*subjects, *_behind_links(tool, arguments, real)]
-            decision = self._by_rules(rules, subjects, arguments)
-            if decision is not None:
-                return decision
-        return _BY_MODE[self.mode, tool.effect in _HARMLESS]
+            decision = self._by_rules(rules, _all_subjects(tool, arguments, real), arguments)
+        decision = decision or _BY_MODE[self.mode, tool.effect in _HARMLESS]
+        if decision.verdict != "allow" or not reads_secrets(tool, arguments, real):
+            return decision
+        return self._on_secrets([rule for rule in rules if rule.about is not None], tool, arguments, real)
+
+    def _on_secrets(
+        self, rules: list[PermissionRule], tool: Tool, arguments: JsonObject, real: Real | None
+    ) -> Decision:
+        """Decide on a call that is otherwise allowed and reads a file that holds secrets."""
+        named = self._by_rules(rules, _all_subjects(tool, arguments, real), arguments) if rules else None
+        if named is not None and named.verdict == "allow" and tool.effect == "read":
+            return named
+        rule = self._secrets_rule
+        verdict = rule.verdict if rule is not None else "allow" if self.mode == "auto" else "ask"
+        return Decision(verdict, f"The rule '{rule}' forbids it." if verdict == "deny" else "")
+
+    @property
+    def shows_secrets(self) -> bool:
+        """Whether the operator allows models to see the values in files that hold secrets."""
+        rule = self._secrets_rule
+        return rule is not None and rule.verdict == "allow"
+
+    @property
+    def _secrets_rule(self) -> PermissionRule | None:
+        return next((rule for rule in reversed(self.rules) if (rule.tool, rule.about) == SECRETS), None)
 
     def _by_rules(
         self, rules: list[PermissionRule], subjects: Sequence[str] | None, arguments: JsonObject
@@ -121,6 +150,20 @@ class Permissions:
 
     def _last(self, rules: list[PermissionRule], subject: str, arguments: JsonObject) -> Verdict | None:
         return next((rule.verdict for rule in reversed(rules) if rule.matches(subject, arguments)), None)
+
+
+def reads_secrets(tool: Tool, arguments: JsonObject, real: Real | None = None) -> bool:
+    """Whether a call reads a file that holds secrets, or runs a command that names one."""
+    if tool.effect not in ("read", "run") or tool.name in _NAMES_ONLY:
+        return False
+    subjects = _all_subjects(tool, arguments, real) or ()
+    return any(names_secret_file(each) if tool.effect == "run" else is_secret_file(each) for each in subjects)
+
+
+def _all_subjects(tool: Tool, arguments: JsonObject, real: Real | None) -> Sequence[str] | None:
+    """The subjects of a call, with the paths behind links."""
+    subjects = subjects_of(tool, arguments)
+    return subjects if subjects is None or real is None else [*subjects, *_behind_links(tool, arguments, real)]
 
 
 def subjects_of(tool: Tool, arguments: JsonObject) -> Sequence[str] | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.core.json import JsonObject, encode_text
-from weft.core.media import picture_header
+from weft.core.media import MAX_PIXELS, picture_header
 from weft.core.message_forms import tool_failure
 from weft.core.messages import File, Image, ResultPart, Text, ToolStatus
 
@@ -138,8 +138,6 @@ ROOM = 740_000
 TEXT_BYTES = 240 * 1024
 """Maximum encoded size of a result's text. A character takes up to four bytes, an escaped one six."""
 _LEAST = 64
-MAX_PIXELS = 40_000_000
-"""Maximum pixels of a picture that is decoded or shown."""
 
 
 def truncate_content(content: Parts, limit: int) -> tuple[Parts, bool]:

@@ -4,24 +4,28 @@ Each call gets exactly one result; an error is a result too. Calls of one messag
 resource run in call order. Results are returned in call order.
 """
 
+import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.core.envelope import Event
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
 from weft.tools.approvals import Approval, PendingApprovals, digest_of
 from weft.tools.call_batch import CallBatch, CallHost, PlannedCall
 from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT, PendingClientCalls, check_names, client_tool
 from weft.tools.context import Emit, SessionObjects, ToolContext
 from weft.tools.definitions import Tool
+from weft.tools.files.effects import describe_change
 from weft.tools.function_tools import Registry, ToolLike
-from weft.tools.permissions import Decision, Permissions
+from weft.tools.model_requests import AskModel
+from weft.tools.permissions import Decision, Permissions, reads_secrets
 from weft.tools.result_cache import ResultCache, WatchedWorkspace
 from weft.tools.results import Parts, ToolFault
 from weft.tools.scheduling import DeadlineTimer, Locks
+from weft.tools.secrets import HIDDEN
 from weft.tools.summaries import describe_call_in_full
 from weft.tools.whole_results import WholeResults, first_page, read_result
 from weft.tools.workspace.base import Workspace
@@ -88,6 +92,8 @@ class ToolRuntime:
         """Finds tools that are not in the registry but are hosted by the model's provider."""
         self.shared_middleware: Sequence[Middleware] = ()
         """Middleware that wraps the calls of subagents, outside their own middleware."""
+        self.ask_model: AskModel | None = None
+        """Asks the agent's model, apart from its conversation."""
         self.on_new_tool: Callable[[], object] | None = None
         """Called when a tool is added while an exchange runs."""
         self.whole_results = WholeResults()
@@ -115,13 +121,15 @@ class ToolRuntime:
         notes: Mapping[str, str] | None = None,
         host: CallHost | None = None,
         attempts: Mapping[str, int] | None = None,
+        waiting: Collection[str] = (),
     ) -> CallBatch:
         """Return the calls of one message, ready to run. `notes` maps call ids to text that precedes the result.
 
         With a host, a single call runs in the host's task. Otherwise each call gets its own task. `attempts` gives the
-        attempt number of repeated calls.
+        attempt number of repeated calls. `waiting` names calls of an earlier process that have started and still wait:
+        for a client, or for the answer to a question.
         """
-        return CallBatch(self, calls, emit, notes, host, attempts)
+        return CallBatch(self, calls, emit, notes, host, attempts, waiting)
 
     @property
     def client_tools(self) -> list[ToolDefinition]:
@@ -160,6 +168,8 @@ class ToolRuntime:
         arguments, problem = tool.validator.check(call.input)
         if problem is not None:
             return _invalid(problem)
+        if tool.effect == "write" and HIDDEN in encode_text(arguments):
+            return _invalid(f"it holds {HIDDEN}, which stands for a secret value; change other lines only")
         try:
             values = _values(tool, arguments)
         except ToolFault as fault:
@@ -169,6 +179,10 @@ class ToolRuntime:
     def decide(self, planned: PlannedCall) -> Decision:
         """Return the decision of the permission rules and mode on a call."""
         return self.permissions.decide(planned.tool, planned.arguments, self._real)
+
+    def hides_secrets(self, planned: PlannedCall) -> bool:
+        """Return whether a call reads a file whose values are hidden."""
+        return not self.permissions.shows_secrets and reads_secrets(planned.tool, planned.arguments, self._real)
 
     def _real(self, path: str) -> str:
         """Return the path with links resolved, for permission rules. The resolver enforces the boundary."""
@@ -187,10 +201,12 @@ class ToolRuntime:
         decision = self.decide(planned)
         if decision.verdict == "deny":
             raise ToolFault(f"This call is not permitted. {decision.reason}".strip(), status="denied")
-        digest = self._digest(planned)
+        digest = self.digest(planned)
         if decision.verdict == "allow" or digest in self.permissions.always:
             return planned
-        approval = await self.approvals.approve(planned.call, digest, describe_call_in_full(planned.arguments), emit)
+        diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace)
+        summary = describe_call_in_full(planned.arguments)
+        approval = await self.approvals.approve(planned.call, digest, summary, emit, diff=diff)
         if not approval.allowed:
             raise ToolFault(f"The user did not allow this call. {approval.reason}".strip(), status="denied")
         return self._as_approved(planned, approval)
@@ -206,11 +222,14 @@ class ToolRuntime:
                 raise ToolFault(f"The changed call is not permitted. {decision.reason}", status="denied")
             planned = replace(changed, call=planned.call, changed=True)
         if approval.always:
-            self.permissions.always.add(self._digest(planned))
+            self.permissions.always.add(self.digest(planned))
         return planned
 
-    def _digest(self, planned: PlannedCall) -> str:
-        return digest_of(planned.tool.name, planned.arguments, self.workspace.root)
+    def digest(self, planned: PlannedCall) -> str:
+        """Return the digest that an approval of the call is bound to."""
+        tool = planned.tool
+        name = f"{tool.name} {tool.identity}" if tool.identity else tool.name
+        return digest_of(name, planned.arguments, self.workspace.root)
 
     async def run(self, planned: PlannedCall, context: ToolContext) -> Any:
         """Run the tool through the middleware."""

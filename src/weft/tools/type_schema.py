@@ -5,7 +5,7 @@ from typing import Any, cast
 import msgspec
 
 from weft.core.errors import ConfigurationError
-from weft.core.json import JsonObject, as_object
+from weft.core.json import JsonObject, as_list, as_object
 
 
 class TypeSchema:
@@ -53,6 +53,32 @@ def _inline_node(node: Any, definitions: JsonObject, inside: tuple[str, ...], re
         return mapping
     target = as_object(_inline_node(definitions[name], definitions, (*inside, name), recursive))
     return target | {key: value for key, value in mapping.items() if key != "$ref"}
+
+
+_NULL = {"type": "null"}
+
+
+def slim_schema(schema: JsonObject) -> JsonObject:
+    """Return a schema of arguments without what a model need not read: titles, and null where it stands for absence.
+
+    An optional member that is null is dropped when arguments are checked.
+    """
+    return as_object(_slim_node(schema))
+
+
+def _slim_node(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_slim_node(item) for item in cast("list[Any]", node)]
+    if not isinstance(node, dict):
+        return node
+    mapping: JsonObject = {
+        key: value for key, value in cast(JsonObject, node).items() if key != "title" or isinstance(value, dict)
+    }
+    if "default" in mapping and mapping["default"] is None and isinstance(mapping.get("anyOf"), list):
+        choices = [choice for choice in as_list(mapping["anyOf"]) if choice != _NULL]
+        others = {key: value for key, value in mapping.items() if key not in ("anyOf", "default")}
+        mapping = as_object(choices[0]) | others if len(choices) == 1 else others | {"anyOf": choices}
+    return {key: value if key in ("default", "enum", "const") else _slim_node(value) for key, value in mapping.items()}
 
 
 def _foreign_schema(kind: type) -> JsonObject:

@@ -11,6 +11,7 @@ from weft.tools.schema_messages import Problem
 _MAX_PROBLEMS = 5
 _MAX_MESSAGE = 300
 _MAX_DEPTH = 100
+_NO_VALUE = ("", "null", "None", "undefined")
 
 
 class Validator:
@@ -76,11 +77,18 @@ def _repair(value: Any, schema: JsonObject, root: JsonObject, depth: int) -> Any
         return {
             key: _repair(member, as_object(properties.get(key)), root, depth + 1)
             for key, member in members.items()
-            if not (member is None and key not in required and "null" not in _types(as_object(properties.get(key))))
+            if key in required or not _is_absent(member, _types(as_object(properties.get(key))))
         }
     if isinstance(value, list) and "array" in kinds:
         return [_repair(item, as_object(schema.get("items")), root, depth + 1) for item in cast("list[Any]", value)]
     return cast(Any, value)
+
+
+def _is_absent(member: Any, kinds: set[str]) -> bool:
+    """Whether an optional member stands for nothing: null, or the word for it where no text is expected."""
+    if "null" in kinds:
+        return False
+    return member is None or (isinstance(member, str) and member in _NO_VALUE and bool(kinds) and "string" not in kinds)
 
 
 def _types(schema: JsonObject) -> set[str]:

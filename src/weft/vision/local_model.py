@@ -18,6 +18,16 @@ Mode = Literal["fidelity", "responsive"]  # which goal wins in a conflict
 
 MODES: dict[str, Mode] = {"vision": "fidelity", "vision-responsive": "responsive"}
 NAMES = tuple(f"{PROVIDER}/{name}" for name in MODES)
+STACK_NAMES = (
+    "html_css",
+    "html_tailwind",
+    "react_tailwind",
+    "vue_tailwind",
+    "bootstrap",
+    "ionic_tailwind",
+    "svg",
+)
+"""The stacks that it writes, as in `weft.vision.write.stacks`, which is not imported here."""
 _LABELS = dict(zip(NAMES, (LABEL, f"{LABEL}, responsive first"), strict=True))
 _PARTS = ("numpy", "PIL", "onnxruntime")
 _CARRIER = "weft_local"  # as in `weft.vision.see.models`, which is not imported here

@@ -1,183 +1,20 @@
-"""OpenAI Chat Completions, and the servers that imitate it.
+"""Reads streams of OpenAI Chat Completions, and of the servers that imitate it.
 
-Request: https://platform.openai.com/docs/api-reference/chat/create
-Stream:  https://platform.openai.com/docs/api-reference/chat-streaming
+https://platform.openai.com/docs/api-reference/chat-streaming
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import msgspec
 
 from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
-from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
-from weft.wires.audio import describe_unsent, encode_chat_audio, is_audio
+from weft.wires.chat_request import NAME, encode_call
 from weft.wires.decoder import Decoder, disjoint_usage, first_int
 from weft.wires.errors import error_from_object
-from weft.wires.history import History, native_echo, render, split_result
-from weft.wires.output_schema import openai_schema, strict_tool_schema
-from weft.wires.request import Quirks, TurnRequest, data_url, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.think_tags import ThinkTags
-from weft.wires.writer import OpenBlock, replayable_input
-
-NAME = "chat"
-
-_CONTENT_FIELDS = ("content", "tool_calls", "refusal")
-
-
-# --- request ------------------------------------------------------------------------------------------------------
-
-
-def request_path(model: str) -> str:  # noqa: ARG001
-    return "/chat/completions"
-
-
-def build_request(request: TurnRequest) -> JsonObject:
-    settings, quirks = request.settings, request.quirks
-    body = without_none(
-        model=request.model,
-        messages=_encode_messages(request),
-        stream=True,
-        stream_options={"include_usage": True} if quirks.usage_option else None,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        stop=settings.stop_sequences or None,
-        tools=[_encode_tool(tool, quirks) for tool in request.tools] or None,
-        tool_choice=_encode_tool_choice(settings.tool_choice) if request.tools else None,
-        parallel_tool_calls=settings.parallel_tool_calls if request.tools else None,
-        response_format=_encode_format(settings.output_schema, request.quirks) if settings.output_schema else None,
-    )
-    if settings.max_output_tokens is not None:
-        body[quirks.max_tokens_field] = settings.max_output_tokens
-    return body | _encode_reasoning(request)
-
-
-def _encode_messages(request: TurnRequest) -> list[JsonObject]:
-    history = History(NAME, request.provider, request.model, request.quirks.legal_id)
-
-    def write(message: Message, history: History, messages: list[JsonObject]) -> None:
-        if message.role == "tool":
-            messages += _encode_results(message, history, request.quirks)
-        elif message.role == "user":
-            messages.append({"role": "user", "content": _encode_user(message)})
-        else:
-            encoded = _encode_assistant(message, history, request)
-            if any(encoded.get(field) for field in _CONTENT_FIELDS):
-                messages.append(encoded)
-
-    messages = render(request.messages, history, write, cache=request.cache)
-    if not request.settings.system:
-        return messages
-    return [{"role": request.quirks.system_role, "content": request.settings.system}, *messages]
-
-
-def _encode_assistant(message: Message, history: History, request: TurnRequest) -> JsonObject:
-    native = native_echo(message, history)
-    if native is not None:
-        return _echo_native(cast(JsonObject, native), message, history, request.quirks)
-    calls = [_encode_call(call, history.ids[call.id]) for call in message.tool_calls]
-    encoded: JsonObject = {"role": "assistant", "content": message.text or (None if calls else "")}
-    return encoded | ({"tool_calls": calls} if calls else {})
-
-
-def _echo_native(native: JsonObject, message: Message, history: History, quirks: Quirks) -> JsonObject:
-    """The message as it was received. Only ids that would clash in this request change."""
-    echoed = dict(native)
-    if quirks.reasoning_echo == "none":
-        for field in ("reasoning", "reasoning_content", "reasoning_details"):
-            echoed.pop(field, None)
-    if calls := message.tool_calls:
-        own = cast("list[JsonObject]", native["tool_calls"])
-        echoed["tool_calls"] = [call | {"id": history.ids[ours.id]} for call, ours in zip(own, calls, strict=True)]
-    return echoed
-
-
-def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
-    function = {"name": legal_name(call.name), "arguments": encode_text(replayable_input(call))}
-    return {"id": wire_id, "type": "function", "function": function}
-
-
-def _encode_results(message: Message, history: History, quirks: Quirks) -> list[JsonObject]:
-    """One message a result. Images and files follow in a user message where the API accepts text only."""
-    answers: list[JsonObject] = []
-    attached: list[JsonObject] = []
-    for result in cast("list[ToolResult]", message.content):
-        text, media = split_result(result)
-        content: Any = text
-        if media and quirks.images_in_results:
-            content = [{"type": "text", "text": text}, *(_encode_part(part) for part in media)]
-        elif media:
-            attached.append({"type": "text", "text": f"Attached to the result of {result.name}:"})
-            attached += [_encode_part(part) for part in media]
-        answers.append({"role": "tool", "tool_call_id": history.ids[result.id], "content": content})
-    if attached:
-        answers.append({"role": "user", "content": attached})
-    return answers
-
-
-def _encode_user(message: Message) -> str | list[JsonObject]:
-    if all(isinstance(block, Text) for block in message.content):
-        return "\n\n".join(cast(Text, block).text for block in message.content)
-    return [_encode_part(block) for block in message.content]
-
-
-def _encode_part(block: Block) -> JsonObject:
-    match block:
-        case Image(url=str(url)):
-            return {"type": "image_url", "image_url": {"url": url}}
-        case Image(media_type=media_type, data=data):
-            return {"type": "image_url", "image_url": {"url": data_url(media_type, data or "")}}
-        case File() if is_audio(block):
-            return encode_chat_audio(block) or {"type": "text", "text": describe_unsent(block)}
-        case File(url=str(url), name=name):
-            return {"type": "text", "text": f"File {name or ''}: {url}"}
-        case File(media_type=media_type, data=data, name=name):
-            content = data_url(media_type, data or "")
-            return {"type": "file", "file": {"filename": name or "file", "file_data": content}}
-        case _:
-            return {"type": "text", "text": getattr(block, "text", "")}
-
-
-def _encode_tool(tool: ToolDefinition, quirks: Quirks) -> JsonObject:
-    function: JsonObject = {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-    if tool.strict and quirks.strict_tools and (strict := strict_tool_schema(tool.input_schema)) is not None:
-        function |= {"parameters": strict, "strict": True}
-    return {"type": "function", "function": function}
-
-
-def _encode_tool_choice(choice: str) -> str | JsonObject:
-    if choice in ("auto", "none", "required"):
-        return choice
-    return {"type": "function", "function": {"name": choice}}
-
-
-def _encode_format(schema: JsonObject, quirks: Quirks) -> JsonObject:
-    if quirks.typed_output == "json_object":
-        return {"type": "json_object"}
-    written, strict = openai_schema(schema)
-    return {"type": "json_schema", "json_schema": {"name": "output", "schema": written, "strict": strict}}
-
-
-def _encode_reasoning(request: TurnRequest) -> JsonObject:
-    reason = request.settings.reasoning
-    if reason is None:
-        return {}
-    effort = resolve_effort(reason)
-    match request.quirks.reasoning_request:
-        case "effort":
-            return {"reasoning_effort": effort} if effort else {}
-        case "object" if reason.budget is not None:
-            return {"reasoning": {"max_tokens": resolve_budget(reason)}}
-        case "object":
-            return {"reasoning": {"effort": effort}} if effort else {}
-        case "thinking":
-            return {"thinking": {"type": "disabled" if effort == "none" else "enabled"}}
-        case _:
-            return {}
-
-
-# --- stream -------------------------------------------------------------------------------------------------------
+from weft.wires.writer import OpenBlock
 
 
 class _Function(msgspec.Struct):
@@ -283,12 +120,13 @@ class ChatDecoder(Decoder):
             if type(content) is not str:
                 self._read_parts(content)
             elif self._tags is None:
-                self._add_text(content)
+                self._add_model_text(content)
             else:
                 self._add_tagged(self._tags.feed(content))
         if delta.refusal and isinstance(delta.refusal, str):
             self._add_refusal(delta.refusal)
         if delta.tool_calls:
+            self._end_text_calls()
             for call in delta.tool_calls:
                 self._read_call(call)
         if delta.function_call is not None:
@@ -352,7 +190,7 @@ class ChatDecoder(Decoder):
 
     def _add_tagged(self, pieces: list[tuple[Any, str]]) -> None:
         for kind, text in pieces:
-            (self._add_text if kind == "text" else self._add_thinking)(text)
+            (self._add_model_text if kind == "text" else self._add_thinking)(text)
 
     def _read_call(self, delta: _CallDelta) -> None:
         function = delta.function or _Function()
@@ -406,6 +244,7 @@ class ChatDecoder(Decoder):
     def _flush(self) -> None:
         if self._tags is not None:
             self._add_tagged(self._tags.close())
+        self._end_text_calls()
         if self.done and self.provider_stop_reason is None and self.quirks.finish_optional:
             self.provider_stop_reason = ""
 
@@ -421,7 +260,7 @@ class ChatDecoder(Decoder):
         if refusal:
             message["refusal"] = refusal
         if calls:
-            message["tool_calls"] = [_encode_call(call, call.wire_id or call.id) for call in calls]
+            message["tool_calls"] = [encode_call(call, call.wire_id or call.id) for call in calls]
         return message
 
 

@@ -2,6 +2,8 @@
 
 import re
 
+from weft.core.turn import ReasoningEffort
+
 _VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
 
 
@@ -13,6 +15,18 @@ def model_version(model: str) -> tuple[int, int]:
 def is_adaptive(model: str) -> bool:
     """Models from 4.6 on choose themselves how much to think."""
     return model_version(model) >= (4, 6)
+
+
+def refuses_sampling(model: str) -> bool:
+    """Models from 4.7 on refuse `temperature`, `top_p` and a budget for thinking."""
+    return model_version(model) >= (4, 7)
+
+
+def find_effort(effort: ReasoningEffort, model: str) -> str:
+    """Return the effort as the API names it; `xhigh` is known from 4.7 on."""
+    if effort == "minimal":
+        return "low"
+    return "high" if effort == "xhigh" and model_version(model) < (4, 7) else effort
 
 
 def default_max_tokens(model: str) -> int:

@@ -7,12 +7,23 @@ Vertex:  https://docs.anthropic.com/en/api/claude-on-vertex-ai
 from urllib.parse import quote
 
 from weft.core.json import JsonObject, loads
-from weft.wires import messages
+from weft.wires import messages_request
 from weft.wires.amazon_framing import AmazonChunkParser
 from weft.wires.errors import error_from_object
+from weft.wires.features import PASSED, WireFeatures
 from weft.wires.framing import StreamFraming
 from weft.wires.messages import MessagesDecoder
 from weft.wires.request import TurnRequest
+
+_OWN_MACHINES = ("file_ids", "file_upload", "batches", "service_tier", "web_search", "web_fetch", "code_execution")
+"""Features of Anthropic's own machines."""
+_HOSTED: WireFeatures = {name: place for name, place in messages_request.FEATURES.items() if name not in _OWN_MACHINES}
+BEDROCK_FEATURES: WireFeatures = {**_HOSTED, "token_count": "POST /model/…/count-tokens"}
+VERTEX_FEATURES: WireFeatures = {
+    **_HOSTED,
+    "token_count": "POST /models/count-tokens:rawPredict",
+    "web_search": PASSED,
+}
 
 
 def bedrock_path(model: str) -> str:
@@ -20,9 +31,9 @@ def bedrock_path(model: str) -> str:
 
 
 def build_bedrock_request(request: TurnRequest) -> JsonObject:
-    body = messages.build_request(request)
+    body = messages_request.build_request(request)
     kept = {name: value for name, value in body.items() if name not in ("model", "stream")}
-    return {"anthropic_version": "bedrock-2023-05-31"} | kept
+    return {"anthropic_version": "bedrock-2023-05-31"} | _encode_betas(request) | kept
 
 
 def vertex_path(model: str) -> str:
@@ -30,8 +41,14 @@ def vertex_path(model: str) -> str:
 
 
 def build_vertex_request(request: TurnRequest) -> JsonObject:
-    body = messages.build_request(request)
-    return {"anthropic_version": "vertex-2023-10-16"} | {name: body[name] for name in body if name != "model"}
+    body = messages_request.build_request(request)
+    kept = {name: body[name] for name in body if name != "model"}
+    return {"anthropic_version": "vertex-2023-10-16"} | _encode_betas(request) | kept
+
+
+def _encode_betas(request: TurnRequest) -> JsonObject:
+    betas = messages_request.find_betas(request)
+    return {"anthropic_beta": betas} if betas else {}
 
 
 class BedrockMessagesDecoder(MessagesDecoder):

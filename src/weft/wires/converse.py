@@ -12,18 +12,45 @@ from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_tex
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.amazon_framing import AmazonEventParser
-from weft.wires.audio import describe_unsent, is_audio
+from weft.wires.audio import describe_unsent, find_converse_format, is_audio
+from weft.wires.claude_models import find_effort, is_adaptive, refuses_sampling
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
+from weft.wires.features import WireFeatures
 from weft.wires.framing import StreamFraming
 from weft.wires.history import History, native_echo, render, result_parts
-from weft.wires.output_schema import anthropic_schema
+from weft.wires.output_schema import EMPTY_OBJECT, anthropic_schema
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
+from weft.wires.server_tools import ServerCall, ServerResult, parse_server_input
 from weft.wires.writer import OpenBlock, replayable_input
 
 NAME = "converse"
 
-_CACHE_POINT = {"cachePoint": {"type": "default"}}
+FEATURES: WireFeatures = {
+    "temperature": "inferenceConfig.temperature",
+    "top_p": "inferenceConfig.topP",
+    "max_output_tokens": "inferenceConfig.maxTokens",
+    "stop_sequences": "inferenceConfig.stopSequences",
+    "effort": "outputConfig.effort (Claude)",
+    "budget": "additionalModelRequestFields.thinking (Claude)",
+    "strict_output": "outputConfig.textFormat",
+    "strict_tools": "toolConfig.tools[].toolSpec.strict",
+    "tool_choice": "toolConfig.toolChoice",
+    "web_search": "toolConfig.tools[].systemTool (Nova)",
+    "code_execution": "toolConfig.tools[].systemTool (Nova)",
+    "cache_marks": "cachePoint",
+    "cache_ttl": "cachePoint.ttl",
+    "image_input": "image",
+    "pdf_input": "document",
+    "text_documents": "document",
+    "audio_input": "audio",
+    "token_count": "POST /model/…/count-tokens",
+    "service_tier": "serviceTier.type",
+    "metadata": "requestMetadata",
+}
+
+_SHOWN = frozenset(("text", "json"))
+_SYSTEM_TOOLS = {"web_search": "nova_grounding", "code_execution": "nova_code_interpreter"}
 _IMAGE_FORMATS = ("png", "jpeg", "gif", "webp")
 _DOCUMENT_FORMATS = {
     "application/pdf": "pdf",
@@ -49,23 +76,33 @@ def request_path(model: str) -> str:
 
 def build_request(request: TurnRequest) -> JsonObject:
     settings = request.settings
-    marks = settings.cache and any(name in request.model for name in _CACHED_MODELS)
     thinking = _encode_reasoning(request)
-    thinks = thinking is not None and thinking["thinking"]["type"] == "enabled"
+    thinks = thinking is not None and thinking["thinking"]["type"] != "disabled"
+    samples = not thinks and not ("claude" in request.model and refuses_sampling(request.model))
     config = without_none(
         maxTokens=settings.max_output_tokens,
-        temperature=None if thinks else settings.temperature,
-        topP=None if thinks else settings.top_p,
+        temperature=settings.temperature if samples else None,
+        topP=settings.top_p if samples else None,
         stopSequences=settings.stop_sequences or None,
     )
     return without_none(
         messages=_encode_messages(request),
-        system=[{"text": settings.system}, *([_CACHE_POINT] if marks else [])] if settings.system else None,
+        system=[{"text": settings.system}, *_cache_points(request)] if settings.system else None,
         inferenceConfig=config or None,
-        toolConfig=_encode_tools(request) if request.tools else None,
-        outputConfig=_encode_format(settings.output_schema) if settings.output_schema else None,
+        toolConfig=_encode_tools(request) if request.tools or settings.server_tools else None,
+        outputConfig=_encode_output(request, thinking) or None,
         additionalModelRequestFields=thinking,
+        serviceTier={"type": settings.service_tier} if settings.service_tier is not None else None,
+        requestMetadata=settings.metadata or None,
     )
+
+
+def _cache_points(request: TurnRequest) -> list[JsonObject]:
+    settings = request.settings
+    if not settings.cache or not any(name in request.model for name in _CACHED_MODELS):
+        return []
+    ttl = {"ttl": "1h"} if settings.cache_ttl in ("1h", "24h") else {}
+    return [{"cachePoint": {"type": "default"} | ttl}]
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
@@ -111,17 +148,25 @@ def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
 def _encode_part(block: Block, history: History) -> JsonObject:
     if not isinstance(block, ToolResult):
         return _encode_content(block)
-    content = [_encode_content(part) for part in result_parts(block)]
+    content = [_encode_result_part(part) for part in result_parts(block)]
     status = {"status": "error"} if block.is_error else {}
     return {"toolResult": {"toolUseId": history.ids[block.id], "content": content} | status}
+
+
+def _encode_result_part(part: Block) -> JsonObject:
+    """Encode a part of a result, which may hold no audio."""
+    return {"text": describe_unsent(part)} if isinstance(part, File) and is_audio(part) else _encode_content(part)
 
 
 def _encode_content(block: Block) -> JsonObject:
     match block:
         case Image(media_type=media_type, data=str(data)) if _subtype(media_type) in _IMAGE_FORMATS:
             return {"image": {"format": _subtype(media_type), "source": {"bytes": data}}}
-        case File() if is_audio(block):
-            return {"text": describe_unsent(block)}
+        case File(data=data) if is_audio(block):
+            form = find_converse_format(block)
+            if form is None or not data:
+                return {"text": describe_unsent(block)}
+            return {"audio": {"format": form, "source": {"bytes": data}}}
         case File(media_type=media_type, data=str(data), name=name) if media_type in _DOCUMENT_FORMATS:
             document = {"format": _DOCUMENT_FORMATS[media_type], "name": _document_name(name)}
             return {"document": document | {"source": {"bytes": data}}}
@@ -142,16 +187,30 @@ def _document_name(name: str | None) -> str:
 
 
 def _encode_tools(request: TurnRequest) -> JsonObject:
-    tools = [_encode_tool(tool) for tool in request.tools]
+    tools = [
+        {"systemTool": {"name": _SYSTEM_TOOLS[tool.name]} | tool.options} for tool in request.settings.server_tools
+    ]
+    tools += [_encode_tool(tool) for tool in request.tools]
+    if not request.tools:
+        return {"tools": tools}
     choice = request.settings.tool_choice
     kinds: dict[str, JsonObject] = {"required": {"any": {}}, "auto": {"auto": {}}, "none": {"auto": {}}}
     return {"tools": tools, "toolChoice": kinds.get(choice, {"tool": {"name": choice}})}
 
 
 def _encode_tool(tool: ToolDefinition) -> JsonObject:
-    schema: JsonObject = {"type": "object"} | tool.input_schema
+    strict = anthropic_schema(EMPTY_OBJECT | tool.input_schema) if tool.strict else None
+    schema: JsonObject = strict or {"type": "object"} | tool.input_schema
     spec = {"name": tool.name, "description": tool.description or tool.name, "inputSchema": {"json": schema}}
-    return {"toolSpec": spec}
+    return {"toolSpec": spec | ({"strict": True} if strict is not None else {})}
+
+
+def _encode_output(request: TurnRequest, thinking: JsonObject | None) -> JsonObject:
+    schema, reason = request.settings.output_schema, request.settings.reasoning
+    effort = resolve_effort(reason) if reason is not None else None
+    is_adaptive_thinking = thinking is not None and thinking["thinking"]["type"] == "adaptive"
+    level = {"effort": find_effort(effort, request.model)} if effort is not None and is_adaptive_thinking else {}
+    return level | (_encode_format(schema) if schema is not None else {})
 
 
 def _encode_format(schema: JsonObject) -> JsonObject:
@@ -167,6 +226,8 @@ def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
         return None
     if resolve_effort(reason) == "none":
         return {"thinking": {"type": "disabled"}}
+    if refuses_sampling(request.model) or (reason.budget is None and is_adaptive(request.model)):
+        return {"thinking": {"type": "adaptive"}}
     limit = request.settings.max_output_tokens
     budget = max(resolve_budget(reason) or _LEAST_BUDGET, _LEAST_BUDGET)
     if limit is not None and limit <= _LEAST_BUDGET:
@@ -204,6 +265,8 @@ class ConverseDecoder(Decoder):
     def _init_state(self) -> None:
         self._content: dict[int, JsonObject] = {}  # the blocks in the form of the API, by index
         self._calls: dict[int, OpenBlock] = {}
+        self._server_calls: dict[int, tuple[str, str, list[str]]] = {}
+        self._server_results: dict[int, tuple[str, str, list[str], bool]] = {}
 
     def _new_framing(self) -> StreamFraming:
         return AmazonEventParser()
@@ -227,14 +290,29 @@ class ConverseDecoder(Decoder):
                 self.done = self.provider_stop_reason is not None
             case "exception":
                 self._fail(error_from_object({"error": read.error}))
-            case "messageStart" | "contentBlockStop":
+            case "contentBlockStop":
+                self._report_server_tool(read.contentBlockIndex)
+            case "messageStart":
                 pass
             case _:
                 self._ignore(data)
 
     def _read_start(self, index: int, start: JsonObject) -> None:
         use = as_object(start.get("toolUse"))
-        if not use or use.get("type") == "server_tool_use":
+        outcome = as_object(start.get("toolResult"))
+        if use.get("type") == "server_tool_use":
+            self._server_calls[index] = (str(use.get("toolUseId") or ""), str(use.get("name") or ""), [])
+            return
+        if outcome:
+            failed = outcome.get("status") == "error"
+            self._server_results[index] = (
+                str(outcome.get("toolUseId") or ""),
+                str(outcome.get("type") or ""),
+                [],
+                failed,
+            )
+            return
+        if not use:
             return
         call = self._start_call(str(use.get("toolUseId") or ""), str(use.get("name") or ""))
         self._announce(call)
@@ -246,12 +324,25 @@ class ConverseDecoder(Decoder):
             self._add_text(text)
             block = self._content.setdefault(index, {"text": ""})
             block["text"] = block.get("text", "") + text
+        elif index in self._server_calls and "toolUse" in delta:
+            self._server_calls[index][2].append(str(as_object(delta["toolUse"]).get("input") or ""))
+        elif index in self._server_results and "toolResult" in delta:
+            self._server_results[index][2].extend(_result_texts(delta["toolResult"]))
         elif (call := self._calls.get(index)) is not None and "toolUse" in delta:
             self._add_arguments(call, str(as_object(delta["toolUse"]).get("input") or ""))
         elif "reasoningContent" in delta:
             self._read_reasoning(index, as_object(delta["reasoningContent"]))
         elif "citation" in delta:
             self._read_citation(as_object(delta["citation"]))
+
+    def _report_server_tool(self, index: int) -> None:
+        """Emit the call or the result of a tool that the provider runs, when its block ends."""
+        if index in self._server_calls:
+            call_id, name, pieces = self._server_calls.pop(index)
+            self._add_server_call(ServerCall(call_id, name, parse_server_input("".join(pieces))))
+        elif index in self._server_results:
+            call_id, name, texts, failed = self._server_results.pop(index)
+            self._add_server_result(ServerResult(call_id, name, "\n".join(texts), (), failed))
 
     def _read_reasoning(self, index: int, delta: JsonObject) -> None:
         block = self._content.setdefault(index, {"reasoningContent": {}})
@@ -283,6 +374,13 @@ class ConverseDecoder(Decoder):
             if block.get("text") != "":
                 content.append(block)
         return content
+
+
+def _result_texts(delta: Any) -> list[str]:
+    parts = as_objects(delta) if isinstance(delta, list) else [as_object(delta)]
+    return [
+        str(part["text"]) if "text" in part else encode_text(part["json"]) for part in parts if part.keys() & _SHOWN
+    ]
 
 
 def parse_usage(raw: JsonObject) -> Usage:

@@ -17,14 +17,18 @@ from weft.core.events import (
     MessageStart,
     MessageStop,
 )
-from weft.core.json import JsonObject, convert, loads
+from weft.core.json import JsonObject, convert, encode_text, loads
 from weft.core.messages import Block, Grounding, Message, Native, Reasoning, Text
 from weft.core.payload import Payload
-from weft.core.turn import EXECUTABLE, StopReason, Usage
+from weft.core.turn import EXECUTABLE, StopReason, TokenLogprob, Usage
 from weft.wires.errors import error_from_body
 from weft.wires.framing import SSEOrArrayParser, StreamFraming
+from weft.wires.logprobs import read_logprobs
 from weft.wires.request import NO_QUIRKS, Quirks
-from weft.wires.writer import MessageWriter
+from weft.wires.text_call_forms import Tools
+from weft.wires.text_calls import Part, TextCalls
+from weft.wires.text_edits import PARTS, WHOLE, FilePart, TextEdits, TextFiles
+from weft.wires.writer import MessageWriter, OpenBlock
 
 
 def disjoint_usage(
@@ -84,6 +88,8 @@ class Decoder(MessageWriter):
     response_id: str | None = None
     response_model: str | None = None
     error: ProviderError | None = None
+    unread_call: bool = False
+    """The text holds a call in a form that cannot be read."""
     ignored_count: int = 0
 
     _closing: bool = False
@@ -100,6 +106,9 @@ class Decoder(MessageWriter):
         max_output_tokens: int | None = None,
         quirks: Quirks = NO_QUIRKS,
         explain: Callable[[ProviderError], ProviderError] | None = None,
+        logprobs: bool = False,
+        tools: Tools | None = None,
+        text_files: TextFiles | None = None,
     ) -> None:
         super().__init__(message, used_ids)
         self.ignored: list[bytes] = []
@@ -111,6 +120,14 @@ class Decoder(MessageWriter):
         self._attempt = attempt
         self._max_output_tokens = max_output_tokens
         self._framing = self._new_framing()
+        self._text_calls = TextCalls(tools) if tools and quirks.text_calls else None
+        self._text_files = text_files
+        self._text_edits = TextEdits(text_files) if text_files is not None else None
+        self._file: OpenBlock | None = None  # that is being written as text
+        self.logprobs: list[TokenLogprob] = []
+        """The log-probabilities of the tokens, if they were requested."""
+        if logprobs:
+            self._read_event = self._read_with_logprobs
         self._init_state()
 
     # --- the interface ---------------------------------------------------------------------------------------
@@ -172,6 +189,11 @@ class Decoder(MessageWriter):
         """Read one event of the stream."""
         raise NotImplementedError
 
+    def _read_with_logprobs(self, data: bytes, event: str) -> None:
+        """Read one event, and the log-probabilities in it first."""
+        self.logprobs += read_logprobs(self.wire, data)
+        type(self)._read_event(self, data, event)
+
     def _build_native(self) -> Any:
         """The message in the form that the provider accepts back."""
         raise NotImplementedError
@@ -213,6 +235,60 @@ class Decoder(MessageWriter):
         except ValueError:
             self._ignore(data)
             return None
+
+    def _add_model_text(self, text: str) -> None:
+        """Add text in which calls or files may be written."""
+        if self._text_edits is not None:
+            self._add_file_parts(self._text_edits.feed(text))
+        elif self._text_calls is not None:
+            self._add_parts(self._text_calls.feed(text))
+        else:
+            self._add_text(text)
+
+    def _end_text_calls(self) -> None:
+        """Add the rest of the text: it ends, or the API reports a call and so parses calls itself."""
+        if self._text_calls is not None:
+            self._add_parts(self._text_calls.close())
+            self.unread_call = self.unread_call or self._text_calls.failed
+            self._text_calls = None
+        if self._text_edits is not None:
+            self._add_file_parts(self._text_edits.close())
+            self._text_edits = None
+            if self._file is not None and self._stop_reason(self.provider_stop_reason or "") in EXECUTABLE:
+                self._add_file_parts([FilePart("end", "")])  # the model finished without closing the block
+
+    def _add_file_parts(self, parts: list[str | FilePart]) -> None:
+        files = self._text_files
+        assert files is not None
+        for part in parts:
+            if isinstance(part, str):
+                self._add_text(part)
+            elif part.step == "begin":
+                self._file = self._begin_text_call(files.write_tool, WHOLE)
+                self._add_arguments(self._file, f'{{"path":{encode_text(part.text)},"content":"')
+            elif part.step == "edits":
+                block = self._begin_text_call(files.edit_tool, PARTS)
+                self._add_arguments(block, part.text)
+                self._close(block)
+            elif self._file is not None:
+                self._add_arguments(self._file, part.text if part.step == "grow" else '"}')
+                if part.step == "end":
+                    self._close(self._file)
+                    self._file = None
+
+    def _begin_text_call(self, name: str, form: str) -> OpenBlock:
+        block = self._start_call("", name)
+        block.form = form
+        return block
+
+    def _add_parts(self, parts: list[Part]) -> None:
+        for part in parts:
+            if isinstance(part, str):
+                self._add_text(part)
+                continue
+            block = self._begin_text_call(part.name, part.form)
+            self._add_arguments(block, encode_text(part.arguments))
+            self._close(block)
 
     def _ignore(self, data: bytes) -> None:
         self.ignored_count += 1

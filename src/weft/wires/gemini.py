@@ -1,181 +1,24 @@
-"""Gemini generateContent, streamed as server-sent events or as one JSON array.
+"""Reads streams of Gemini generateContent: server-sent events, or one JSON array.
 
-Request: https://ai.google.dev/api/generate-content
+Stream: https://ai.google.dev/api/generate-content
 Thought signatures: https://ai.google.dev/gemini-api/docs/thought-signatures
 """
 
-import re
 from typing import Any, ClassVar, cast
-from urllib.parse import quote
 
 import msgspec
 
 from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
-from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
-from weft.wires.history import History, native_echo, render, split_result
+from weft.wires.gemini_request import NAME
 from weft.wires.json_path import PathArguments
-from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
+from weft.wires.request import legal_name
+from weft.wires.server_tools import ServerCall, ServerResult, read_gemini_part, read_gemini_queries
 from weft.wires.writer import OpenBlock, replayable_input
-
-NAME = "gemini"
-
-_LEVELS = {"none": "minimal", "minimal": "minimal", "low": "low", "medium": "medium", "high": "high", "xhigh": "high"}
-_NO_SIGNATURE = "skip_thought_signature_validator"
-_GEMINI_3 = re.compile(r"gemini-(?:[3-9]|\d\d)")
-
-
-# --- request ------------------------------------------------------------------------------------------------------
-
-
-def request_path(model: str) -> str:
-    return f"/models/{quote(model, safe='/-._~@')}:streamGenerateContent?alt=sse"
-
-
-def build_request(request: TurnRequest) -> JsonObject:
-    settings = request.settings
-    return without_none(
-        contents=_encode_messages(request),
-        systemInstruction={"parts": [{"text": settings.system}]} if settings.system else None,
-        tools=[{"functionDeclarations": [_encode_tool(tool) for tool in request.tools]}] if request.tools else None,
-        toolConfig=_encode_tool_choice(settings.tool_choice) if request.tools else None,
-        generationConfig=without_none(
-            temperature=settings.temperature,
-            topP=settings.top_p,
-            maxOutputTokens=settings.max_output_tokens,
-            stopSequences=settings.stop_sequences or None,
-            thinkingConfig=_encode_reasoning(request),
-            responseMimeType="application/json" if settings.output_schema else None,
-            responseJsonSchema=settings.output_schema,
-        )
-        or None,
-    )
-
-
-def _encode_messages(request: TurnRequest) -> list[JsonObject]:
-    def write(message: Message, history: History, contents: list[JsonObject]) -> None:
-        if message.role == "assistant":
-            role, parts = "model", _encode_assistant(message, history, request)
-        elif message.role == "tool":
-            role, parts = "user", _encode_results(message, history, contents, request)
-        else:
-            role, parts = "user", [_encode_part(block) for block in message.content]
-        if parts and contents and contents[-1]["role"] == role:
-            contents[-1] = {"role": role, "parts": [*contents[-1]["parts"], *parts]}
-        elif parts:
-            contents.append({"role": role, "parts": parts})
-
-    return render(
-        request.messages,
-        History(NAME, request.provider, request.model),
-        write,
-        cache=request.cache,
-        user_first=True,
-    )
-
-
-def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:
-    native = native_echo(message, history)
-    if native is not None:
-        return _echo_native(cast("list[JsonObject]", native), message, history)
-    parts: list[JsonObject] = []
-    for block in message.content:
-        if isinstance(block, Text):
-            parts.append({"text": block.text})
-        elif isinstance(block, ToolCall):
-            call = {"functionCall": {"name": legal_name(block.name), "args": replayable_input(block)}}
-            parts.append(call | ({"thoughtSignature": _NO_SIGNATURE} if _GEMINI_3.search(request.model) else {}))
-    return parts
-
-
-def _echo_native(native: list[JsonObject], message: Message, history: History) -> list[JsonObject]:
-    """The parts as they were received, each with its signature. Only ids that would clash change."""
-    calls = iter(message.tool_calls)
-    parts: list[JsonObject] = []
-    for part in native:
-        function = as_object(part.get("functionCall"))
-        if function:
-            wire_id = history.ids[next(calls).id]
-            if function.get("id") and function["id"] != wire_id:
-                part = part | {"functionCall": function | {"id": wire_id}}
-        parts.append(part)
-    return parts
-
-
-def _encode_results(
-    message: Message, history: History, contents: list[JsonObject], request: TurnRequest
-) -> list[JsonObject]:
-    """One response a call. Images and files are put inside it from Gemini 3 on, and after it before that."""
-    given_ids = _call_ids(contents)
-    parts: list[JsonObject] = []
-    attached: list[JsonObject] = []
-    for result in cast("list[ToolResult]", message.content):
-        text, media = split_result(result)
-        response: JsonObject = {
-            "name": legal_name(result.name),
-            "response": {"error" if result.is_error else "output": text},
-        }
-        if history.ids[result.id] in given_ids:
-            response["id"] = history.ids[result.id]
-        shown = [_encode_part(part) for part in media]
-        if shown and _GEMINI_3.search(request.model):
-            response["parts"] = shown
-        elif shown:
-            attached += [{"text": f"Attached to the result of {result.name}:"}, *shown]
-        parts.append({"functionResponse": response})
-    return [*parts, *attached]
-
-
-def _call_ids(contents: list[JsonObject]) -> set[str]:
-    """The ids in the previous message: only a call that has an id is answered with one."""
-    parts = as_objects(contents[-1]["parts"]) if contents else []
-    return {as_object(part.get("functionCall")).get("id", "") for part in parts}
-
-
-def _encode_part(block: Block) -> JsonObject:
-    match block:
-        case Image(media_type=media_type, url=str(url)) | File(media_type=media_type, url=str(url)):
-            return {"fileData": {"mimeType": media_type, "fileUri": url}}
-        case Image(media_type=media_type, data=data) | File(media_type=media_type, data=data):
-            return {"inlineData": {"mimeType": media_type, "data": data or ""}}
-        case _:
-            return {"text": getattr(block, "text", "")}
-
-
-def _encode_tool(tool: ToolDefinition) -> JsonObject:
-    declaration: JsonObject = {"name": tool.name, "description": tool.description}
-    if tool.input_schema.get("properties"):
-        declaration["parametersJsonSchema"] = tool.input_schema
-    return declaration
-
-
-def _encode_tool_choice(choice: str) -> JsonObject:
-    modes = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
-    if choice in modes:
-        return {"functionCallingConfig": {"mode": modes[choice]}}
-    return {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [choice]}}
-
-
-def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
-    reason = request.settings.reasoning
-    if reason is None:
-        return None
-    config: JsonObject = {"includeThoughts": True} if reason.visible else {}
-    effort = resolve_effort(reason)
-    if _GEMINI_3.search(request.model) and reason.budget is None:
-        if effort is not None:
-            config["thinkingLevel"] = _LEVELS[effort]
-    elif (budget := resolve_budget(reason)) is not None:
-        config["thinkingBudget"] = budget
-        if budget == 0:
-            config.pop("includeThoughts", None)
-    return config or None
-
-
-# --- stream -------------------------------------------------------------------------------------------------------
 
 
 class _Content(msgspec.Struct):
@@ -220,6 +63,7 @@ class GeminiDecoder(Decoder):
         self._parts: list[JsonObject] = []
         self._texts: dict[int, list[str]] = {}  # pieces of the text of a part, by its place in _parts
         self._calls: dict[int, OpenBlock] = {}  # by place in _parts
+        self._queries: list[str] = []  # of searches, which each chunk may repeat
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
 
     def _read_event(self, data: bytes, event: str) -> None:
@@ -265,6 +109,13 @@ class GeminiDecoder(Decoder):
             return
         self._close_block()
         self._parts.append(part)
+        match read_gemini_part(part):
+            case ServerCall() as call:
+                self._add_server_call(call)
+            case ServerResult() as result:
+                self._add_server_result(result)
+            case None:
+                pass
         inline = as_object(part.get("inlineData"))
         if inline:
             self._add_image(str(inline.get("mimeType") or "image/png"), str(inline.get("data") or ""))
@@ -332,6 +183,10 @@ class GeminiDecoder(Decoder):
             self._replace_arguments(call, encode_text(arguments.value))
 
     def _read_sources(self, candidate: _Candidate) -> None:
+        queries = [query for query in read_gemini_queries(candidate.groundingMetadata) if query not in self._queries]
+        if queries:
+            self._queries += queries
+            self._add_server_call(ServerCall("", "web_search", {"queries": queries}))
         for chunk in as_objects(as_object(candidate.groundingMetadata).get("groundingChunks")):
             web = as_object(chunk.get("web") or chunk.get("retrievedContext"))
             if web:

@@ -1,215 +1,23 @@
-"""Anthropic Messages.
+"""Reads streams of Anthropic Messages.
 
-Request: https://docs.anthropic.com/en/api/messages
-Stream:  https://docs.anthropic.com/en/docs/build-with-claude/streaming
+https://docs.anthropic.com/en/docs/build-with-claude/streaming
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import msgspec
 
 from weft.core.errors import GarbledStream
-from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads, parse_strict
-from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads
+from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.audio import describe_unsent, is_audio
-from weft.wires.claude_models import default_max_tokens, is_adaptive
 from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
 from weft.wires.event_order import NO_INDEX, BlockOrder
-from weft.wires.history import History, native_echo, render, result_parts
-from weft.wires.output_schema import EMPTY_OBJECT, anthropic_schema
-from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
+from weft.wires.messages_request import CONTAINER, NAME, is_programmatic
+from weft.wires.request import legal_name
+from weft.wires.server_tools import ServerCall, parse_server_input, read_messages_result
 from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
-
-NAME = "messages"
-
-_CACHE = {"cache_control": {"type": "ephemeral"}}
-_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh"}
-_MIN_BUDGET = 1024
-_CONTAINER = "container"
-"""The type of the entry in a stored message that names the container of its programmatic calls."""
-
-
-# --- request ------------------------------------------------------------------------------------------------------
-
-
-def request_path(model: str) -> str:  # noqa: ARG001
-    return "/messages"
-
-
-def build_request(request: TurnRequest) -> JsonObject:
-    settings = request.settings
-    thinking = _encode_reasoning(request)
-    thinks = bool(thinking) and thinking["thinking"]["type"] != "disabled"
-    body = without_none(
-        model=request.model,
-        system=_encode_system(settings.system, settings.cache) if settings.system else None,
-        messages=_encode_messages(request),
-        max_tokens=settings.max_output_tokens or default_max_tokens(request.model),
-        stream=True,
-        temperature=None if thinks else settings.temperature,
-        top_p=None if thinks else settings.top_p,
-        stop_sequences=settings.stop_sequences or None,
-        tools=_encode_tools(request) or None,
-        tool_choice=_encode_tool_choice(request) if request.tools else None,
-        container=_find_container(request),
-    )
-    return body | thinking | _encode_format(request, thinking)
-
-
-def _encode_system(system: str, cache: bool) -> list[JsonObject]:
-    return [{"type": "text", "text": system} | (_CACHE if cache else {})]
-
-
-def _encode_messages(request: TurnRequest) -> list[JsonObject]:
-    def write(message: Message, history: History, messages: list[JsonObject]) -> None:
-        if message.role == "assistant":
-            role, content = "assistant", _encode_assistant(message, history)
-        else:
-            role, content = "user", [_encode_part(block, history) for block in message.content]
-        if content and messages and messages[-1]["role"] == role:  # results and the next question are one message
-            messages[-1] = {"role": role, "content": [*messages[-1]["content"], *content]}
-        elif content:
-            messages.append({"role": role, "content": content})
-
-    messages = render(
-        request.messages,
-        History(NAME, request.provider, request.model),
-        write,
-        cache=request.cache,
-        user_first=True,
-    )
-    if request.settings.cache and messages and messages[-1]["role"] == "user":
-        *rest, last = messages[-1]["content"]
-        messages[-1] = {"role": "user", "content": [*rest, last | _CACHE]}
-    return messages
-
-
-def _encode_assistant(message: Message, history: History) -> list[JsonObject]:
-    native = native_echo(message, history)
-    if native is not None:
-        return _echo_native(cast("list[JsonObject]", native), message, history)
-    content: list[JsonObject] = []
-    for block in message.content:
-        if isinstance(block, Text):
-            content.append({"type": "text", "text": block.text})
-        elif isinstance(block, ToolCall):
-            content.append(_encode_call(block, history.ids[block.id]))
-    return content
-
-
-def _echo_native(native: list[JsonObject], message: Message, history: History) -> list[JsonObject]:
-    """The blocks as they were received, thinking with its signature first. Only ids that would clash change."""
-    calls = iter(message.tool_calls)
-    return [
-        block | {"id": history.ids[next(calls).id]} if block.get("type") == "tool_use" else block
-        for block in native
-        if block.get("type") != _CONTAINER
-    ]
-
-
-def _find_container(request: TurnRequest) -> str | None:
-    """The container whose code waits for the results of its own calls. The API requires it with those results."""
-    last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
-    history = History(NAME, request.provider, request.model)
-    native = as_objects(native_echo(last, history)) if last is not None else []
-    return next((str(block["id"]) for block in native if block.get("type") == _CONTAINER), None)
-
-
-def _is_programmatic(block: JsonObject) -> bool:
-    """A call that the model's own code makes, in a container of the API."""
-    caller = as_object(block.get("caller")).get("type")
-    return block.get("type") == "tool_use" and caller not in (None, "direct")
-
-
-def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
-    return {"type": "tool_use", "id": wire_id, "name": legal_name(call.name), "input": replayable_input(call)}
-
-
-def _encode_part(block: Block, history: History) -> JsonObject:
-    return _encode_result(block, history) if isinstance(block, ToolResult) else encode_content(block)
-
-
-def encode_content(block: Block) -> JsonObject:
-    """A text, an image or a document as this API encodes it."""
-    match block:
-        case Image(url=str(url)):
-            return {"type": "image", "source": {"type": "url", "url": url}}
-        case Image(media_type=media_type, data=data):
-            return {"type": "image", "source": _base64(media_type, data)}
-        case File() if is_audio(block):
-            return {"type": "text", "text": describe_unsent(block)}
-        case File(url=str(url)):
-            return {"type": "document", "source": {"type": "url", "url": url}}
-        case File(media_type=media_type, data=data, name=name):
-            return without_none(type="document", source=_base64(media_type, data), title=name)
-        case _:
-            return {"type": "text", "text": getattr(block, "text", "")}
-
-
-def _encode_result(result: ToolResult, history: History) -> JsonObject:
-    parts = result_parts(result)
-    only_text = len(parts) == 1 and isinstance(parts[0], Text)
-    content = cast(Text, parts[0]).text if only_text else [_encode_part(part, history) for part in parts]
-    answer = {"type": "tool_result", "tool_use_id": history.ids[result.id], "content": content}
-    return answer | ({"is_error": True} if result.is_error else {})
-
-
-def _base64(media_type: str, data: str | None) -> JsonObject:
-    return {"type": "base64", "media_type": media_type, "data": data or ""}
-
-
-def _encode_tools(request: TurnRequest) -> list[JsonObject]:
-    tools = [_encode_tool(tool) for tool in request.tools]
-    if tools and request.settings.cache and not request.settings.system:
-        tools[-1] |= _CACHE
-    return tools
-
-
-def _encode_tool(tool: ToolDefinition) -> JsonObject:
-    strict = anthropic_schema(EMPTY_OBJECT | tool.input_schema) if tool.strict else None
-    schema: JsonObject = strict or {"type": "object"} | tool.input_schema
-    encoded = {"name": tool.name, "description": tool.description, "input_schema": schema}
-    return encoded | ({"strict": True} if strict is not None else {})
-
-
-def _encode_tool_choice(request: TurnRequest) -> JsonObject:
-    choice = request.settings.tool_choice
-    kinds = {"auto": "auto", "none": "none", "required": "any"}
-    result: JsonObject = {"type": kinds[choice]} if choice in kinds else {"type": "tool", "name": choice}
-    if request.settings.parallel_tool_calls is False and choice != "none":
-        result["disable_parallel_tool_use"] = True
-    return result
-
-
-def _encode_reasoning(request: TurnRequest) -> JsonObject:
-    reason = request.settings.reasoning
-    if reason is None:
-        return {}
-    if resolve_effort(reason) == "none":
-        return {"thinking": {"type": "disabled"}}
-    display = {"display": "summarized"} if reason.visible else {}
-    if reason.budget is None and is_adaptive(request.model):
-        return {"thinking": {"type": "adaptive"} | display}
-    limit = request.settings.max_output_tokens or default_max_tokens(request.model)
-    if limit <= _MIN_BUDGET:  # the budget must be below the limit, and the smallest budget is not
-        return {"thinking": {"type": "disabled"}}
-    budget = max(min(resolve_budget(reason) or _MIN_BUDGET, limit - 1), _MIN_BUDGET)
-    return {"thinking": {"type": "enabled", "budget_tokens": budget}}
-
-
-def _encode_format(request: TurnRequest, thinking: JsonObject) -> JsonObject:
-    config: JsonObject = {}
-    reason = request.settings.reasoning
-    if reason is not None and reason.effort and thinking.get("thinking", {}).get("type") == "adaptive":
-        config["effort"] = _EFFORTS[reason.effort]
-    if request.settings.output_schema is not None:
-        config["format"] = {"type": "json_schema", "schema": anthropic_schema(request.settings.output_schema)}
-    return {"output_config": config} if config else {}
-
-
-# --- stream -------------------------------------------------------------------------------------------------------
 
 
 class _Delta(msgspec.Struct):
@@ -332,7 +140,8 @@ class MessagesDecoder(Decoder):
             case "thinking" if isinstance(block.get("thinking"), str) and block["thinking"]:
                 self._append_piece(index, self._add_thinking(block["thinking"]))
             case _:
-                pass
+                if (result := read_messages_result(block)) is not None:
+                    self._add_server_result(result)
 
     def _read_delta(self, index: int, delta: _Delta) -> None:
         block = self._content[index]
@@ -376,12 +185,22 @@ class MessagesDecoder(Decoder):
         call = self._calls.get(index)
         if call is None:
             self._close_block()
+            self._report_server_call(index)
             return
         if not call.text.strip():
             given = self._content[index].get("input")
             self._add_arguments(call, encode_text(given) if given else "{}")
         if call.started:
             self._close(call)
+
+    def _report_server_call(self, index: int) -> None:
+        """Emit the call of a tool that the provider runs, once its arguments are complete."""
+        block = self._content.get(index, {})
+        if block.get("type") not in ("server_tool_use", "mcp_tool_use"):
+            return
+        written = "".join(self._pieces.get(index, ()))
+        given = parse_server_input(written) if written else block.get("input")
+        self._add_server_call(ServerCall(str(block.get("id") or ""), str(block.get("name") or ""), as_object(given)))
 
     def _read_citation(self, citation: Any) -> None:
         cited = as_object(citation)
@@ -406,11 +225,11 @@ class MessagesDecoder(Decoder):
             if written and block.get("type") in ("text", "thinking"):
                 block[block["type"]] = written
             elif written:
-                block["input"] = _parse_server_input(written)
+                block["input"] = parse_server_input(written)
             if not _is_unsendable(block):
                 content.append(block)
-        if any(_is_programmatic(block) for block in content) and self._container.get("id"):
-            content.append({"type": _CONTAINER, "id": self._container["id"]})
+        if any(is_programmatic(block) for block in content) and self._container.get("id"):
+            content.append({"type": CONTAINER, "id": self._container["id"]})
         return content
 
 
@@ -430,13 +249,6 @@ def parse_usage(raw: JsonObject) -> Usage:
 
 def _call_fields(call: ToolCall) -> JsonObject:
     return {"id": call.wire_id or call.id, "name": legal_name(call.name), "input": replayable_input(call)}
-
-
-def _parse_server_input(text: str) -> Any:
-    try:
-        return parse_strict(text)
-    except ValueError:
-        return {"INVALID_JSON": text}
 
 
 def _is_unsendable(block: JsonObject) -> bool:

@@ -12,13 +12,29 @@ from weft.core.json import JsonObject, encode_text
 from weft.core.messages import File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import StopReason, Usage
 from weft.wires.decoder import Decoder
+from weft.wires.documents import read_text_document
 from weft.wires.errors import error_from_object
+from weft.wires.features import WireFeatures
 from weft.wires.framing import JsonLinesParser, StreamFraming
 from weft.wires.history import History, native_echo, render, split_result
 from weft.wires.request import TurnRequest, legal_name, resolve_effort, without_none
 from weft.wires.writer import replayable_input
 
 NAME = "ollama"
+
+FEATURES: WireFeatures = {
+    "temperature": "options.temperature",
+    "top_p": "options.top_p",
+    "max_output_tokens": "options.num_predict",
+    "stop_sequences": "options.stop",
+    "seed": "options.seed",
+    "logprobs": "logprobs, top_logprobs",
+    "effort": "think",
+    "strict_output": "format",
+    "cache_ttl": "keep_alive",
+    "image_input": "images",
+    "text_documents": "content",
+}
 
 
 # --- request ------------------------------------------------------------------------------------------------------
@@ -37,12 +53,16 @@ def build_request(request: TurnRequest) -> JsonObject:
         tools=[_encode_tool(tool) for tool in request.tools] or None,
         think=_encode_reasoning(request),
         format=settings.output_schema,
+        logprobs=True if settings.top_logprobs is not None else None,
+        top_logprobs=settings.top_logprobs or None,
+        keep_alive=settings.cache_ttl,
         options=without_none(
             num_ctx=request.context_size,
             temperature=settings.temperature,
             top_p=settings.top_p,
             num_predict=settings.max_output_tokens,
             stop=settings.stop_sequences or None,
+            seed=settings.seed,
         )
         or None,
     )
@@ -86,11 +106,14 @@ def _encode_user(message: Message) -> JsonObject:
 
 
 def _attach_media(message: JsonObject, text: str, media: Sequence[Image | File]) -> JsonObject:
-    """Attach images, which the API accepts as data only; other media are mentioned in the text."""
+    """Attach images, which the API accepts as data only. A text file is a part of the text; others are mentioned."""
     images = [part.data for part in media if isinstance(part, Image) and part.data]
     for part in media:
-        if part.url or isinstance(part, File):
-            name = part.name if isinstance(part, File) else None
+        name = part.name if isinstance(part, File) else None
+        document = read_text_document(part) if isinstance(part, File) else None
+        if document is not None:
+            text += f"\n\nFile {name or ''}:\n{document}"
+        elif part.url or part.file_id or isinstance(part, File):
             text += f"\n\n[not shown: {part.media_type} {part.url or name or ''}]"
     return message | {"content": text} | ({"images": images} if images else {})
 
@@ -107,7 +130,7 @@ def _encode_reasoning(request: TurnRequest) -> bool | str | None:
         return None
     if "gpt-oss" not in request.model:
         return effort != "none"
-    return "high" if effort == "xhigh" else "low" if effort in ("none", "minimal") else effort
+    return "high" if effort in ("xhigh", "max") else "low" if effort in ("none", "minimal") else effort
 
 
 # --- stream -------------------------------------------------------------------------------------------------------
@@ -178,11 +201,16 @@ class OllamaDecoder(Decoder):
         if message.thinking:
             self._add_thinking(message.thinking)
         if message.content:
-            self._add_text(message.content)
+            self._add_model_text(message.content)
+        if message.tool_calls:
+            self._end_text_calls()
         for call in message.tool_calls or ():
             function = call.function or _Function()
             block = self._start_call(str(call.id or ""), function.name)
             self._add_arguments(block, encode_text(function.arguments or {}))
+
+    def _flush(self) -> None:
+        self._end_text_calls()
 
     def _build_native(self) -> JsonObject:
         text, thinking = (

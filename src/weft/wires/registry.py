@@ -7,11 +7,20 @@ import msgspec
 
 from weft.core.json import JsonObject
 from weft.core.messages import WireName
-from weft.wires import chat, cloud_messages, converse, gemini, messages, ollama, responses
+from weft.wires import (
+    chat_request,
+    cloud_messages,
+    converse,
+    gemini_request,
+    messages_request,
+    ollama,
+    responses_request,
+)
 from weft.wires.chat import ChatDecoder
 from weft.wires.cloud_messages import BedrockMessagesDecoder
 from weft.wires.converse import ConverseDecoder
 from weft.wires.decoder import Decoder
+from weft.wires.features import WireFeatures, keep_supported
 from weft.wires.gemini import GeminiDecoder
 from weft.wires.messages import MessagesDecoder
 from weft.wires.ollama import OllamaDecoder
@@ -19,17 +28,35 @@ from weft.wires.request import TurnRequest
 from weft.wires.responses import ResponsesDecoder
 
 
+def _no_headers(_: TurnRequest) -> dict[str, str]:
+    return {}
+
+
 class Wire(msgspec.Struct, frozen=True):
-    """The codec of one provider API: the path and body of a request, and the decoder of its response."""
+    """The codec of one provider API: the path, headers and body of a request, and the decoder of its response."""
 
     name: WireName
     request_path: Callable[[str], str]
     encode_request: Callable[[TurnRequest], JsonObject]
     decoder: type[Decoder]
+    features: WireFeatures
+    encode_headers: Callable[[TurnRequest], dict[str, str]] = _no_headers
 
     def build_request(self, request: TurnRequest) -> JsonObject:
         """Encode a request, with the extra parameters of its settings merged in."""
-        return merge_extra(self.encode_request(request), request.settings.extra)
+        return merge_extra(self.encode_request(self._supported(request)), request.settings.extra)
+
+    def build_headers(self, request: TurnRequest) -> dict[str, str]:
+        """Return the headers of a request beyond those of its endpoint, in lower case."""
+        own = {name.lower(): value for name, value in request.settings.extra_headers.items()}
+        headers = self.encode_headers(self._supported(request))
+        if "anthropic-beta" in headers and "anthropic-beta" in own:
+            own["anthropic-beta"] = f"{headers['anthropic-beta']},{own['anthropic-beta']}"
+        return headers | own
+
+    def _supported(self, request: TurnRequest) -> TurnRequest:
+        settings = keep_supported(request.settings, self.features)
+        return request if settings is request.settings else msgspec.structs.replace(request, settings=settings)
 
 
 def merge_extra(body: JsonObject, extra: JsonObject) -> JsonObject:
@@ -47,16 +74,33 @@ def merge_extra(body: JsonObject, extra: JsonObject) -> JsonObject:
 
 
 WIRES: dict[str, Wire] = {
-    "chat": Wire("chat", chat.request_path, chat.build_request, ChatDecoder),
-    "responses": Wire("responses", responses.request_path, responses.build_request, ResponsesDecoder),
-    "messages": Wire("messages", messages.request_path, messages.build_request, MessagesDecoder),
-    "gemini": Wire("gemini", gemini.request_path, gemini.build_request, GeminiDecoder),
-    "ollama": Wire("ollama", ollama.request_path, ollama.build_request, OllamaDecoder),
-    "converse": Wire("converse", converse.request_path, converse.build_request, ConverseDecoder),
-    "bedrock-messages": Wire(
-        *("bedrock-messages", cloud_messages.bedrock_path, cloud_messages.build_bedrock_request, BedrockMessagesDecoder)
-    ),
-    "vertex-messages": Wire(
-        *("vertex-messages", cloud_messages.vertex_path, cloud_messages.build_vertex_request, MessagesDecoder)
-    ),
+    wire.name: wire
+    for wire in (
+        Wire("chat", chat_request.request_path, chat_request.build_request, ChatDecoder, chat_request.FEATURES),
+        Wire(
+            *("responses", responses_request.request_path, responses_request.build_request, ResponsesDecoder),
+            responses_request.FEATURES,
+        ),
+        Wire(
+            *("messages", messages_request.request_path, messages_request.build_request, MessagesDecoder),
+            messages_request.FEATURES,
+            messages_request.build_headers,
+        ),
+        Wire(
+            *("gemini", gemini_request.request_path, gemini_request.build_request, GeminiDecoder),
+            gemini_request.FEATURES,
+        ),
+        Wire("ollama", ollama.request_path, ollama.build_request, OllamaDecoder, ollama.FEATURES),
+        Wire("converse", converse.request_path, converse.build_request, ConverseDecoder, converse.FEATURES),
+        Wire(
+            *("bedrock-messages", cloud_messages.bedrock_path, cloud_messages.build_bedrock_request),
+            BedrockMessagesDecoder,
+            cloud_messages.BEDROCK_FEATURES,
+        ),
+        Wire(
+            *("vertex-messages", cloud_messages.vertex_path, cloud_messages.build_vertex_request),
+            MessagesDecoder,
+            cloud_messages.VERTEX_FEATURES,
+        ),
+    )
 }

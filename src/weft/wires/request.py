@@ -35,6 +35,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     # requests
     system_role: Literal["system", "developer"] = "system"
     max_tokens_field: str = "max_tokens"
+    user_field: str = "user"
+    """The field that an id of the end user stands in."""
     usage_option: bool = True
     """Request usage with `stream_options`; a few servers refuse the field."""
     reasoning_request: Literal["effort", "object", "thinking", "none"] = "effort"
@@ -48,10 +50,16 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     typed_output: Literal["auto", "with_tools", "without_tools", "json_object", "prompt"] = "auto"
     """How a schema of the answer is requested: beside tools, only without tools, as plain JSON, in the instructions."""
 
+    context_size: int | None = None
+    """The context of its models in tokens, if the server does not report it. A longer conversation is shortened."""
+    upload_over: int | None = None
+    """Files are uploaded first if a request would hold more bytes of data than this; the server has a Files API."""
     context_cap: int = 16_384
     """Ollama: the largest context, in tokens, that is requested. A larger one needs more memory."""
 
     # responses
+    text_calls: bool = True
+    """Calls that a model writes as text are recognised: the server is not known to parse them all."""
     finish_optional: bool = False
     """The server is known to end with `[DONE]` and no finish reason."""
     think_tags: bool = False
@@ -73,6 +81,7 @@ _BUDGETS: dict[ReasoningEffort, int] = {
     "medium": 8192,
     "high": 24576,
     "xhigh": 32768,
+    "max": 63999,
 }
 
 
@@ -96,7 +105,7 @@ def resolve_effort(reason: Reason) -> ReasoningEffort | None:
     if reason.effort is not None or reason.budget is None:
         return reason.effort
     budget = reason.budget
-    return min(_BUDGETS, key=lambda effort: abs(_BUDGETS[effort] - budget))
+    return min((each for each in _BUDGETS if each != "max"), key=lambda effort: abs(_BUDGETS[effort] - budget))
 
 
 def resolve_budget(reason: Reason) -> int | None:

@@ -1,176 +1,26 @@
-"""OpenAI Responses.
+"""Reads streams of OpenAI Responses.
 
-Request: https://platform.openai.com/docs/api-reference/responses/create
-Stream:  https://platform.openai.com/docs/api-reference/responses-streaming
+https://platform.openai.com/docs/api-reference/responses-streaming
 """
 
-import re
 from typing import Any, ClassVar, cast
 
 import msgspec
 
 from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads
-from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
+from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.audio import describe_unsent, is_audio
 from weft.wires.decoder import Decoder, disjoint_usage
 from weft.wires.errors import error_from_object
 from weft.wires.event_order import EventNumbers
-from weft.wires.history import History, native_echo, render, result_parts
-from weft.wires.output_schema import openai_schema, strict_tool_schema
-from weft.wires.request import TurnRequest, data_url, legal_name, resolve_effort, without_none
+from weft.wires.request import legal_name
+from weft.wires.responses_request import NAME, encode_call
+from weft.wires.server_tools import read_responses_item
 from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
-
-NAME = "responses"
-
-_OPTIONAL_IDS = (None, "message", "reasoning", "function_call", "custom_tool_call")
-_REASONERS = re.compile(r"(?:^|/)(?:o\d|gpt-[5-9]|codex|grok-[4-9]|computer-use)")
-
-
-# --- request ------------------------------------------------------------------------------------------------------
-
-
-def request_path(model: str) -> str:  # noqa: ARG001
-    return "/responses"
-
-
-def build_request(request: TurnRequest) -> JsonObject:
-    settings = request.settings
-    keeps_reasoning = request.quirks.stateless and (
-        settings.reasoning is not None or _REASONERS.search(request.model) is not None
-    )
-    return without_none(
-        model=request.model,
-        instructions=settings.system or None,
-        input=_encode_messages(request),
-        stream=True,
-        store=False if request.quirks.stateless else None,
-        include=["reasoning.encrypted_content"] if keeps_reasoning else None,
-        max_output_tokens=settings.max_output_tokens,
-        temperature=settings.temperature,
-        top_p=settings.top_p,
-        reasoning=_encode_reasoning(request),
-        tools=[_encode_tool(tool) for tool in request.tools] or None,
-        tool_choice=_encode_tool_choice(settings.tool_choice) if request.tools else None,
-        parallel_tool_calls=settings.parallel_tool_calls if request.tools else None,
-        text=_encode_format(settings.output_schema) if settings.output_schema else None,
-    )
-
-
-def _encode_messages(request: TurnRequest) -> list[JsonObject]:
-    def write(message: Message, history: History, items: list[JsonObject]) -> None:
-        if message.role == "tool":
-            items += [_encode_result(cast(ToolResult, block), history, items) for block in message.content]
-        elif message.role == "user":
-            items.append({"role": "user", "content": [_encode_part(block) for block in message.content]})
-        else:
-            items += _encode_assistant(message, history, request)
-
-    return render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
-
-
-def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:
-    native = native_echo(message, history)
-    if native is not None:
-        return _echo_native(cast("list[JsonObject]", native), message, history, request)
-    items: list[JsonObject] = []
-    for block in message.content:
-        if isinstance(block, Text):
-            items.append({"role": "assistant", "content": [{"type": "output_text", "text": block.text}]})
-        elif isinstance(block, ToolCall):
-            items.append(_encode_call(block, history.ids[block.id]))
-    return items
-
-
-def _echo_native(
-    native: list[JsonObject], message: Message, history: History, request: TurnRequest
-) -> list[JsonObject]:
-    """The items as they were received, reasoning directly before the item that it belongs to.
-
-    Without stored responses, the API does not accept reasoning that is not encrypted. It is omitted, together with the
-    ids of the other items, which refer to it.
-    """
-    calls = iter(message.tool_calls)
-    items: list[JsonObject] = []
-    dropped = False
-    for item in native:
-        if item.get("type") == "reasoning" and request.quirks.stateless and not item.get("encrypted_content"):
-            dropped = True
-            continue
-        if item.get("type") in ("function_call", "custom_tool_call"):
-            item = item | {"call_id": history.ids[next(calls).id]}
-        items.append(item)
-    return [_without_id(item) for item in items] if dropped else items
-
-
-def _without_id(item: JsonObject) -> JsonObject:
-    """The item without its id, if the API accepts that: it requires the id of a server tool's call."""
-    if item.get("type") not in _OPTIONAL_IDS:
-        return item
-    return {name: value for name, value in item.items() if name != "id"}
-
-
-def _encode_call(call: ToolCall, wire_id: str) -> JsonObject:
-    call_fields = {"name": legal_name(call.name), "arguments": encode_text(replayable_input(call))}
-    return {"type": "function_call", "call_id": wire_id, **call_fields}
-
-
-def _encode_result(result: ToolResult, history: History, items: list[JsonObject]) -> JsonObject:
-    call_id = history.ids[result.id]
-    parts = result_parts(result)
-    only_text = len(parts) == 1 and isinstance(parts[0], Text)
-    output = cast(Text, parts[0]).text if only_text else [_encode_part(part) for part in parts]
-    called = next((item.get("type") for item in reversed(items) if item.get("call_id") == call_id), None)
-    kind = "custom_tool_call_output" if called == "custom_tool_call" else "function_call_output"
-    return {"type": kind, "call_id": call_id, "output": output}
-
-
-def _encode_part(block: Block) -> JsonObject:
-    match block:
-        case Image(url=str(url)):
-            return {"type": "input_image", "image_url": url}
-        case Image(media_type=media_type, data=data):
-            return {"type": "input_image", "image_url": data_url(media_type, data or "")}
-        case File() if is_audio(block):
-            return {"type": "input_text", "text": describe_unsent(block)}
-        case File(url=str(url)):
-            return {"type": "input_file", "file_url": url}
-        case File(media_type=media_type, data=data, name=name):
-            return {"type": "input_file", "filename": name or "file", "file_data": data_url(media_type, data or "")}
-        case _:
-            return {"type": "input_text", "text": getattr(block, "text", "")}
-
-
-def _encode_tool(tool: ToolDefinition) -> JsonObject:
-    strict = strict_tool_schema(tool.input_schema) if tool.strict else None
-    function = {"name": tool.name, "description": tool.description, "parameters": strict or tool.input_schema}
-    return {"type": "function", **function, "strict": strict is not None}
-
-
-def _encode_tool_choice(choice: str) -> str | JsonObject:
-    if choice in ("auto", "none", "required"):
-        return choice
-    return {"type": "function", "name": choice}
-
-
-def _encode_reasoning(request: TurnRequest) -> JsonObject | None:
-    reason = request.settings.reasoning
-    if reason is None:
-        return None
-    return without_none(effort=resolve_effort(reason), summary="auto" if reason.visible else None) or None
-
-
-def _encode_format(schema: JsonObject) -> JsonObject:
-    written, strict = openai_schema(schema)
-    return {"format": {"type": "json_schema", "name": "output", "schema": written, "strict": strict}}
-
 
 _DIFFERS = "The text that was streamed differs from the finished text; parts were lost or came twice. Try again."
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
-
-
-# --- stream -------------------------------------------------------------------------------------------------------
 
 
 class _Event(msgspec.Struct):
@@ -321,11 +171,18 @@ class ResponsesDecoder(Decoder):
                 for number, part in enumerate(as_objects(content.get("summary") or content.get("content"))):
                     if isinstance(part.get("text"), str) and part["text"]:
                         self._read_reasoning(item, key, _Event(delta=part["text"], summary_index=number))
-            case "image_generation_call" if isinstance(content.get("result"), str):
-                self._add_image(f"image/{content.get('output_format') or 'png'}", content["result"])
             case _:
-                pass
+                self._read_server_tool(content)
         self._close_block()
+
+    def _read_server_tool(self, content: JsonObject) -> None:
+        """Read a finished call of a tool that the provider ran."""
+        found = read_responses_item(content)
+        if found is not None:
+            self._add_server_call(found[0])
+            self._add_server_result(found[1])
+        if content.get("type") == "image_generation_call" and isinstance(content.get("result"), str):
+            self._add_image(f"image/{content.get('output_format') or 'png'}", content["result"])
 
     def _read_message_done(self, item: _Item) -> None:
         shown = "".join(item.pieces)
@@ -362,8 +219,13 @@ class ResponsesDecoder(Decoder):
 
     def _read_annotation(self, note: Any) -> None:
         note = as_object(note)
-        if note.get("type") == "url_citation":
-            self._add_source(str(note.get("title") or ""), note.get("url"))
+        match note.get("type"):
+            case "url_citation":
+                self._add_source(str(note.get("title") or ""), note.get("url"))
+            case "file_citation" | "container_file_citation" if note.get("filename"):
+                self._add_source(str(note["filename"]), None)
+            case _:
+                pass
 
     def _read_end(self, response: JsonObject) -> None:
         self.response_id = self.response_id or response.get("id")
@@ -400,7 +262,7 @@ class ResponsesDecoder(Decoder):
             if item.call is None:
                 items += [item.content] if item.content else []
             elif item.call.name == PARALLEL:
-                items += [_encode_call(call, call.id) for call in item.call.calls]
+                items += [encode_call(call, call.id) for call in item.call.calls]
             else:
                 items += [_merge_call(item.content, call) for call in item.call.calls]
         return items

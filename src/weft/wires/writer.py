@@ -21,7 +21,9 @@ from weft.core.ids import new_id
 from weft.core.json import JsonObject, as_list, as_object, encode_text, parse_strict
 from weft.core.messages import Image, InvalidCall, InvalidReason, Source, ToolCall
 from weft.core.payload import Payload
+from weft.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 from weft.core.turn import EXECUTABLE, StopReason
+from weft.wires.server_tools import MAX_TEXT, ServerCall, ServerResult
 
 _NOT_EXECUTABLE: dict[StopReason, tuple[InvalidReason, str]] = {
     "max_tokens": (
@@ -38,7 +40,9 @@ MAX_DELTA = 128 * 1024
 """Characters of one delta, each of which JSON may write as six bytes: a larger one becomes several."""
 
 
-def build_call(call_id: str, wire_id: str | None, name: str, text: str, stop: StopReason) -> ToolCall:
+def build_call(
+    call_id: str, wire_id: str | None, name: str, text: str, stop: StopReason, form: str | None = None
+) -> ToolCall:
     """Parse the arguments of a finished call. It has `invalid` set unless it may run."""
     value, problem = _parse_arguments(text)
     invalid: InvalidCall | None = None
@@ -49,7 +53,7 @@ def build_call(call_id: str, wire_id: str | None, name: str, text: str, stop: St
         invalid = InvalidCall("malformed", f"The arguments are not valid JSON: {problem}.", text)
     elif not name:
         invalid = InvalidCall("malformed", "The call names no tool.", text)
-    return ToolCall(id=call_id, wire_id=wire_id, name=name, input=value, invalid=invalid)
+    return ToolCall(id=call_id, wire_id=wire_id, name=name, input=value, invalid=invalid, form=form)
 
 
 def expand_parallel_calls(text: str) -> list[tuple[str, JsonObject]] | None:
@@ -96,7 +100,7 @@ BlockKind = Literal["text", "refusal", "thinking", "tool"]
 class OpenBlock:
     """A block of the message while it is being written."""
 
-    __slots__ = ("call_id", "calls", "closed", "half", "id", "index", "kind", "name", "parts", "wire_id")
+    __slots__ = ("call_id", "calls", "closed", "form", "half", "id", "index", "kind", "name", "parts", "wire_id")
 
     def __init__(self, kind: BlockKind) -> None:
         self.kind: BlockKind = kind
@@ -110,6 +114,7 @@ class OpenBlock:
         self.call_id = ""
         self.wire_id = ""
         self.name = ""
+        self.form: str | None = None
 
     @property
     def started(self) -> bool:
@@ -234,7 +239,20 @@ class MessageWriter:
 
     def _add_source(self, title: str, url: Any, quote: Any = None) -> None:
         url, quote = (value if isinstance(value, str) else None for value in (url, quote))
-        self._sources.setdefault((url or title, quote), Source(title or url or "", url, quote))
+        if (url or title, quote) in self._sources:
+            return
+        source = self._sources[url or title, quote] = Source(title or url or "", url, quote)
+        block = self._current.id if self._current is not None else ""
+        self._out.append(CitationAdded(self.id, block, source))
+
+    def _add_server_call(self, call: ServerCall) -> None:
+        self._close_block()
+        self._out.append(ServerToolCall(self.id, call.id, call.name, call.input))
+
+    def _add_server_result(self, result: ServerResult) -> None:
+        self._close_block()
+        text = result.text if len(result.text) <= MAX_TEXT else f"{result.text[:MAX_TEXT]}…"
+        self._out.append(ServerToolResult(self.id, result.id, result.name, text, list(result.sources), result.is_error))
 
     def _add_image(self, media_type: str, data: str) -> None:
         self._images.append(Image(media_type=media_type, data=data))
@@ -253,7 +271,7 @@ class MessageWriter:
             self._announce(block)
         self._close(block)
         wire_id = block.wire_id if block.wire_id and block.wire_id != block.call_id else None
-        return [build_call(block.call_id, wire_id, block.name, block.text, stop)]
+        return [build_call(block.call_id, wire_id, block.name, block.text, stop, block.form)]
 
     def _build_expanded_call(self, name: str, arguments: JsonObject, stop: StopReason) -> ToolCall:
         block = OpenBlock("tool")
@@ -278,7 +296,7 @@ class MessageWriter:
         block.id = f"{self.id}.{block.index}"
         self._started += 1
         if block.kind == "tool":
-            self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name))
+            self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name, block.form))
             if block.parts:  # they arrived before the name
                 self._out += [InputJsonDelta(block.index, block.id, piece) for piece in _split(block.text)]
         elif block.kind == "thinking":

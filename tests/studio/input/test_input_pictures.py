@@ -138,7 +138,9 @@ def test_nothing_of_the_original_is_passed_on() -> None:
 
 def test_a_large_picture_is_made_to_fit() -> None:
     found = read_picture(picture("PNG", (12_000, 1_500)))
-    assert (found.width, found.height) == (MAX_SIDE, 960)
+    assert (found.width, found.height) == (2_400, 300)  # no page is far wider than a screen
+    assert (tall := read_picture(picture("PNG", (200, 9_000)))).height == MAX_SIDE
+    assert tall.width == 171
     noise = Image.fromarray(numpy.random.default_rng(7).integers(0, 256, (1_000, 1_400, 3), numpy.uint8))
     out = io.BytesIO()
     noise.save(out, "PNG")

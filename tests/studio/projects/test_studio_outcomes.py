@@ -205,7 +205,9 @@ async def test_a_variant_is_retried_with_all_it_was_asked_with(tmp_path: Path) -
         assert asked[0].settings.system == asked[-1].settings.system
         made = await studio.studio.files(OWNER, project.id, VariantRef(second.id, 0))
         assert dict(made) == {"index.html": b"Old", "more.html": page("More").encode()}
-        assert len((await studio.studio.get(OWNER, project.id)).versions) == 2
+        assert second.id == first.id
+        assert second.variants[0].earlier == [first.variants[0].session]
+        assert len((await studio.studio.get(OWNER, project.id)).versions) == 1
         edited = await studio.studio.edit(OWNER, project.id, VariantRef(second.id, 0), {"index.html": b"Mine"})
         with pytest.raises(WeftError, match="so it cannot be retried"):
             await studio.studio.retry(OWNER, project.id, VariantRef(edited.id, 0))

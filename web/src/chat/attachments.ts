@@ -8,7 +8,7 @@ export interface Attachment {
   data: string;
 }
 
-const MOST = 20 * 1024 * 1024;
+const MOST = 32_000_000;
 let count = 0;
 
 /** Read what can be used; the others are named in `refused`. */
@@ -18,7 +18,7 @@ export async function readFiles(files: Iterable<File>): Promise<{ read: Attachme
   for (const file of files) {
     const kind = kindOf(file);
     if (kind === null) refused.push(`${file.name} is neither a picture, a film nor a page.`);
-    else if (file.size > MOST) refused.push(`${file.name} is larger than 20 MB.`);
+    else if (file.size > MOST) refused.push(`${file.name} is larger than 32 MB.`);
     else read.push({ id: `a${++count}`, kind, name: file.name, data: kind === "html" ? await file.text() : await dataUrl(file) });
   }
   return { read, refused };
@@ -27,7 +27,7 @@ export async function readFiles(files: Iterable<File>): Promise<{ read: Attachme
 function kindOf(file: File): Attachment["kind"] | null {
   if (/^image\/(png|jpeg|gif|webp|avif|heic|heif|bmp|tiff)$/.test(file.type)) return "image";
   if (file.type.startsWith("video/")) return "video";
-  if (file.type === "text/html" || /\.html?$/i.test(file.name)) return "html";
+  if (file.type === "text/html" || file.type === "image/svg+xml" || /\.(html?|svg)$/i.test(file.name)) return "html";
   return null;
 }
 

@@ -1,8 +1,9 @@
 /** A box to write in that takes pasted, dropped and picked files as well. */
 
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Button, IconButton } from "../parts/button";
 import { showToast } from "../parts/toasts";
+import { isTyping } from "../parts/typing";
 import { type Attachment, readFiles } from "./attachments";
 
 interface Props {
@@ -17,6 +18,8 @@ interface Props {
   accept?: string;
   tall?: boolean;
   autoFocus?: boolean;
+  /** Whether a pasted text is a file rather than words, and what it is called. */
+  asFile?(text: string): string | null;
   /** What stands under the text, beside the button for files. */
   children?: ReactNode;
   submit: ReactNode;
@@ -41,20 +44,59 @@ export function Box(props: Props) {
     if (read.length > 0) onAttachments([...attachments, ...read]);
   };
 
+  // Files may be dropped anywhere on the page, and pasted wherever nothing else is being written.
+  const add = useRef(addFiles);
+  add.current = addFiles;
+  useEffect(() => {
+    let depth = 0;
+    const isOurs = (event: DragEvent) => event.dataTransfer?.types.includes("Files") === true && document.querySelector("dialog[open]") === null;
+    const enter = (event: DragEvent) => {
+      if (!isOurs(event)) return;
+      depth += 1;
+      setOver(true);
+    };
+    const leave = (event: DragEvent) => {
+      if (!isOurs(event)) return;
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) setOver(false);
+    };
+    const move = (event: DragEvent) => {
+      if (isOurs(event)) event.preventDefault();
+    };
+    const drop = (event: DragEvent) => {
+      if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
+      event.preventDefault();
+      depth = 0;
+      setOver(false);
+      void add.current([...event.dataTransfer.files]);
+    };
+    const paste = (event: ClipboardEvent) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (files.length === 0 || event.defaultPrevented || isTyping(event.target)) return;
+      event.preventDefault();
+      void add.current(files);
+    };
+    document.addEventListener("dragenter", enter);
+    document.addEventListener("dragleave", leave);
+    document.addEventListener("dragover", move);
+    document.addEventListener("drop", drop);
+    document.addEventListener("paste", paste);
+    return () => {
+      document.removeEventListener("dragenter", enter);
+      document.removeEventListener("dragleave", leave);
+      document.removeEventListener("dragover", move);
+      document.removeEventListener("drop", drop);
+      document.removeEventListener("paste", paste);
+    };
+  }, []);
+
   return (
-    <div
-      className={`box ${over ? "over" : ""} ${props.tall ? "tall" : ""}`}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(false);
-        void addFiles([...event.dataTransfer.files]);
-      }}
-    >
+    <div className={`box ${over ? "over" : ""} ${props.tall ? "tall" : ""}`}>
+      {over && (
+        <div className="drop-shade" aria-hidden="true">
+          Drop it anywhere
+        </div>
+      )}
       {attachments.length > 0 && (
         <ul className="attachments" aria-label="Attached">
           {attachments.map((each) => (
@@ -80,9 +122,13 @@ export function Box(props: Props) {
         autoFocus={props.autoFocus}
         onChange={(event) => onText(event.target.value)}
         onPaste={(event) => {
-          if (event.clipboardData.files.length === 0) return;
+          const files = [...event.clipboardData.files];
+          const pasted = event.clipboardData.getData("text/plain");
+          const name = files.length === 0 ? (props.asFile?.(pasted) ?? null) : null;
+          if (name !== null) files.push(new File([pasted], name, { type: "text/html" }));
+          if (files.length === 0) return;
           event.preventDefault();
-          void addFiles([...event.clipboardData.files]);
+          void addFiles(files);
         }}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;

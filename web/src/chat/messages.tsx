@@ -5,7 +5,7 @@ import { totalOf } from "../log/usage";
 import { textOf } from "../log/content";
 import type { EndItem, NoticeItem, TextItem, ThinkingItem, UserItem } from "../log/item";
 import { Button, IconButton } from "../parts/button";
-import { duration, money, plain, tokens } from "../parts/format";
+import { duration, inPlainWords, money, plain, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { Picture } from "../parts/picture";
 import { Prose } from "../parts/prose";
@@ -130,6 +130,12 @@ export const Notice = memo(function Notice({ item }: { item: NoticeItem }) {
   );
 });
 
+/** The cost of an exchange. Nothing is shown for what is free. */
+function Cost({ usd }: { usd: number | null }) {
+  if (usd === null) return <span>cost unknown</span>;
+  return usd > 0 ? <span>{money(usd)}</span> : null;
+}
+
 const ENDED = { completed: "Done", cancelled: "Stopped", failed: "Failed", limit: "Limit reached" } as const;
 
 export const Ended = memo(function Ended({ item }: { item: EndItem }) {
@@ -146,8 +152,8 @@ export const Ended = memo(function Ended({ item }: { item: EndItem }) {
         {turns} {turns === 1 ? "turn" : "turns"}
       </span>
       {used !== null && used > 0 && <span>{tokens(used)} tokens</span>}
-      {cost_usd !== null && cost_usd !== undefined && cost_usd > 0 && <span>{money(cost_usd)}</span>}
-      {note && <span className="ended-note">{note}</span>}
+      <Cost usd={cost_usd ?? null} />
+      {note && <span className="ended-note">{inPlainWords(note)}</span>}
     </div>
   );
 });

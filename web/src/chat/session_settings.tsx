@@ -5,7 +5,7 @@ import { Button } from "../parts/button";
 import { Dialog } from "../parts/dialog";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
-import { models, sessions, type SessionView } from "../wire/api";
+import { models, type Permissions, sessions, type SessionView } from "../wire/api";
 
 export const MODES = [
   { value: "read-only", label: "Read only: changes nothing" },
@@ -55,7 +55,7 @@ export function SessionSettings({ view, onClose, onChanged }: Props) {
           </label>
           <label className="stack">
             <span>Permissions</span>
-            <select className="select" value={permissions} onChange={(event) => setPermissions(event.target.value)}>
+            <select className="select" value={permissions} onChange={(event) => setPermissions(event.target.value as Permissions)}>
               {MODES.map((mode) => (
                 <option key={mode.value} value={mode.value}>
                   {mode.label}

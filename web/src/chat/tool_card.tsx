@@ -154,12 +154,16 @@ export function signOf(item: ToolItem): [IconName | null, string] {
   }
 }
 
+const COUNTS = /(?:^|[ ,·]+)(?:new, )?(?:\d+ lines?|\+\d+ −\d+|[+]\d+ [-]\d+)$/;
+
 export function summaryOf(item: ToolItem): string {
   if (item.onClient) return item.summary ? `${WAITS_FOR_CLIENT} · ${item.summary}` : WAITS_FOR_CLIENT;
   if (item.phase === "failed" && item.status !== null && item.status !== "error") {
     return `${item.status.replace("_", " ")}${item.summary ? ` · ${item.summary}` : ""}`;
   }
-  return item.summary || item.writing || "";
+  const words = item.summary || item.writing || "";
+  // The lines that a call changed are counted once, beside it.
+  return item.changes.length > 0 ? words.replace(COUNTS, "").trim() : words;
 }
 
 function Changes({ item }: { item: ToolItem }) {

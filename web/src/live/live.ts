@@ -49,7 +49,7 @@ export class Live {
     return () => {
       const left = (this.users.get(session) ?? 1) - 1;
       this.users.set(session, left);
-      if (left === 0) this.socket.leave(session);
+      if (left === 0) this.socket.unfollow(session);
     };
   }
 

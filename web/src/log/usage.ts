@@ -1,6 +1,6 @@
 /** Tokens, in buckets that do not overlap. A bucket that is missing is unknown, which is not zero. */
 
-import type { Usage } from "./events.generated";
+import type { Usage } from "weft-client";
 
 export type { Usage };
 

@@ -34,6 +34,11 @@ export function ago(moment: number | string, now = Date.now()): string {
   return new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short", year: "numeric" });
 }
 
+/** A sentence of the server without the words that only its log needs. */
+export function inPlainWords(text: string): string {
+  return text.replace(/\bThe exchange\b/g, "It").replace(/\bthe exchange\b/g, "it").replace(/\bthe operator\b/g, "the person who runs the server");
+}
+
 /** Characters that hide or reorder text stand as their code: what is shown is what is there. */
 export function plain(text: string): string {
   return text.replace(

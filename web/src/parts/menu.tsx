@@ -41,7 +41,7 @@ export function Menu({ label, actions, icon = "more" }: { label: string; actions
   );
 }
 
-function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {
+export function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   event.preventDefault();
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role^="menuitem"]')];

@@ -1,7 +1,7 @@
 /** The page: who is it, where are they, and what is there. */
 
 import icon from "../icon.svg";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { SessionView } from "../chat/session_view";
 import { LiveContext } from "../live/hooks";
 import { Live } from "../live/live";
@@ -11,6 +11,9 @@ import { Start } from "../studio/start";
 import { logIn } from "../wire/login";
 import { BASE, whenSignedOut } from "../wire/rest";
 import { Socket } from "../wire/socket";
+import { AwayBanner } from "./away";
+import { MenuContext } from "./menu_context";
+import { Palette } from "./palette";
 import { type Route, useRoute } from "./route";
 import { SignIn } from "./sign_in";
 import { Sidebar } from "./sidebar";
@@ -55,31 +58,46 @@ function Signed() {
   const [live] = useState(() => (shared ??= connect()));
   const route = useRoute();
   const [menu, setMenu] = useState(false);
+  const openMenu = useCallback(() => setMenu(true), []);
+  useEffect(() => {
+    if (!menu) return undefined;
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key === "Escape") setMenu(false);
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, [menu]);
   useEffect(() => {
     document.title = TITLES[route.view];
-    live.socket.again();
+    live.socket.reconnect();
   }, [route.view, live]);
   return (
     <LiveContext value={live}>
       <a className="skip" href="#main" onClick={focusMain}>
         Skip to content
       </a>
-      <div className="app">
-        <Sidebar route={route} open={menu} onClose={() => setMenu(false)} />
+      <div className={`app ${route.view === "project" ? "railed" : ""}`}>
+        <Sidebar route={route} open={menu} rail={route.view === "project"} onOpen={() => setMenu(true)} onClose={() => setMenu(false)} />
         {menu && <div className="shade" onClick={() => setMenu(false)} />}
         <main id="main" tabIndex={-1} className="main">
-          <div className="top-bar only-small">
-            <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
-            <span className="row brand-name">
-              <img src={icon} width={20} height={20} alt="" />
-              Weft
-            </span>
-          </div>
-          <Suspense fallback={<div className="empty grow">Loading…</div>}>
-            <View route={route} />
-          </Suspense>
+          {route.view !== "project" && (
+            <div className="top-bar only-small">
+              <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
+              <span className="row brand-name">
+                <img src={icon} width={20} height={20} alt="" />
+                Weft
+              </span>
+            </div>
+          )}
+          <AwayBanner />
+          <MenuContext value={openMenu}>
+            <Suspense fallback={<div className="empty grow">Loading…</div>}>
+              <View route={route} />
+            </Suspense>
+          </MenuContext>
         </main>
       </div>
+      <Palette />
     </LiveContext>
   );
 }

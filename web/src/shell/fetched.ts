@@ -20,7 +20,12 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetc
     let current = true;
     fetch().then(
       (value) => current && setState({ key, value, error: null }),
-      (error: unknown) => current && setState({ key, value: null, error: asApiError(error) }),
+      (error: unknown) => {
+        if (!current) return;
+        const found = asApiError(error);
+        // What is shown stays while the server is away.
+        setState((now) => ({ key, value: found.status === 0 && now.key === key ? now.value : null, error: found }));
+      },
     );
     return () => {
       current = false;

@@ -2,17 +2,27 @@
 
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { forgetKept } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
-import { health, models, providers, tools, workspaces } from "../wire/api";
+import { labelOf } from "../studio/model_choice";
+import { health, models, providers, type ProviderView, tools, workspaces } from "../wire/api";
 import { logOut } from "../wire/login";
 import { type Fetched, useFetched } from "./fetched";
+import { ProviderRow } from "./provider_keys";
 import { useTheme } from "./theme";
 
 const KEYS = [
   ["Enter", "Send; with Shift a new line"],
-  ["Escape", "Stop the agent while the message box is in use"],
+  ["Ctrl+K", "All commands and projects"],
   ["/", "Go to the message box"],
-  ["Alt+1 … Alt+9", "Choose a variant"],
+  ["Escape", "Leave full screen, selecting or a menu; stop the agent while its message box is in use"],
+  ["1 … 9", "Choose a variant; with Alt also while writing"],
+  ["[ and ]", "Earlier and later version"],
+  ["U", "Undo the version that is shown"],
+  ["F", "Preview in full screen"],
+  ["Z", "Preview fitted or in full size"],
+  ["R", "Reload the preview"],
+  ["E", "Select and edit: arrow keys walk, Enter chooses"],
   ["Ctrl+S", "Save the edited files as a new version"],
 ] as const;
 
@@ -41,19 +51,12 @@ export function Settings() {
       </section>
       <section className="card stack" aria-labelledby="providers">
         <h2 id="providers">Providers</h2>
-        <p className="muted">Keys stay on the server, in its environment. The page never sees them.</p>
+        <p className="muted">A key that you set here is kept in the keyring of the server's machine. The page never sees it again.</p>
         <Known fetched={keys}>
           {(value) => (
             <ul className="plain-list">
-              {value.providers.map((provider) => (
-                <li key={provider.name} className="row">
-                  <span className="grow">{provider.name}</span>
-                  {provider.variables && <code className="faint hide-small">{provider.variables.join(", ")}</code>}
-                  <span className={`badge ${provider.key_set ? "ok" : ""}`}>
-                    {provider.key_set && <Icon name="check" size={12} />}
-                    {provider.variables?.length === 0 ? "No key needed" : provider.key_set ? "Key set" : "No key"}
-                  </span>
-                </li>
+              {sorted(value.providers).map((provider) => (
+                <ProviderRow key={provider.name} provider={provider} onChanged={keys.again} />
               ))}
             </ul>
           )}
@@ -66,7 +69,10 @@ export function Settings() {
             <ul className="plain-list">
               {value.models.map((model) => (
                 <li key={model.name} className="row">
-                  <span className="grow truncate">{model.label || model.name}</span>
+                  <span className="grow stack model-name">
+                    <span className="truncate">{model.label || labelOf([], model.name)}</span>
+                    <span className="faint model-id truncate">{model.name}</span>
+                  </span>
                   {model.name === value.default && <span className="badge accent">Default</span>}
                   {model.available === false && <span className="badge" title={model.reason}>Not available</span>}
                 </li>
@@ -126,11 +132,22 @@ export function Settings() {
           {state.value?.version ? `Weft ${state.value.version}` : "Weft"}
           {state.value?.sandbox ? ` · commands run in: ${state.value.sandbox}` : ""}
         </span>
-        <Button onClick={() => void logOut()}>Sign out</Button>
+        <Button onClick={() => {
+            forgetKept();
+            void logOut();
+          }}>Sign out</Button>
       </section>
     </div>
   );
 }
+
+/** Those that can be used first, then those of this machine, then the rest. */
+function sorted(listed: readonly ProviderView[]): ProviderView[] {
+  const rank = (each: ProviderView) => (each.is_local ? (each.is_running ? 0 : 2) : each.key_set ? 0 : KNOWN.includes(each.name) ? 1 : 3);
+  return [...listed].sort((a, b) => rank(a) - rank(b));
+}
+
+const KNOWN = ["anthropic", "openai", "gemini", "openrouter"];
 
 function Known<T>({ fetched, children }: { fetched: Fetched<T>; children(value: T): React.ReactNode }) {
   if (fetched.error !== null) return <p className="note error">{fetched.error.message}</p>;

@@ -21,10 +21,20 @@ interface Entry {
   busy: boolean;
 }
 
-export function Sidebar({ route, open, onClose }: { route: Route; open: boolean; onClose(): void }) {
+interface Props {
+  route: Route;
+  open: boolean;
+  /** Folded to a strip of buttons until it is opened. */
+  rail: boolean;
+  onOpen(): void;
+  onClose(): void;
+}
+
+export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
   const [search, setSearch] = useState("");
   const { entries, again } = useEntries(search, route);
   const current = "id" in route ? route.id : "";
+  if (rail && !open) return <Rail onOpen={onOpen} />;
   return (
     <nav className={`sidebar ${open ? "open" : ""}`} aria-label="Main">
       <div className="row brand">
@@ -34,7 +44,7 @@ export function Sidebar({ route, open, onClose }: { route: Route; open: boolean;
         </a>
         <span className="grow" />
         <ThemeButton />
-        <IconButton icon="close" label="Close menu" className="only-small" onClick={onClose} />
+        <IconButton icon="close" label="Close menu" className={rail ? "" : "only-small"} onClick={onClose} />
       </div>
       <a className="button primary" href={address()} onClick={onClose}>
         <Icon name="plus" />
@@ -66,6 +76,31 @@ export function Sidebar({ route, open, onClose }: { route: Route; open: boolean;
           <Icon name="gear" />
           Settings
         </a>
+      </div>
+    </nav>
+  );
+}
+
+/** The same in a narrow strip, for views that need the room. */
+function Rail({ onOpen }: { onOpen(): void }) {
+  const state = useConnection();
+  return (
+    <nav className="sidebar rail" aria-label="Main">
+      <a href={address()} className="brand-name" aria-label="Weft: start" title="Start">
+        <img src={icon} width={24} height={24} alt="" />
+      </a>
+      <IconButton icon="menu" label="Projects and sessions" aria-expanded={false} onClick={onOpen} />
+      <a className="button icon quiet" href={address()} aria-label="New" title="New">
+        <Icon name="plus" />
+      </a>
+      <span className="grow" />
+      <ThemeButton />
+      <a className="button icon quiet" href={address("settings")} aria-label="Settings" title="Settings">
+        <Icon name="gear" />
+      </a>
+      <div className={`connection ${state}`} role="status" data-testid="connection" title={STATES[state]}>
+        <span className="dot" aria-hidden="true" />
+        <span className="unseen">{STATES[state]}</span>
       </div>
     </nav>
   );
@@ -169,7 +204,7 @@ function ConnectionState() {
       <span className="dot" aria-hidden="true" />
       <span className="grow">{STATES[state]}</span>
       {state === "lost" && (
-        <Button small look="quiet" onClick={() => socket.again()}>
+        <Button small look="quiet" onClick={() => socket.reconnect()}>
           Try now
         </Button>
       )}

@@ -1,4 +1,4 @@
-/** Dark, light, or as the system has it. The only thing the page keeps in the browser. */
+/** Dark, light, or as the system has it. */
 
 import { useEffect, useState } from "react";
 

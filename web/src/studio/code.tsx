@@ -1,89 +1,114 @@
 /** The files of a variant: a tree, an editor that saves a new version, and the difference to any other version. */
 
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
 import { useFollowed } from "../live/hooks";
 import { Button } from "../parts/button";
-import { showFailure } from "../parts/toasts";
+import { useKeptValue } from "../parts/kept";
+import { showFailure, showToast } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
 import { type Base, projects, type ProjectView, type VariantView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
+import { isRunning } from "./variant_card";
 
 interface Props {
   project: ProjectView;
   base: Base;
   variant: VariantView;
+  away: boolean;
   onSave(files: Record<string, string>): Promise<void>;
 }
 
-export function Code({ project, base, variant, onSave }: Props) {
-  const running = variant.status === "running" || variant.status === "queued";
+type Edits = Record<string, string>;
+const NONE: Edits = {};
+
+export function Code({ project, base, variant, away, onSave }: Props) {
+  const running = isRunning(variant);
   const followed = useFollowed(running ? variant.session : null);
   const place = `${base.version}.${base.variant}`;
-  const listed = useFetched(running ? null : place, () => projects.files(project.id, base));
+  const listed = useFetched(running ? null : `${variant.session} files`, () => projects.files(project.id, base));
   const [chosen, setChosen] = useState<string | null>(null);
-  const [edits, setEdits] = useState<ReadonlyMap<string, string>>(new Map());
+  const [edits, setEdits] = useKeptValue<Edits>(`edits:${project.id}:${place}`, NONE);
   const [against, setAgainst] = useState("");
   const drafts = followed?.conversation.transcript.drafts.files;
   const names = running ? [...(drafts?.keys() ?? [])].join("\n") : (listed.value?.files.map((file) => file.path).join("\n") ?? "");
   const paths = useMemo(() => names.split("\n").filter(Boolean), [names]);
-  const path = chosen ?? variant.entry ?? paths.find((each) => each.endsWith("index.html")) ?? paths[0] ?? null;
-  const stored = useFetched(running || path === null || !paths.includes(path) ? null : `${place}/${path}`, () =>
-    textAt(projects.file(project.id, base, path ?? "")),
-  );
-  useEffect(() => setEdits(new Map()), [place]);
-  const text = running ? (drafts?.get(path ?? "")?.text ?? "") : (stored.value ?? "");
-  const shown = edits.get(path ?? "") ?? text;
+  const found = chosen !== null && paths.includes(chosen) ? chosen : null;
+  const path = found ?? (paths.includes(variant.entry ?? "") ? variant.entry : null) ?? paths.find((each) => each.endsWith("index.html")) ?? paths[0] ?? null;
+  const stored = useFetched(running || path === null ? null : `${variant.session}/${path}`, () => textAt(projects.file(project.id, base, path ?? "")));
+  const text = running ? (drafts?.get(path ?? "")?.text ?? "") : stored.value;
+  // The text of the file stays while the next state of it is loaded: an empty moment would be seen as a flash.
+  const last = useRef<{ path: string | null; text: string }>({ path: null, text: "" });
+  if (text !== null) last.current = { path, text };
+  const shown = edits[path ?? ""] ?? text ?? (last.current.path === path && path !== null ? last.current.text : null);
+  const count = Object.keys(edits).length;
+  const latest = useRef(edits);
+  latest.current = edits;
   const save = () => {
-    onSave(Object.fromEntries(edits)).catch(showFailure);
+    const files = latest.current;
+    if (Object.keys(files).length === 0 || away) return;
+    onSave(files)
+      .then(() => setEdits(NONE))
+      .catch(showFailure);
   };
+  const change = (next: string) => {
+    if (path === null) return;
+    const { [path]: _, ...others } = latest.current;
+    const changed = next === text ? others : { ...others, [path]: next };
+    latest.current = changed;
+    setEdits(changed);
+  };
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      event.preventDefault();
+      save();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  });
+  const copy = () => void navigator.clipboard.writeText(shown ?? "").then(() => showToast("Copied."), () => showToast("The browser does not allow copying.", "error"));
   return (
     <div className="code-view">
       <div className="code-side">
-        <Tree label="Files" paths={paths} chosen={path} onChoose={setChosen} note={(each) => (edits.has(each) ? "edited" : "")} />
-        {paths.length === 0 && <p className="empty">{running ? "Nothing is written yet." : "No files."}</p>}
+        <Tree label="Files" paths={paths} chosen={path} onChoose={setChosen} note={(each) => (each in edits ? "edited" : "")} />
+        {paths.length === 0 && <p className="empty">{running ? "Nothing is written yet." : listed.value === null ? "" : "No files."}</p>}
       </div>
       <div className="code-main">
         <div className="panel-bar row wrap">
           <span className="mono grow truncate">{path}</span>
           <Versions project={project} place={place} value={against} onChange={setAgainst} />
+          {path !== null && (
+            <Button small icon="copy" disabled={shown === null} onClick={copy}>
+              Copy
+            </Button>
+          )}
           {path !== null && !running && (
             <Button small icon="download" onClick={() => download(projects.file(project.id, base, path), path.split("/").at(-1))}>
               Download
             </Button>
           )}
-          <Button small look="primary" disabled={edits.size === 0} onClick={save}>
+          {count > 0 && (
+            <Button small onClick={() => setEdits(NONE)}>
+              Discard
+            </Button>
+          )}
+          <Button small look="primary" disabled={count === 0 || away} onClick={save}>
             Save as new version
           </Button>
         </div>
-        {stored.value === null && !running && stored.loading ? (
-          <div className="empty">Loading…</div>
-        ) : against !== "" && path !== null ? (
+        {against !== "" && path !== null && shown !== null ? (
           <Against key={`${against}/${path}`} project={project.id} against={against} path={path} text={shown} />
+        ) : path !== null && shown !== null ? (
+          <Editor key={path} path={path} text={shown} readOnly={running || text === null} onChange={change} onSave={save} />
         ) : (
-          path !== null && (
-            <Editor
-              key={`${place}/${path}`}
-              path={path}
-              text={shown}
-              readOnly={running}
-              onChange={(next) => setEdits((now) => edited(now, path, next, text))}
-              onSave={save}
-            />
-          )
+          <div className="grow" aria-busy="true" />
         )}
       </div>
     </div>
   );
-}
-
-function edited(edits: ReadonlyMap<string, string>, path: string, next: string, stored: string): ReadonlyMap<string, string> {
-  const changed = new Map(edits);
-  if (next === stored) changed.delete(path);
-  else changed.set(path, next);
-  return changed;
 }
 
 interface VersionsProps {

@@ -7,6 +7,16 @@ import { type Base, projects, type ProjectView, type VariantView } from "../wire
 
 type Way = "slider" | "heat" | "beside";
 
+/** What is measured, in words that say what it is about. */
+const MEASURES = [
+  ["overall", "Overall"],
+  ["block", "Parts"],
+  ["text", "Text"],
+  ["position", "Position"],
+  ["colour", "Colour"],
+  ["ssim", "Look"],
+] as const;
+
 export function Compare({ project, base, variant }: { project: ProjectView; base: Base; variant: VariantView }) {
   const [way, setWay] = useState<Way>("slider");
   const [split, setSplit] = useState(50);
@@ -16,7 +26,7 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
   if (target === undefined) return <div className="empty grow">This project began without a picture; there is nothing to compare with.</div>;
   if (!done) return <div className="empty grow">The comparison is made once the variant is done.</div>;
   const goal = projects.target(project.id, target.blob);
-  const result = projects.screenshot(project.id, base, target.width);
+  const result = projects.screenshot(project.id, base, Math.max(240, Math.min(2560, Math.round(target.width / (target.ratio ?? 1)))));
   const heat = scored.value?.heatmap ?? null;
   const score = scored.value?.score ?? variant.score;
   return (
@@ -35,10 +45,10 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
         <span className="grow" />
         {score && (
           <dl className="scores numeric">
-            {Object.entries(score).map(([name, value]) => (
+            {MEASURES.map(([name, words]) => [name, words, score[name]] as const).map(([name, words, value]) => (
               <div key={name}>
-                <dt>{name}</dt>
-                <dd>{typeof value === "number" ? value.toFixed(2) : "–"}</dd>
+                <dt>{words}</dt>
+                <dd>{typeof value === "number" ? `${Math.round(value * 100)} %` : "–"}</dd>
               </div>
             ))}
           </dl>

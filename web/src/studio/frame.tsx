@@ -18,6 +18,7 @@ export type PreviewMessage =
   | { weft: "error"; message: string }
   | { weft: "selected"; html: string; path: string; index: number; count?: number }
   | { weft: "size"; width: number; height: number }
+  | { weft: "escape" }
   | { weft: "empty" };
 
 interface Props {
@@ -29,6 +30,8 @@ interface Props {
   /** At least this long between two pictures of a page that grows; longer if it takes long to load. */
   pause?: number;
   inert?: boolean;
+  /** It is loaded when it comes near to what is seen. */
+  lazy?: boolean;
   onPreviewMessage?(message: PreviewMessage): void;
 }
 
@@ -46,7 +49,7 @@ interface Slot {
   html: string | null;
 }
 
-export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, onPreviewMessage }: Props) {
+export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, lazy = false, onPreviewMessage }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
   const next = useRef<Source | null>(null);
@@ -105,6 +108,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
 
   useEffect(() => {
     const frame = box.current?.querySelector<HTMLIFrameElement>("iframe.shown");
+    if (selecting) frame?.focus();
     frame?.contentWindow?.postMessage({ weft: "select", on: selecting }, "*");
   }, [selecting, slots.shown]);
 
@@ -119,6 +123,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
               title={at === 0 ? title : `${title}, loading`}
               sandbox="allow-scripts"
               referrerPolicy="no-referrer"
+              loading={lazy ? "lazy" : undefined}
               aria-hidden={at === 0 && !inert ? undefined : true}
               tabIndex={inert || at === 1 ? -1 : undefined}
               onLoad={slot.html === null ? () => loaded(slot.key) : undefined}
@@ -146,6 +151,8 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
     }
     case "empty":
       return { weft: "empty" };
+    case "escape":
+      return { weft: "escape" };
     case "size":
       return { weft: "size", width: Number(said["width"]) || 0, height: Number(said["height"]) || 0 };
     default:

@@ -1,49 +1,64 @@
-/** All versions of a project as a tree: what came from what. */
+/** All versions of a project, the newest first: what each shows, what changed in it and where it came from. */
 
 import { Button } from "../parts/button";
+import { countOf } from "../parts/diff";
 import { ago } from "../parts/format";
-import type { ProjectView, VersionView } from "../wire/api";
+import { Icon } from "../parts/icon";
+import { useFetched } from "../shell/fetched";
+import { projects, type ProjectView, type VersionView } from "../wire/api";
+import { Frame } from "./frame";
+import { isRunning } from "./variant_card";
 
 interface Props {
   project: ProjectView;
   current: string;
+  away: boolean;
   onOpen(version: VersionView): void;
   onRestore(version: VersionView): void;
 }
 
-interface Node {
-  version: VersionView;
-  depth: number;
-}
+const KINDS = { create: "Created", import: "Imported", update: "Changed", edit: "Edited by hand", restore: "Restored" } as const;
 
-const KINDS = { create: "Created", update: "Changed", edit: "Edited by hand", restore: "Restored" } as const;
-
-export function History({ project, current, onOpen, onRestore }: Props) {
+export function History({ project, current, away, onOpen, onRestore }: Props) {
   const versions = project.versions ?? [];
-  const newest = versions.at(-1);
+  const depths = depthsOf(versions);
   return (
-    <div className="history">
+    <div className="history" tabIndex={0} role="region" aria-label="Versions">
       <p className="muted">Open a version and say what to change to branch from it. Restoring puts it on top as a new one.</p>
-      <ol className="history-list">
-        {treeOf(versions).map(({ version, depth }) => (
-          <li key={version.id} className={`history-row ${version.id === current ? "current" : ""}`} style={{ marginLeft: depth * 20 }}>
-            <span className="history-number numeric">{version.number}</span>
+      <ol className="history-list" reversed>
+        {versions.toReversed().map((version, at) => (
+          <li
+            key={version.id}
+            className={`history-row ${version.id === current ? "current" : ""}`}
+            aria-current={version.id === current ? "true" : undefined}
+            style={{ marginLeft: Math.min(depths.get(version.id) ?? 0, 4) * 20 }}
+          >
+            <Thumbnail version={version} />
             <div className="stack grow">
-              <span className="truncate">{version.text || KINDS[version.kind]}</span>
+              <span className="row">
+                <span className="history-number numeric">{version.number}</span>
+                <span className="truncate grow history-title" title={version.text}>
+                  {version.text || KINDS[version.kind]}
+                </span>
+                {at === 0 && <span className="badge accent">Latest</span>}
+              </span>
               <span className="faint history-words">
                 {KINDS[version.kind]} {ago(version.created)}
                 {version.base !== null && ` from ${nameOf(versions, version.base)}`}
                 {version.variants.length > 1 && ` · ${version.variants.length} variants`}
               </span>
+              <Changed project={project.id} version={version} />
             </div>
-            <Button small aria-label={`Open version ${version.number}`} onClick={() => onOpen(version)}>
-              Open
-            </Button>
-            {version !== newest && (
-              <Button small icon="undo" aria-label={`Restore version ${version.number}`} onClick={() => onRestore(version)}>
-                Restore
+            <span className="row history-actions">
+              <Button small aria-label={`Open version ${version.number}`} onClick={() => onOpen(version)}>
+                Open
               </Button>
-            )}
+              {at > 0 && (
+                <Button small icon="undo" disabled={away} aria-label={`Restore version ${version.number}`} onClick={() => onRestore(version)}>
+                  Restore
+                </Button>
+              )}
+            </span>
           </li>
         ))}
       </ol>
@@ -51,20 +66,53 @@ export function History({ project, current, onOpen, onRestore }: Props) {
   );
 }
 
-function nameOf(versions: readonly VersionView[], base: { version: string; variant: number }): string {
-  const found = versions.find((each) => each.id === base.version);
-  return found === undefined ? "an earlier version" : `${found.number}.${base.variant + 1}`;
+function Thumbnail({ version }: { version: VersionView }) {
+  const variant = version.variants[version.chosen] ?? version.variants[0];
+  const shown = variant !== undefined && variant.entry !== null && !isRunning(variant);
+  return (
+    <span className="history-thumb" aria-hidden="true">
+      {shown ? <Frame inert lazy source={{ src: variant.preview }} title={`Version ${version.number}`} /> : <Icon name={variant?.status === "failed" ? "alert" : "grid"} size={18} />}
+    </span>
+  );
 }
 
-/** Depth first; a version that is the only one on its base stands straight under it. */
-function treeOf(versions: readonly VersionView[]): Node[] {
-  const children = (id: string | null) => versions.filter((each) => (each.base?.version ?? null) === id);
-  const nodes: Node[] = [];
-  const walk = (version: VersionView, depth: number) => {
-    nodes.push({ version, depth });
-    const next = children(version.id);
-    next.forEach((each, at) => walk(each, next.length > 1 && at > 0 ? depth + 1 : depth));
-  };
-  for (const version of children(null)) walk(version, 0);
-  return nodes;
+/** How many lines differ from the version that it came from. */
+function Changed({ project, version }: { project: string; version: VersionView }) {
+  const variant = version.variants[version.chosen] ?? version.variants[0];
+  const { base } = version;
+  const wanted = base !== null && variant !== undefined && !isRunning(variant);
+  const diff = useFetched(wanted ? `${version.id}.${variant.index}` : null, () =>
+    projects.diff(project, { version: version.id, variant: variant?.index ?? 0 }, base ?? { version: "", variant: 0 }),
+  );
+  if (!wanted || diff.value === null) return null;
+  const counts = diff.value.files.map((file) => countOf(file.diff));
+  const added = counts.reduce((sum, each) => sum + each.added, 0);
+  const removed = counts.reduce((sum, each) => sum + each.removed, 0);
+  if (added + removed === 0) return <span className="faint history-words">The same files</span>;
+  return (
+    <span className="row history-words numeric">
+      <span className="added">+{added}</span>
+      <span className="removed">−{removed}</span>
+      <span className="faint truncate">{diff.value.files.map((file) => file.path).join(", ")}</span>
+    </span>
+  );
+}
+
+export function nameOf(versions: readonly VersionView[], base: { version: string; variant: number }): string {
+  const found = versions.find((each) => each.id === base.version);
+  if (found === undefined) return "an earlier version";
+  return found.variants.length > 1 ? `version ${found.number}, variant ${base.variant + 1}` : `version ${found.number}`;
+}
+
+/** How far each version branches off: one that is the first on its base stands straight under it. */
+function depthsOf(versions: readonly VersionView[]): Map<string, number> {
+  const depths = new Map<string, number>();
+  const taken = new Set<string>();
+  for (const version of versions) {
+    const from = version.base?.version ?? "";
+    const above = depths.get(from) ?? 0;
+    depths.set(version.id, from !== "" && taken.has(from) && version.kind !== "restore" ? above + 1 : above);
+    taken.add(from);
+  }
+  return depths;
 }

@@ -1,53 +1,150 @@
-/** Which models build: none chosen means the server's own choice. */
+/** Which models build. None chosen means the server's own choice, which is named. */
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Button } from "../parts/button";
+import { tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { Popover } from "../parts/menu";
+import { moveFocus, Popover } from "../parts/menu";
 import type { ModelView } from "../wire/api";
 
 interface Props {
   models: readonly ModelView[];
-  chosen: string[];
+  /** What the server takes where nothing is chosen. */
+  usual: readonly string[];
+  chosen: readonly string[];
   onChange(chosen: string[]): void;
 }
 
-export function ModelChoice({ models, chosen, onChange }: Props) {
+const MOST = 60;
+
+export function ModelChoice({ models, usual, chosen, onChange }: Props) {
   const [open, setOpen] = useState(false);
-  const words = chosen.length === 0 ? "Models: default" : chosen.length === 1 ? (chosen[0] ?? "") : `${chosen.length} models`;
+  const [search, setSearch] = useState("");
+  const groups = useMemo(() => groupsOf(models, search, chosen), [models, search, chosen]);
+  const close = () => {
+    setOpen(false);
+    setSearch("");
+  };
+  const toggle = (name: string) => onChange(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
   return (
     <Popover
       open={open}
-      onClose={() => setOpen(false)}
+      onClose={close}
       button={
-        <Button aria-haspopup="menu" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {words}
+        <Button aria-haspopup="dialog" aria-expanded={open} title={wordsOf(models, chosen, usual)} onClick={() => (open ? close() : setOpen(true))}>
+          <span className="truncate model-words">{`Models: ${wordsOf(models, chosen, usual)}`}</span>
           <Icon name="down" size={14} />
         </Button>
       }
     >
-      <div className="menu" role="menu" aria-label="Models" style={{ left: 0, top: "100%" }}>
-        {models.map((model) => {
-          const on = chosen.includes(model.name);
-          return (
-            <button
-              key={model.name}
-              type="button"
-              role="menuitemcheckbox"
-              aria-checked={on}
-              disabled={model.available === false}
-              onClick={() => onChange(on ? chosen.filter((name) => name !== model.name) : [...chosen, model.name])}
-            >
-              <span style={{ visibility: on ? "visible" : "hidden" }}>
-                <Icon name="check" size={14} />
-              </span>
-              <span className="grow">{model.label || model.name}</span>
-              {model.available === false && <span className="faint">no key</span>}
-            </button>
-          );
-        })}
-        {models.length === 0 && <span className="faint">No models.</span>}
+      <div className="menu model-menu" role="dialog" aria-label="Choose models">
+        <div className="row model-search">
+          <Icon name="search" size={14} />
+          <input
+            type="search"
+            aria-label="Search models"
+            placeholder="Search models"
+            autoFocus
+            value={search}
+            onChange={(event) => setSearch(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "ArrowDown") return;
+              event.preventDefault();
+              event.currentTarget.closest(".model-menu")?.querySelector<HTMLElement>('[role^="menuitem"]')?.focus();
+            }}
+          />
+        </div>
+        <div className="model-list" role="menu" aria-label="Models" onKeyDown={moveFocus}>
+          <button type="button" role="menuitemradio" aria-checked={chosen.length === 0} onClick={() => onChange([])}>
+            <Mark on={chosen.length === 0} />
+            <span className="stack model-name">
+              <span>Automatic</span>
+              <span className="faint model-id">{usual.length === 0 ? "no model is available" : usual.slice(0, 4).map((name) => labelOf(models, name)).join(", ")}</span>
+            </span>
+          </button>
+          {groups.map(([provider, listed]) => (
+            <div key={provider} role="group" aria-label={provider}>
+              <div className="model-provider" aria-hidden="true">
+                {provider}
+              </div>
+              {listed.map((model) => (
+                <button
+                  key={model.name}
+                  type="button"
+                  role="menuitemcheckbox"
+                  aria-checked={chosen.includes(model.name)}
+                  disabled={model.available === false}
+                  onClick={() => toggle(model.name)}
+                >
+                  <Mark on={chosen.includes(model.name)} />
+                  <span className="stack model-name">
+                    <span className="truncate">{model.label || model.name}</span>
+                    <span className="faint model-id truncate">{model.name}</span>
+                  </span>
+                  <Facts model={model} />
+                </button>
+              ))}
+            </div>
+          ))}
+        </div>
+        {groups.length === 0 && <p className="faint model-none">{models.length === 0 ? "No models." : "No model of that name."}</p>}
       </div>
     </Popover>
   );
+}
+
+function Mark({ on }: { on: boolean }) {
+  return (
+    <span className="model-mark" style={{ visibility: on ? "visible" : "hidden" }}>
+      <Icon name="check" size={14} />
+    </span>
+  );
+}
+
+const SPEEDS = { fast: "fast", medium: "", slow: "thorough" } as const;
+
+function Facts({ model }: { model: ModelView }) {
+  if (model.available === false) return <span className="faint">no key</span>;
+  const input = model.input_usd_per_million;
+  const output = model.output_usd_per_million;
+  const free = input === 0 && output === 0;
+  return (
+    <span className="model-facts numeric">
+      {input != null && output != null && (
+        <span title="Dollars for a million tokens, in and out">{free ? "free" : `$${figure(input)} / $${figure(output)}`}</span>
+      )}
+      {model.context_window != null && <span title="Tokens that fit into a request">{tokens(model.context_window)}</span>}
+      {model.vision === false && <span className="badge warn">no pictures</span>}
+      {model.text === false && <span className="badge">pictures only</span>}
+      {model.speed !== undefined && SPEEDS[model.speed] !== "" && <span className="badge">{SPEEDS[model.speed]}</span>}
+    </span>
+  );
+}
+
+function figure(dollars: number): string {
+  return dollars >= 10 ? dollars.toFixed(0) : dollars.toFixed(2).replace(/0$/, "").replace(/\.0$/, "");
+}
+
+export function labelOf(models: readonly ModelView[], name: string): string {
+  return models.find((model) => model.name === name)?.label || name.split("/").at(-1) || name;
+}
+
+function wordsOf(models: readonly ModelView[], chosen: readonly string[], usual: readonly string[]): string {
+  if (chosen.length === 0) return usual.length === 0 ? "none" : "automatic";
+  return chosen.length === 1 ? labelOf(models, chosen[0] ?? "") : `${chosen.length} chosen`;
+}
+
+/** By provider, the newest first. Models for special purposes appear when they are searched for or chosen. */
+function groupsOf(models: readonly ModelView[], search: string, chosen: readonly string[]): [string, ModelView[]][] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const groups = new Map<string, ModelView[]>();
+  let count = 0;
+  for (const model of models) {
+    const text = `${model.name} ${model.label ?? ""}`.toLowerCase();
+    const found = words.length > 0 ? words.every((word) => text.includes(word)) : model.is_general !== false || chosen.includes(model.name);
+    if (!found || (words.length > 0 && ++count > MOST)) continue;
+    const provider = model.provider || (model.name.split("/")[0] ?? "");
+    groups.set(provider, [...(groups.get(provider) ?? []), model]);
+  }
+  return [...groups];
 }

@@ -1,33 +1,40 @@
-/** A project: its variants side by side, and everything about the one that is chosen. */
+/** A project: its preview, and beside it the variants, the conversation and the box to change it with. */
 
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { Thread } from "../chat/thread";
-import { useFollowed, useLive } from "../live/hooks";
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { useConnection, useFollowed, useLive } from "../live/hooks";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
-import { Menu } from "../parts/menu";
 import { Segmented } from "../parts/segmented";
-import { showFailure } from "../parts/toasts";
+import { showFailure, showToast } from "../parts/toasts";
+import { isTyping } from "../parts/typing";
+import { useAway } from "../shell/away";
+import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
-import { type Base, type Prompt, projects, type ProjectView, type VariantView, type VersionView } from "../wire/api";
+import { type Base, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
 import { download } from "../wire/rest";
 import { ChangeBox } from "./change_box";
 import { Compare } from "./compare";
+import { repairText } from "./console";
 import { History } from "./history";
-import { Stage } from "./stage";
-import { VariantCard } from "./variant_card";
+import { labelOf } from "./model_choice";
+import { ProjectHead } from "./project_head";
+import { type Selected, Stage } from "./stage";
+import { Talk } from "./talk";
+import { undoTarget } from "./undo";
+import { isRunning, VariantCard } from "./variant_card";
 
 const Code = lazy(() => import("./code").then((module) => ({ default: module.Code })));
 const Inspector = lazy(() => import("../events/inspector").then((module) => ({ default: module.Inspector })));
 
-type Tab = "preview" | "code" | "compare" | "history" | "events";
-type Selected = NonNullable<Prompt["selected"]>;
+type Tab = "chat" | "preview" | "code" | "compare" | "history" | "events";
 
 export function ProjectPage({ id, version: wanted, tab }: { id: string; version: string | null; tab: string }) {
   const fetched = useFetched(id, () => projects.one(id));
   useChanges(id, fetched.value, fetched.set, fetched.again);
-  if (fetched.error !== null) {
+  const shown = useRef<string | null>(null);
+  const project = fetched.value;
+  if (project === null && fetched.error !== null) {
     return (
       <div className="empty grow" role="alert">
         <Icon name="alert" size={20} />
@@ -36,11 +43,13 @@ export function ProjectPage({ id, version: wanted, tab }: { id: string; version:
       </div>
     );
   }
-  const project = fetched.value;
   const versions = project?.versions ?? [];
-  const version = versions.find((each) => each.id === wanted) ?? versions.at(-1);
+  const find = (name: string | null) => versions.find((each) => each.id === name);
+  // A version that somebody else adds does not replace the one that is being looked at.
+  const version = find(wanted) ?? find(shown.current) ?? versions.at(-1);
   if (project === null || version === undefined) return <div className="empty grow">Loading…</div>;
-  return <Open key={version.id} project={project} version={version} tab={asTab(tab)} onChanged={fetched.again} />;
+  shown.current = version.id;
+  return <Open project={project} version={version} tab={asTab(tab)} onChanged={fetched.again} />;
 }
 
 interface OpenProps {
@@ -51,128 +60,187 @@ interface OpenProps {
 }
 
 function Open({ project, version, tab, onChanged }: OpenProps) {
-  const [index, setIndex] = useState(version.chosen);
+  const offer = useFetched("studio", studio);
+  const away = useAway();
+  const [indexes, setIndexes] = useState<ReadonlyMap<string, number>>(new Map());
   const [selecting, setSelecting] = useState(false);
   const [selected, setSelected] = useState<Selected | null>(null);
-  const variant = version.variants[index] ?? version.variants[0];
+  const [bar, setBar] = useState<HTMLElement | null>(null);
+  const versions = project.versions ?? [];
+  const index = indexes.get(version.id) ?? version.chosen;
+  const variant = version.variants.find((each) => each.index === index) ?? version.variants[0];
   const choose = useCallback(
     (next: number) => {
-      setIndex(next);
+      setIndexes((now) => new Map(now).set(version.id, next));
       setSelected(null);
       projects.act(project.id, { version: version.id, variant: next }, "choose").catch(() => undefined);
     },
     [project.id, version.id],
   );
+  useEffect(() => {
+    setSelected(null);
+    setSelecting(false);
+  }, [version.id]);
   useNumbers(version.variants.length, choose);
-  const show = (next: Tab, to = version.id) => go("project", project.id, next, to);
+  const show = useCallback((next: Tab, to = version.id) => go("project", project.id, next, to), [project.id, version.id]);
   const pointed = useCallback((said: Selected) => {
     setSelected(said);
     setSelecting(false);
   }, []);
-  if (variant === undefined) return <div className="empty grow">This version has no variants.</div>;
-  const base: Base = { version: version.id, variant: variant.index };
-  const add = async (body: Parameters<typeof projects.addVersion>[1]) => {
+  const base: Base = { version: version.id, variant: variant?.index ?? 0 };
+  const add = async (body: Parameters<typeof projects.addVersion>[1], next?: Tab) => {
     const added = await projects.addVersion(project.id, body);
     onChanged();
-    show(body.kind === "edit" ? "code" : "preview", added.id);
+    show(next ?? (tab === "chat" ? "chat" : "preview"), added.id);
   };
-  const busy = variant.status === "running" || variant.status === "queued";
+  const restore = (to: Base) => void add({ kind: "restore", base: to }).catch(showFailure);
+  const retry = () => void projects.act(project.id, base, "retry").then(onChanged).catch(showFailure);
+  const failed = version.variants.filter((each) => each.status === "failed");
+  const retryFailed = () => void projects.retryFailed(project.id, version.id).then(onChanged).catch(showFailure);
+  const back = undoTarget(versions, version);
+  const at = versions.indexOf(version);
+  const step = (by: number) => {
+    const to = versions[at + by];
+    if (to !== undefined) show(tab, to.id);
+  };
+  useCommands([
+    ...TABS.map((each) => ({ name: `Show ${each.label.toLowerCase()}`, icon: each.icon, run: () => show(each.value) })),
+    { name: "Earlier version", icon: "left", key: "[", disabled: at <= 0, run: () => step(-1) },
+    { name: "Later version", icon: "right", key: "]", disabled: at >= versions.length - 1, run: () => step(1) },
+    { name: "Undo", icon: "undo", key: "u", disabled: back === null || away, run: () => back !== null && restore(back) },
+    { name: "Retry all failed", icon: "reload", disabled: failed.length === 0 || away, run: retryFailed },
+    { name: "Download all files", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
+    { name: "Download one page", icon: "file", run: () => download(projects.exportPath(project.id, base, "html")) },
+  ]);
+  if (variant === undefined) return <div className="empty grow">This version has no variants.</div>;
+  const models = offer.value?.models ?? [];
+  const canRetry = !away && (version.kind === "create" || version.kind === "update");
   return (
-    <div className="project">
-      <header className="view-head">
-        <h1 className="truncate grow" title={project.title}>
-          {project.title || "Untitled"}
-        </h1>
-        <select className="select" aria-label="Version" value={version.id} onChange={(event) => show(tab, event.target.value)}>
-          {project.versions?.map((each) => (
-            <option key={each.id} value={each.id}>
-              Version {each.number}
-            </option>
-          ))}
-        </select>
-        <Segmented
-          tabs
-          label="Parts of the project"
-          value={tab}
-          onChange={(next) => show(next)}
-          choices={[
-            { value: "preview", label: "Preview", icon: "desktop" },
-            { value: "code", label: "Code", icon: "code" },
-            { value: "compare", label: "Compare", icon: "compare" },
-            { value: "history", label: "History", icon: "history" },
-            { value: "events", label: "Events", icon: "pulse" },
-          ]}
-        />
-        <Menu
-          icon="download"
-          label="Download"
-          actions={[
-            { label: "All files (zip)", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
-            { label: "One page (HTML)", icon: "file", run: () => download(projects.exportPath(project.id, base, "html")) },
-          ]}
-        />
-      </header>
-      <div className="variants" role="group" aria-label="Variants">
+    <div className={`project ${tab === "chat" ? "chatting" : ""}`}>
+      <ProjectHead
+        project={project}
+        version={version}
+        base={base}
+        back={back}
+        away={away}
+        onStep={step}
+        onVersion={(to) => show(tab, to)}
+        onUndo={restore}
+        onChanged={onChanged}
+      />
+      <div className={`variants count-${Math.min(version.variants.length, 3)}`} role="group" aria-label="Variants">
         {version.variants.map((each) => (
           <VariantCard
-            key={each.index}
+            key={`${each.index} ${each.session}`}
             project={project.id}
-            version={version.id}
+            version={version}
             variant={each}
+            label={each.model === "" ? "" : labelOf(models, each.model)}
             chosen={each === variant}
-            changes={version.base !== null}
+            away={away}
             onChoose={choose}
-            onActed={(acted) => {
-              onChanged();
-              if (acted.id !== version.id) show("preview", acted.id);
-            }}
+            onActed={onChanged}
           />
         ))}
+        {failed.length > 1 && (
+          <Button small icon="reload" className="retry-failed" disabled={away} onClick={retryFailed}>
+            Retry all failed
+          </Button>
+        )}
       </div>
-      <div className="project-body">
-        <section className="project-main" aria-label={`Variant ${variant.index + 1}: ${tab}`}>
+      <aside className="project-talk" aria-label="Conversation">
+        <Talk key={variant.session} project={project} version={version} variant={variant} onOpen={(each) => show(tab, each.id)} />
+      </aside>
+      <div className="project-change">
+        <ChangeBox
+          project={project.id}
+          selected={selected}
+          onClear={() => setSelected(null)}
+          busy={isRunning(variant)}
+          away={away}
+          simple={offer.value !== null && !offer.value.has_keys}
+          usual={offer.value?.defaults.variants_update ?? 1}
+          onSend={(prompt, variants) => add({ kind: "update", base, prompt, variants })}
+        />
+      </div>
+      <div className="project-main">
+        <div className="main-bar row">
+          <Segmented
+            tabs
+            label="Parts of the project"
+            value={tab === "chat" && window.innerWidth > SMALL ? "preview" : tab}
+            onChange={(next) => show(next)}
+            choices={window.innerWidth > SMALL ? TABS : [CHAT, ...TABS]}
+          />
+          {version.variants.length > 1 && (
+            <select className="select small only-small" aria-label="Variant" value={variant.index} onChange={(event) => choose(Number(event.target.value))}>
+              {version.variants.map((each) => (
+                <option key={each.index} value={each.index}>
+                  {each.index + 1}
+                </option>
+              ))}
+            </select>
+          )}
+          <div className="bar-slot row grow" ref={setBar} />
+        </div>
+        <section className="main-view" aria-label={`Variant ${variant.index + 1}: ${tab}`}>
           <Suspense fallback={<div className="empty grow">Loading…</div>}>
-            {tab === "preview" && (
-              <Stage version={version.id} variant={variant} changes={version.base !== null} selecting={selecting} onSelecting={setSelecting} onSelected={pointed} />
+            {(tab === "preview" || tab === "chat") && (
+              <Stage
+                version={version.id}
+                variant={variant}
+                changes={version.base !== null}
+                bar={bar}
+                selecting={selecting}
+                onSelecting={setSelecting}
+                onSelected={pointed}
+                onRetry={canRetry ? retry : null}
+                onFix={
+                  away || isRunning(variant)
+                    ? null
+                    : (errors) => {
+                        showToast("The errors are sent to the agent.");
+                        add({ kind: "update", base, prompt: { text: repairText(errors) }, variants: 1 }).catch(showFailure);
+                      }
+                }
+              />
             )}
             {tab === "code" && (
-              <Code key={variant.index} project={project} base={base} variant={variant} onSave={(files) => add({ kind: "edit", base, files })} />
+              <Code
+                project={project}
+                base={base}
+                variant={variant}
+                away={away}
+                onSave={(files) => add({ kind: "edit", base, files }, "code")}
+              />
             )}
             {tab === "compare" && <Compare project={project} base={base} variant={variant} />}
             {tab === "history" && (
               <History
                 project={project}
                 current={version.id}
+                away={away}
                 onOpen={(each) => show("preview", each.id)}
-                onRestore={(each) => void add({ kind: "restore", base: { version: each.id, variant: each.chosen } }).catch(showFailure)}
+                onRestore={(each) => restore({ version: each.id, variant: each.chosen })}
               />
             )}
             {tab === "events" && <VariantEvents variant={variant} />}
           </Suspense>
         </section>
-        <aside className="project-side" aria-label="Conversation">
-          <Talk key={variant.session} variant={variant} version={version} />
-          <ChangeBox
-            selected={selected}
-            onClear={() => setSelected(null)}
-            busy={busy}
-            onSend={(prompt, variants) => add({ kind: "update", base, prompt, variants })}
-          />
-        </aside>
       </div>
     </div>
   );
 }
 
-const MADE = { create: "", update: "", edit: "This version was edited by hand.", restore: "This version is an earlier one, restored." } as const;
-
-function Talk({ variant, version }: { variant: VariantView; version: VersionView }) {
-  const followed = useFollowed(variant.session);
-  if (followed === null || (followed.complete && followed.conversation.transcript.items.length === 0)) {
-    return <div className="empty grow">{MADE[version.kind]}</div>;
-  }
-  return <Thread session={variant.session} followed={followed} />;
-}
+const SMALL = 800;
+const CHAT = { value: "chat", label: "Chat", icon: "chat" } as const;
+const TABS = [
+  { value: "preview", label: "Preview", icon: "desktop" },
+  { value: "code", label: "Code", icon: "code" },
+  { value: "compare", label: "Compare", icon: "compare" },
+  { value: "history", label: "History", icon: "history" },
+  { value: "events", label: "Events", icon: "pulse" },
+] as const;
 
 function VariantEvents({ variant }: { variant: VariantView }) {
   const followed = useFollowed(variant.session);
@@ -180,12 +248,13 @@ function VariantEvents({ variant }: { variant: VariantView }) {
   return <Inspector session={variant.session} conversation={followed.conversation} />;
 }
 
-/** Alt and a number choose a variant. */
+/** A number chooses a variant: alone, or with Alt while something is being written. */
 function useNumbers(count: number, choose: (index: number) => void): void {
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const found = /^Digit([1-9])$/.exec(event.code);
-      if (!event.altKey || event.ctrlKey || event.metaKey || found === null) return;
+      if (event.ctrlKey || event.metaKey || event.shiftKey || found === null) return;
+      if (!event.altKey && (isTyping(event.target) || document.querySelector("dialog[open]") !== null)) return;
       const index = Number(found[1]) - 1;
       if (index >= count) return;
       event.preventDefault();
@@ -196,17 +265,23 @@ function useNumbers(count: number, choose: (index: number) => void): void {
   }, [count, choose]);
 }
 
-/** The server says when a project changes; while something runs the page also looks for itself. */
+/** The server says when a project changes; while something runs, and after a pause, the page also looks for itself. */
 function useChanges(id: string, project: ProjectView | null, set: (project: ProjectView) => void, again: () => void): void {
   const { socket } = useLive();
-  const running = project?.versions?.some((version) => version.variants.some(({ status }) => status === "running" || status === "queued")) ?? false;
+  const connection = useConnection();
+  const running = project?.versions?.some((version) => version.variants.some(isRunning)) ?? false;
   useEffect(() => {
     socket.onProject = (changed) => {
       if (changed.id === id) set(changed);
     };
     socket.followProject(id);
-    return () => socket.leaveProject(id);
+    return () => socket.unfollowProject(id);
   }, [socket, id, set]);
+  const was = useRef(connection);
+  useEffect(() => {
+    if (connection === "open" && was.current !== "open") again();
+    was.current = connection;
+  }, [connection, again]);
   useEffect(() => {
     if (!running) return undefined;
     const timer = window.setInterval(again, 2000);
@@ -215,5 +290,5 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
 }
 
 function asTab(tab: string): Tab {
-  return tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
+  return tab === "chat" || tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
 }

@@ -9,16 +9,11 @@ import type { Source } from "./frame";
 export function useSource(variant: VariantView, changes: boolean, pause: number): Source | null {
   const running = variant.status === "running" || variant.status === "queued";
   const followed = useFollowed(running ? variant.session : null, pause);
-  if (!running) return variant.entry === null || !made(variant) ? null : { src: variant.preview };
+  if (!running) return variant.entry === null ? null : { src: variant.preview };
   if (followed === null) return null;
   const { conversation } = followed;
   const draft = pageOf(conversation.transcript.drafts.files, variant.entry);
   if (draft !== null && !draft.written) return { draft, base: variant.preview };
   const revision = [...conversation.files.values()].reduce((sum, file) => sum + file.revision, 0);
   return revision > 0 || changes ? { src: `${variant.preview}?revision=${revision}` } : null;
-}
-
-/** Whether there is a page to show: one that failed before its first turn made none. */
-function made(variant: VariantView): boolean {
-  return variant.status === "completed" || variant.turns > 0;
 }

@@ -1,45 +1,65 @@
-/** The chosen variant, large: at three widths, with what its console says and what was pointed at in it. */
+/** The chosen variant, large: at three widths, fitted or in full size, with what goes wrong in it. */
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { Button, IconButton } from "../parts/button";
-import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { Popover } from "../parts/menu";
+import { useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
+import { useCommands } from "../shell/commands";
 import type { Prompt, VariantView } from "../wire/api";
+import { ErrorList } from "./console";
 import { Frame, type PreviewMessage } from "./frame";
 import { useSource } from "./source";
-import { errorOf } from "./variant_card";
+import { errorOf, isRunning } from "./variant_card";
 
-const WIDTHS = { desktop: 1280, tablet: 768, mobile: 375 } as const;
-type Device = keyof typeof WIDTHS;
+export const WIDTHS = { desktop: 1280, tablet: 768, mobile: 375 } as const;
+export type Device = keyof typeof WIDTHS;
+type Zoom = "fit" | "full";
 const MOST = 100;
+const SMALL = 800;
 /** Milliseconds between two pictures of a page that grows. */
 const PAUSE = 800;
+
+export type Selected = NonNullable<Prompt["selected"]>;
 
 interface Props {
   version: string;
   variant: VariantView;
   changes: boolean;
+  /** Where its buttons are shown. */
+  bar: HTMLElement | null;
   selecting: boolean;
   onSelecting(on: boolean): void;
-  onSelected(selected: NonNullable<Prompt["selected"]>): void;
+  onSelected(selected: Selected): void;
+  onRetry: (() => void) | null;
+  /** Lets an agent repair what goes wrong in the page; null where none can. */
+  onFix: ((errors: readonly string[]) => void) | null;
+  /** What lies over the preview at its side. */
+  children?: ReactNode;
 }
 
-export function Stage({ version, variant, changes, selecting, onSelecting, onSelected }: Props) {
+export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, onRetry, onFix, children }: Props) {
   const source = useSource(variant, changes, PAUSE);
-  const [device, setDevice] = useState<Device>("desktop");
+  const [device, setDevice] = useKeptValue<Device>("device", window.innerWidth < SMALL ? "mobile" : "desktop");
+  const [zoom, setZoom] = useKeptValue<Zoom>("zoom", "fit");
+  const [full, setFull] = useState(false);
   const [count, setCount] = useState(0);
   const [errors, setErrors] = useState<string[]>([]);
-  const [listed, setListed] = useState(false);
   const [stopped, setStopped] = useState(false);
   const place = `${version}.${variant.index}`;
   useEffect(() => setErrors([]), [place, count]);
   useEffect(() => setStopped(false), [place]);
   const address = source !== null && "src" in source ? source.src : null;
   const finished = address !== null;
+  const escape = useCallback(() => {
+    (document.activeElement as HTMLElement | null)?.blur(); // keys go to the page around the preview again
+    if (selecting) onSelecting(false);
+    else setFull(false);
+  }, [selecting, onSelecting]);
   const onPreviewMessage = useCallback(
     (said: PreviewMessage) => {
+      if (said.weft === "escape") escape();
       if (!finished) return; // half a page is always wrong
       if (said.weft === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.weft === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
@@ -48,71 +68,117 @@ export function Stage({ version, variant, changes, selecting, onSelecting, onSel
         onSelected(selected);
       }
     },
-    [onSelected, finished],
+    [onSelected, finished, escape],
   );
+  useEffect(() => {
+    if (!full && !selecting) return undefined;
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
+      event.preventDefault();
+      escape();
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, [full, selecting, escape]);
+  const reload = () => {
+    setStopped(false);
+    setCount(count + 1);
+  };
+  useCommands([
+    { name: "Preview in full screen", icon: "expand", key: "f", run: () => setFull(!full) },
+    { name: "Preview: desktop width", icon: "desktop", run: () => setDevice("desktop") },
+    { name: "Preview: tablet width", icon: "tablet", run: () => setDevice("tablet") },
+    { name: "Preview: mobile width", icon: "mobile", run: () => setDevice("mobile") },
+    { name: zoom === "fit" ? "Preview: full size" : "Preview: fit to the window", icon: "search", key: "z", run: () => setZoom(zoom === "fit" ? "full" : "fit") },
+    { name: "Reload preview", icon: "reload", key: "r", disabled: address === null, run: reload },
+    { name: "Select and edit", icon: "pointer", key: "e", disabled: address === null, run: () => onSelecting(!selecting) },
+  ]);
+  const tools = (
+    <>
+      <Segmented
+        label="Width"
+        value={device}
+        onChange={setDevice}
+        choices={[
+          { value: "desktop", label: "Desktop", icon: "desktop", bare: true },
+          { value: "tablet", label: "Tablet", icon: "tablet", bare: true },
+          { value: "mobile", label: "Mobile", icon: "mobile", bare: true },
+        ]}
+      />
+      <Segmented
+        label="Size"
+        value={zoom}
+        onChange={setZoom}
+        choices={[
+          { value: "fit", label: "Fit" },
+          { value: "full", label: "100 %" },
+        ]}
+      />
+      <span className="grow" />
+      {errors.length > 0 && <ErrorList errors={errors} onFix={onFix === null ? null : () => onFix(errors)} />}
+      <IconButton icon="pointer" label="Select and edit" aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)} />
+      <IconButton icon="reload" label="Reload preview" disabled={address === null} onClick={reload} />
+      <IconButton icon="stop" label="Stop preview" className="hide-small" disabled={source === null || stopped} onClick={() => setStopped(true)} />
+      {address !== null && (
+        <a className="button icon quiet hide-small" href={address} target="_blank" rel="noopener noreferrer" aria-label="Open in its own tab" title="Open in its own tab">
+          <Icon name="open" />
+        </a>
+      )}
+      <IconButton icon={full ? "close" : "expand"} label={full ? "Leave full screen (Escape)" : "Full screen (F)"} aria-pressed={full} onClick={() => setFull(!full)} />
+    </>
+  );
+  const shown = source !== null && !stopped;
   return (
-    <div className="stage">
-      <div className="panel-bar row wrap">
-        <Segmented
-          label="Width"
-          value={device}
-          onChange={setDevice}
-          choices={[
-            { value: "desktop", label: "Desktop", icon: "desktop", bare: true },
-            { value: "tablet", label: "Tablet", icon: "tablet", bare: true },
-            { value: "mobile", label: "Mobile", icon: "mobile", bare: true },
-          ]}
-        />
-        <IconButton
-          icon="reload"
-          label="Reload preview"
-          disabled={address === null}
-          onClick={() => {
-            setStopped(false);
-            setCount(count + 1);
-          }}
-        />
-        <IconButton icon="stop" label="Stop preview" disabled={source === null || stopped} onClick={() => setStopped(true)} />
-        {address !== null && (
-          <a className="button icon quiet" href={address} target="_blank" rel="noopener noreferrer" aria-label="Open in its own tab" title="Open in its own tab">
-            <Icon name="open" />
-          </a>
-        )}
-        <span className="grow" />
-        {errors.length > 0 && (
-          <Popover
-            open={listed}
-            onClose={() => setListed(false)}
-            button={
-              <Button small look="danger" icon="alert" aria-expanded={listed} onClick={() => setListed(!listed)}>
-                {errors.length} {errors.length === 1 ? "error" : "errors"}
+    <div className={`stage ${full ? "full" : ""}`} data-testid="stage">
+      {full ? <div className="stage-bar row">{tools}</div> : bar !== null && createPortal(tools, bar)}
+      {selecting && (
+        <p className="stage-hint" role="status">
+          Click an element, or walk with the arrow keys and choose with Enter. Escape leaves.
+        </p>
+      )}
+      {shown ? (
+        <>
+          <Fitted width={WIDTHS[device]} framed={device !== "desktop"} zoom={zoom}>
+            <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onPreviewMessage={onPreviewMessage} />
+          </Fitted>
+          {!isRunning(variant) && variant.status !== "completed" && <Notice variant={variant} onRetry={onRetry} />}
+        </>
+      ) : (
+        <div className="empty grow stage-message">
+          {stopped ? (
+            <>
+              <p>The preview is stopped.</p>
+              <Button icon="reload" onClick={reload}>
+                Reload it
               </Button>
-            }
-          >
-            <div className="menu console" style={{ right: 0, top: "100%" }} role="region" aria-label="Console errors" tabIndex={0}>
-              {errors.map((error, at) => (
-                <pre key={at}>{plain(error)}</pre>
-              ))}
-            </div>
-          </Popover>
-        )}
-        <Button small icon="pointer" aria-pressed={selecting} disabled={address === null} onClick={() => onSelecting(!selecting)}>
-          Select and edit
-        </Button>
-      </div>
-      <Fitted width={WIDTHS[device]} framed={device !== "desktop"}>
-        {source === null || stopped ? (
-          <div className="empty grow">{stopped ? <p>The preview is stopped; reload it to go on.</p> : <Waiting variant={variant} />}</div>
-        ) : (
-          <Frame key={place} source={source} title={`Preview of variant ${variant.index + 1}`} count={count} selecting={selecting} pause={PAUSE} onPreviewMessage={onPreviewMessage} />
-        )}
-      </Fitted>
+            </>
+          ) : (
+            <Waiting variant={variant} onRetry={onRetry} />
+          )}
+        </div>
+      )}
+      {children}
     </div>
   );
 }
 
-function Waiting({ variant }: { variant: VariantView }) {
-  if (variant.status === "running" || variant.status === "queued") {
+/** Says over a page what is wrong with it. */
+function Notice({ variant, onRetry }: { variant: VariantView; onRetry: (() => void) | null }) {
+  return (
+    <div className={`note stage-note ${variant.status === "failed" ? "error" : "warning"}`} role="status">
+      <Icon name="alert" size={14} />
+      <span className="grow">{errorOf(variant)}</span>
+      {onRetry !== null && (
+        <Button small icon="reload" onClick={onRetry}>
+          Retry
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function Waiting({ variant, onRetry }: { variant: VariantView; onRetry: (() => void) | null }) {
+  if (isRunning(variant)) {
     return (
       <>
         <span className="spinner" aria-hidden="true" />
@@ -121,15 +187,28 @@ function Waiting({ variant }: { variant: VariantView }) {
     );
   }
   return (
-    <>
-      <Icon name="alert" size={20} />
-      <p>{variant.status === "completed" ? "This variant made no page." : errorOf(variant)}</p>
-    </>
+    <div className="stack failure" role="alert">
+      <Icon name="alert" size={24} />
+      <h2>{variant.status === "cancelled" ? "This variant was stopped" : "No page was made"}</h2>
+      <p>{errorOf(variant)}</p>
+      {onRetry !== null && (
+        <Button look="primary" icon="reload" onClick={onRetry}>
+          Retry
+        </Button>
+      )}
+    </div>
   );
 }
 
-/** A child of a fixed width, made smaller if there is less room. */
-function Fitted({ width, framed, children }: { width: number; framed: boolean; children: React.ReactNode }) {
+interface FittedProps {
+  width: number;
+  framed: boolean;
+  zoom: Zoom;
+  children: ReactNode;
+}
+
+/** A child of a fixed width, made smaller if there is less room, or scrolled in its full size. */
+function Fitted({ width, framed, zoom, children }: FittedProps) {
   const box = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ width, height: 600 });
   useEffect(() => {
@@ -139,16 +218,14 @@ function Fitted({ width, framed, children }: { width: number; framed: boolean; c
     size.observe(element);
     return () => size.disconnect();
   }, []);
-  const inner = framed ? { width: room.width - 32, height: room.height - 32 } : room;
-  const scale = Math.min(1, inner.width / width);
+  const margin = framed && room.width > width + 32 ? 16 : 0;
+  const inner = { width: room.width - 2 * margin, height: room.height - 2 * margin };
   const shown = framed ? width : Math.max(width, room.width);
-  const fit = framed ? scale : Math.min(1, room.width / shown);
+  const scale = zoom === "full" ? 1 : Math.min(1, inner.width / shown);
+  const left = Math.max(0, (room.width - shown * scale) / 2);
   return (
-    <div className={`fitted ${framed ? "framed" : ""}`} ref={box}>
-      <div
-        className="fitted-inner"
-        style={{ width: shown, height: inner.height / fit, transform: `translateX(-50%) scale(${fit})`, top: framed ? 16 : 0 }}
-      >
+    <div className={`fitted ${margin > 0 ? "framed" : ""} ${zoom}`} ref={box} data-testid="preview-room">
+      <div className="fitted-inner" style={{ width: shown, height: inner.height / scale, transform: `scale(${scale})`, top: margin, left }}>
         {children}
       </div>
     </div>

@@ -1,45 +1,52 @@
-/** The beginning: a prompt box, and what was made before. */
+/** The beginning: a prompt box, and what was made before. What is written or attached here stays until it is used. */
 
 import { useState } from "react";
 import type { Attachment } from "../chat/attachments";
 import { Box } from "../chat/box";
-import { contentOf } from "../chat/composer";
-import { MODES } from "../chat/session_settings";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
-import { showToast, showFailure } from "../parts/toasts";
+import { showFailure } from "../parts/toasts";
+import { useAway } from "../shell/away";
 import { useFetched } from "../shell/fetched";
-import { go } from "../shell/route";
-import { models, type Prompt, projects, sessions, studio, type StudioView, workspaces } from "../wire/api";
+import { address, go } from "../shell/route";
+import { type ModelView, models, projects, studio, type StudioView } from "../wire/api";
+import { Assist } from "./assist";
 import { type Example, Examples, pictureOf } from "./examples";
 import { ModelChoice } from "./model_choice";
+import { isPage, promptOf } from "./prompt";
 import { RecentProjects } from "./recent";
 
 type Mode = "design" | "assist";
 
+export interface Written {
+  text: string;
+  setText(text: string): void;
+  attachments: Attachment[];
+  setAttachments(attachments: Attachment[]): void;
+}
+
 export function Start() {
   const [mode, setMode] = useState<Mode | null>(null);
-  const [text, setText] = useState("");
-  const [attachments, setAttachments] = useState<Attachment[]>([]);
+  const [text, setText] = useKeptText("start");
+  const [attachments, setAttachments] = useKeptObject<Attachment[]>("start", []);
   const offer = useFetched("studio", studio);
   const noStudio = offer.error !== null && offer.error.status === 404;
   const known = useFetched("models", models);
   const shown: Mode = noStudio ? "assist" : (mode ?? (known.value?.fixed === true ? "assist" : "design"));
+  const written: Written = { text, setText, attachments, setAttachments };
   const applyExample = (example: Example) => {
     if (!example.thumbnail) setText(example.title);
     else pictureOf(example).then(setAttachments).catch(showFailure);
     document.getElementById("begin")?.scrollIntoView({ block: "nearest" });
   };
+  const pictures = offer.value !== null && !offer.value.has_keys;
   return (
     <div className="start">
       <div className="start-head">
         <h1>{shown === "design" ? "What shall we build?" : "What shall we work on?"}</h1>
-        <p className="muted">
-          {shown === "design"
-            ? "A screenshot, a sketch, an address or a sentence: several models build it side by side."
-            : "Ask, or let an agent work in a folder. It shows everything it does."}
-        </p>
+        <p className="muted">{shown === "design" ? leadOf(pictures) : "Ask, or let an agent work in a folder. It shows everything it does."}</p>
         {!noStudio && (
           <Segmented
             label="What to do"
@@ -52,14 +59,10 @@ export function Start() {
           />
         )}
       </div>
-      {shown === "design" ? (
-        <Design offer={offer.value} text={text} setText={setText} attachments={attachments} setAttachments={setAttachments} />
-      ) : (
-        <Assist text={text} setText={setText} attachments={attachments} setAttachments={setAttachments} />
-      )}
+      {shown === "design" ? <Design offer={offer.value} {...written} /> : <Assist {...written} />}
       {shown === "design" && offer.value !== null && (
         <>
-          <Examples examples={offer.value.examples} pictures={!offer.value.has_keys} onChoose={applyExample} />
+          <Examples examples={offer.value.examples} pictures={pictures} onChoose={applyExample} />
           <RecentProjects />
         </>
       )}
@@ -67,32 +70,44 @@ export function Start() {
   );
 }
 
-interface Written {
-  text: string;
-  setText(text: string): void;
-  attachments: Attachment[];
-  setAttachments(attachments: Attachment[]): void;
+function leadOf(pictures: boolean): string {
+  return pictures
+    ? "A screenshot or a sketch becomes a page, here on this machine."
+    : "A screenshot, a sketch, an address or a sentence: several models build it side by side.";
 }
 
 function Design({ offer, text, setText, attachments, setAttachments }: Written & { offer: StudioView | null }) {
-  const [stack, setStack] = useState("");
-  const [chosen, setChosen] = useState<string[]>([]);
-  const [variants, setVariants] = useState<number | null>(null);
+  const [stack, setStack] = useKeptText("stack");
+  const [remembered, setRemembered] = useKeptValue<string[]>("models", []);
+  const [variants, setVariants] = useKeptValue<number>("variants", 0);
   const [system, setSystem] = useState("");
   const [busy, setBusy] = useState(false);
-  const count = variants ?? offer?.defaults.variants_create ?? 4;
+  const away = useAway();
+  const chosen = remembered.filter((name) => offer?.models.some((each) => each.name === name) ?? false);
+  const builders = buildersOf(offer, chosen);
+  const stacks = offer?.stacks.filter((each) => builders.every((model) => !model.stacks || model.stacks.includes(each.name))) ?? [];
+  const usual = offer?.defaults.stack ?? "";
+  const built = stacks.some((each) => each.name === stack) ? stack : stacks.some((each) => each.name === usual) ? usual : (stacks[0]?.name ?? "");
+  const count = variants || chosen.length || offer?.defaults.variants_create || 4;
+  const prompt = promptOf(text, attachments);
   const empty = text.trim() === "" && attachments.length === 0;
+  const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
+  const wordsOnly = !empty && prompt.images === undefined && prompt.videos === undefined && prompt.url === undefined && prompt.html === undefined;
+  const noWords = builders.length > 0 && builders.every((model) => model.text === false);
+  const refused = wordsOnly && noWords;
   const create = async () => {
-    if (empty || busy || offer === null) return;
+    if (empty || busy || refused || away || offer === null) return;
     setBusy(true);
     try {
       const project = await projects.create({
-        prompt: promptOf(text, attachments),
-        stack: stack || offer.defaults.stack,
+        prompt,
+        ...(prompt.html === undefined ? { stack: built } : {}),
         variants: count,
         ...(chosen.length > 0 ? { models: chosen } : {}),
         ...(system ? { design_system: system } : {}),
       });
+      setText("");
+      setAttachments([]);
       go("project", project.id);
     } catch (error) {
       showFailure(error);
@@ -101,156 +116,79 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   };
   return (
     <div className="start-box" id="begin">
-      {offer !== null && !offer.has_keys && (
-        <p className="note" data-testid="no-key">
-          <Icon name="info" size={14} />
-          <span>No provider key is set: the model that comes with Weft turns screenshots into pages. Set a key to use others.</span>
-        </p>
-      )}
       <Box
         tall
         autoFocus
         label="What to build"
-        placeholder="Describe a page, paste a screenshot, or enter an address…"
-        accept="image/*,video/*,.html,.htm,text/html"
+        placeholder={noWords ? "Paste or drop a screenshot, or the code of a page…" : "Describe a page, paste a screenshot or code, or enter an address…"}
+        accept="image/*,video/*,.html,.htm,.svg,text/html"
         text={text}
         onText={setText}
         attachments={attachments}
         onAttachments={setAttachments}
+        asFile={(pasted) => (isPage(pasted) ? "pasted.html" : null)}
         onSubmit={() => void create()}
         submit={
-          <Button look="primary" disabled={empty || busy || offer === null} onClick={() => void create()}>
+          <Button look="primary" disabled={empty || busy || refused || away || offer === null} onClick={() => void create()}>
             {busy ? <span className="spinner" aria-hidden="true" /> : null}
-            Build
+            {imports ? "Import" : "Build"}
           </Button>
         }
       >
-        <select className="select" aria-label="Stack" value={stack || offer?.defaults.stack || ""} onChange={(event) => setStack(event.target.value)}>
-          {offer?.stacks.map((each) => (
-            <option key={each.name} value={each.name}>
-              {each.label}
-            </option>
-          ))}
-        </select>
-        <ModelChoice models={offer?.models ?? []} chosen={chosen} onChange={setChosen} />
-        <label className="row variants-count">
-          <span className="faint">Variants</span>
-          <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>
-            {[1, 2, 3, 4, 5, 6].map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
-          </select>
-        </label>
-        {offer !== null && offer.design_systems.length > 0 && (
-          <select className="select" aria-label="Design system" value={system} onChange={(event) => setSystem(event.target.value)}>
-            <option value="">No design system</option>
-            {offer.design_systems.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        )}
-      </Box>
-    </div>
-  );
-}
-
-/** An address alone is a page to rebuild; with words it stands beside them. */
-export function promptOf(text: string, attachments: Attachment[]): Prompt {
-  const prompt: Prompt = {};
-  const found = /(?:^|\s)(https?:\/\/\S+)/.exec(text);
-  const words = text.trim();
-  if (found?.[1] !== undefined) prompt.url = found[1];
-  if (words !== "" && words !== prompt.url) prompt.text = words;
-  const of = (kind: Attachment["kind"]) => attachments.filter((each) => each.kind === kind);
-  if (of("image").length > 0) prompt.images = of("image").map(({ data }) => ({ data }));
-  if (of("video").length > 0) prompt.videos = of("video").map(({ data }) => ({ data }));
-  if (of("html").length > 0) prompt.html = of("html").map(({ data }) => data).join("\n");
-  return prompt;
-}
-
-type Offer = Awaited<ReturnType<typeof models>>;
-
-const usableOf = (offer: Offer) => offer.models.filter((each) => each.available !== false);
-
-/** The model that is taken where nobody has chosen one. */
-const usualOf = (offer: Offer) => offer.default || usableOf(offer)[0]?.name || "";
-
-function Assist({ text, setText, attachments, setAttachments }: Written) {
-  const known = useFetched("models", models);
-  const folders = useFetched("workspaces", workspaces);
-  const [model, setModel] = useState("");
-  const [folder, setFolder] = useState("");
-  const [mode, setMode] = useState<string>("ask");
-  const [busy, setBusy] = useState(false);
-  const empty = text.trim() === "" && attachments.length === 0;
-  const usable = known.value === null ? [] : usableOf(known.value);
-  const name = model || (known.value === null ? "" : usualOf(known.value));
-  const create = async () => {
-    if (empty || busy) return;
-    setBusy(true);
-    try {
-      const offer = known.value ?? (await models());
-      const asked = name || usualOf(offer);
-      if (asked === "" && !offer.fixed) {
-        showToast("No model is available: set a provider's key on the server.", "error");
-        setBusy(false);
-        return;
-      }
-      const tools = folder === "" ? ["files", "web", "todo", "ask"] : ["all"];
-      const settings = { model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) };
-      const session = await sessions.create(offer.fixed ? {} : settings);
-      await sessions.send(session.id, contentOf(text, attachments));
-      go("session", session.id);
-    } catch (error) {
-      showFailure(error);
-      setBusy(false);
-    }
-  };
-  return (
-    <div className="start-box">
-      <Box
-        tall
-        autoFocus
-        label="What to work on"
-        placeholder="Ask something, or say what to do in the folder…"
-        text={text}
-        onText={setText}
-        attachments={attachments}
-        onAttachments={setAttachments}
-        onSubmit={() => void create()}
-        submit={
-          <Button look="primary" disabled={empty || busy} onClick={() => void create()}>
-            Start
-          </Button>
-        }
-      >
-        {known.value?.fixed !== true && (
+        {!imports && (
           <>
-            <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
-              {usable.map((each) => (
+            <select className="select" aria-label="Stack" value={built} onChange={(event) => setStack(event.target.value)}>
+              {stacks.map((each) => (
                 <option key={each.name} value={each.name}>
-                  {each.label || each.name}
-                </option>
-              ))}
-            </select>
-            <select className="select" aria-label="Folder" value={folder} onChange={(event) => setFolder(event.target.value)}>
-              <option value="">No folder</option>
-              {folders.value?.workspaces.map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-            <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value)}>
-              {MODES.map((each) => (
-                <option key={each.value} value={each.value}>
                   {each.label}
                 </option>
               ))}
             </select>
+            <ModelChoice models={offer?.models ?? []} usual={offer?.defaults.models ?? []} chosen={chosen} onChange={setRemembered} />
+            <label className="row variants-count">
+              <span className="faint">Variants</span>
+              <select className="select" value={count} onChange={(event) => setVariants(Number(event.target.value))}>
+                {[1, 2, 3, 4, 5, 6].map((each) => (
+                  <option key={each} value={each}>
+                    {each}
+                  </option>
+                ))}
+              </select>
+            </label>
+            {offer !== null && offer.design_systems.length > 0 && (
+              <select className="select" aria-label="Design system" value={system} onChange={(event) => setSystem(event.target.value)}>
+                <option value="">No design system</option>
+                {offer.design_systems.map((each) => (
+                  <option key={each}>{each}</option>
+                ))}
+              </select>
+            )}
           </>
         )}
+        {imports && <span className="faint">It becomes the first version as it is. No model is asked.</span>}
       </Box>
+      <Limits offer={offer} noWords={noWords} refused={refused} />
     </div>
   );
+}
+
+/** Says what does not work here, and what to do about it. */
+function Limits({ offer, noWords, refused }: { offer: StudioView | null; noWords: boolean; refused: boolean }) {
+  if (offer === null || !noWords) return null;
+  return (
+    <p className={`note ${refused ? "warning" : ""}`} data-testid="no-key" role={refused ? "alert" : undefined}>
+      <Icon name={refused ? "alert" : "info"} size={14} />
+      <span>
+        {refused ? "Words alone cannot be built here: attach a screenshot. " : "Pictures only: the converter that comes with Weft turns screenshots into pages. "}
+        <a href={address("settings")}>Set a provider's key</a> to build from words.
+      </span>
+    </p>
+  );
+}
+
+/** The models that would build: the chosen ones, or the server's own choice. */
+function buildersOf(offer: StudioView | null, chosen: readonly string[]): ModelView[] {
+  if (offer === null) return [];
+  const names = chosen.length > 0 ? chosen : (offer.defaults.models ?? []);
+  return offer.models.filter((each) => names.includes(each.name));
 }

@@ -4,7 +4,7 @@ import { memo } from "react";
 import { Elapsed } from "../chat/elapsed";
 import { totalOf } from "../log/usage";
 import { IconButton } from "../parts/button";
-import { duration, money, tokens } from "../parts/format";
+import { duration, inPlainWords, money, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { showFailure } from "../parts/toasts";
 import { projects, type VariantView, type VersionView } from "../wire/api";
@@ -18,67 +18,79 @@ const SHOWN_LARGE = 4000;
 
 interface Props {
   project: string;
-  version: string;
+  version: VersionView;
   variant: VariantView;
+  /** The name of its model as a person knows it. */
+  label: string;
   chosen: boolean;
-  /** The variant began with a page that was there already. */
-  changes: boolean;
+  away: boolean;
   onChoose(index: number): void;
-  /** What was done gave this version, which may be another. */
-  onActed(version: VersionView): void;
+  onActed(): void;
 }
 
-export const VariantCard = memo(function VariantCard({ project, version, variant, chosen, changes, onChoose, onActed }: Props) {
+export const VariantCard = memo(function VariantCard({ project, version, variant, label, chosen, away, onChoose, onActed }: Props) {
   const pause = chosen ? SHOWN_LARGE : PAUSE + STAGGER * variant.index;
-  const source = useSource(variant, changes, pause);
-  const running = variant.status === "running" || variant.status === "queued";
+  const source = useSource(variant, version.base !== null, pause);
+  const running = isRunning(variant);
+  const asked = version.kind === "create" || version.kind === "update";
   const act = (action: "cancel" | "retry") => {
-    projects.act(project, { version, variant: variant.index }, action).then(onActed).catch(showFailure);
+    projects.act(project, { version: version.id, variant: variant.index }, action).then(onActed).catch(showFailure);
   };
   const number = variant.index + 1;
   return (
-    <div className={`variant ${chosen ? "chosen" : ""}`}>
+    <div className={`variant ${chosen ? "chosen" : ""} ${variant.status}`}>
       <button
         type="button"
         className="variant-choose"
         aria-pressed={chosen}
-        title={`Alt+${number}`}
+        title={[nameOf(version, label), errorOf(variant)].filter(Boolean).join(": ")}
         onClick={() => onChoose(variant.index)}
       >
         <span className="variant-thumb" aria-hidden="true">
           {source === null ? (
-            <span className="variant-blank">{running ? <span className="spinner" /> : <Icon name="grid" size={20} />}</span>
+            <span className="variant-blank">{running ? <span className="spinner" /> : <Icon name={variant.status === "completed" ? "grid" : "alert"} size={20} />}</span>
           ) : (
             <Frame inert source={source} title={`Variant ${number}`} pause={pause} />
           )}
           <kbd>{number}</kbd>
         </span>
-        <span className="row variant-line">
-          <Status variant={variant} />
-          <span className="unseen">{`Variant ${number}, ${variant.status}: `}</span>
-          <span className="truncate grow">{variant.model.split("/").at(-1)}</span>
-          {variant.status === "limit" && (
-            <span className="badge warn" title={errorOf(variant)}>
-              Not complete
-            </span>
-          )}
-          <Overall variant={variant} />
-        </span>
-        <span className="variant-figures numeric">
-          <Time variant={variant} />
-          <Spent variant={variant} />
+        <span className="variant-about">
+          <span className="row variant-line">
+            <Status variant={variant} />
+            <span className="unseen">{`Variant ${number}, ${variant.status}: `}</span>
+            <span className="truncate grow">{nameOf(version, label)}</span>
+            <Overall variant={variant} />
+          </span>
+          <span className="variant-figures numeric">
+            <Mark variant={variant} />
+            {asked && <Time variant={variant} />}
+            <Spent variant={variant} />
+          </span>
         </span>
       </button>
-      <span className="variant-actions">
-        {running ? (
-          <IconButton small icon="stop" label={`Cancel variant ${number}`} onClick={() => act("cancel")} />
-        ) : (
-          <IconButton small icon="reload" label={`Retry variant ${number}`} onClick={() => act("retry")} />
-        )}
-      </span>
+      {asked && (
+        <span className="variant-actions">
+          {running ? (
+            <IconButton small icon="stop" label={`Cancel variant ${number}`} disabled={away} onClick={() => act("cancel")} />
+          ) : (
+            <IconButton small icon="reload" label={`Retry variant ${number}`} disabled={away} onClick={() => act("retry")} />
+          )}
+        </span>
+      )}
     </div>
   );
 });
+
+export function isRunning(variant: VariantView): boolean {
+  return variant.status === "running" || variant.status === "queued";
+}
+
+const MADE = { create: "", import: "Imported", update: "", edit: "Edited by hand", restore: "Restored" } as const;
+
+/** Who made it: a model, or a person. */
+function nameOf(version: VersionView, label: string): string {
+  return MADE[version.kind] || label || "Variant";
+}
 
 function Status({ variant }: { variant: VariantView }) {
   switch (variant.status) {
@@ -87,29 +99,66 @@ function Status({ variant }: { variant: VariantView }) {
       return <span className="spinner" />;
     case "completed":
       return (
-        <span className="added">
-          <Icon name="check" size={14} />
+        <span className={variant.note ? "" : "added"}>
+          <Icon name={variant.note ? "info" : "check"} size={14} />
         </span>
       );
     default:
       return (
-        <span className="removed" title={errorOf(variant)}>
+        <span className="removed">
           <Icon name={variant.status === "cancelled" ? "stop" : "alert"} size={14} />
         </span>
       );
   }
 }
 
+/** What is unusual about it, in two words. */
+function Mark({ variant }: { variant: VariantView }) {
+  switch (variant.status) {
+    case "limit":
+      return (
+        <span className="badge warn" title={errorOf(variant)}>
+          Not complete
+        </span>
+      );
+    case "failed":
+      return (
+        <span className="badge bad" title={errorOf(variant)}>
+          Failed
+        </span>
+      );
+    case "cancelled":
+      return <span className="badge">Stopped</span>;
+    case "completed":
+      return variant.note ? (
+        <span className="badge warn" title={variant.note}>
+          {variant.note === "Nothing was changed." ? "No change" : "Note"}
+        </span>
+      ) : null;
+    default:
+      return null;
+  }
+}
+
+/** Why it is not what it should be; empty if it is. */
 export function errorOf(variant: VariantView): string {
-  if (variant.status === "limit") return `Not complete. ${variant.note ?? ""}`.trim();
-  return variant.error?.message ?? variant.status;
+  switch (variant.status) {
+    case "limit":
+      return `Not complete. ${inPlainWords(variant.note ?? "")}`.trim();
+    case "failed":
+      return inPlainWords(variant.error?.message ?? "It failed.");
+    case "cancelled":
+      return "It was stopped before it was done.";
+    default:
+      return variant.note ?? "";
+  }
 }
 
 function Overall({ variant }: { variant: VariantView }) {
   if (variant.score === null) return null;
   const percent = Math.round(variant.score.overall <= 1 ? variant.score.overall * 100 : variant.score.overall);
   return (
-    <span className="badge accent" title="How close it is to the target">
+    <span className="badge accent" title="How close it is to the picture">
       {percent} %
     </span>
   );
@@ -118,7 +167,7 @@ function Overall({ variant }: { variant: VariantView }) {
 function Time({ variant }: { variant: VariantView }) {
   const start = seconds(variant.started);
   const end = seconds(variant.ended);
-  if (start === null) return <span>waiting</span>;
+  if (start === null) return isRunning(variant) ? <span>waiting</span> : null;
   return end === null ? <Elapsed since={start} /> : <span>{duration(Math.max(0, end - start) * 1000)}</span>;
 }
 
@@ -127,6 +176,7 @@ function Spent({ variant }: { variant: VariantView }) {
   return (
     <>
       {used !== null && used > 0 && <span>{tokens(used)} tok</span>}
+      {variant.cost_usd === null && variant.ended !== null && <span>cost unknown</span>}
       {variant.cost_usd !== null && variant.cost_usd > 0 && <span>{money(variant.cost_usd)}</span>}
     </>
   );

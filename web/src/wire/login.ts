@@ -1,6 +1,6 @@
 /** The token comes in the address' fragment, is exchanged for a cookie that no script can read, and is forgotten. */
 
-import { ApiError, post, remove, request, route } from "./rest";
+import { ApiError, client } from "./rest";
 
 export async function logIn(): Promise<boolean> {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
@@ -9,7 +9,7 @@ export async function logIn(): Promise<boolean> {
     return logInWith(token);
   }
   try {
-    await request("GET", route("models"));
+    await client.models();
     return true;
   } catch (error) {
     if (error instanceof ApiError && error.status === 401) return false;
@@ -19,7 +19,7 @@ export async function logIn(): Promise<boolean> {
 
 export async function logInWith(token: string): Promise<boolean> {
   try {
-    await post(route("login"), { token });
+    await client.logIn(token);
     return true;
   } catch {
     return false;
@@ -27,6 +27,6 @@ export async function logInWith(token: string): Promise<boolean> {
 }
 
 export async function logOut(): Promise<void> {
-  await remove(route("login"));
+  await client.logOut();
   location.reload();
 }

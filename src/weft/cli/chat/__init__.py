@@ -8,12 +8,12 @@ from pathlib import Path
 
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
+from weft.cli.request_settings import reasoning_of
 from weft.cli.run import default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
 from weft.cli.terminal import BOLD, DIM, Colours
 from weft.config.paths import data_folder
 from weft.core.errors import ConfigurationError
-from weft.core.turn import Reason
 from weft.server.models import KnownModels
 from weft.sessions.settings import SessionSettings
 from weft.tools.builtin import named_tools
@@ -57,8 +57,12 @@ def run(options: argparse.Namespace) -> int:
         permissions=options.permissions,
         rules=options.rule,
         workspace=str(folder.resolve()),
-        reasoning=Reason(effort=options.effort) if options.effort else None,
+        temperature=options.temperature,
+        reasoning=reasoning_of(options),
+        extra=options.extra,
         cache=options.cache,
+        tool_profile=options.tool_profile,
+        edit_format=options.edit_format,
     )
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
     Permissions(settings.permissions, settings.rules)
@@ -79,7 +83,15 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
     screen = ChatScreen(sys.stdout)
     display = EventDisplay(screen, paint)
     async with open_own_tools(options) as own, open_sessions(options.data) as sessions:
-        chat = ChatSession(sessions, models, settings, sandbox=sandbox, own_tools=own.tools, on_event=display.on_event)
+        chat = ChatSession(
+            sessions,
+            models,
+            settings,
+            sandbox=sandbox,
+            own_tools=own.tools,
+            on_event=display.on_event,
+            after_crash=options.after_crash,
+        )
         console = ChatConsole(chat, screen, display, paint)
         if options.resume is None:
             await chat.begin()

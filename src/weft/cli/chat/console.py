@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyPressEvent
@@ -17,13 +18,17 @@ from weft.cli.chat.display import EventDisplay
 from weft.cli.chat.screen import ChatScreen
 from weft.cli.chat.session import ChatSession
 from weft.cli.event_printer import Transcript
+from weft.cli.mcp_input import attach_resources, complete_resource, expand_prompt, prompt_commands
 from weft.cli.sessions import format_time
 from weft.cli.terminal import BOLD, DIM, RED, YELLOW, Colours
 from weft.core.errors import ConfigurationError, WeftError
-from weft.core.messages import Image
+from weft.core.messages import Image, ResultPart
 from weft.sessions.store import SessionInfo
 from weft.tools.approvals import NotPending
 from weft.tools.sanitize import sanitize_text
+
+if TYPE_CHECKING:
+    from weft.tools.mcp import McpServers
 
 _log = logging.getLogger("weft.chat")
 _THINK_SECONDS = 0.4
@@ -39,6 +44,7 @@ _KEY_HELP = (
     "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs.",
     "Esc interrupts. Ctrl-C clears the line, then interrupts, then leaves; Ctrl-D leaves.",
     "@path attaches a file or the list of a folder (Tab completes); a path to a picture attaches the picture.",
+    "@server:address attaches a resource of an MCP server, /server:prompt uses a prompt of it.",
     "Ctrl-V attaches the picture in the clipboard.",
 )
 
@@ -46,8 +52,16 @@ _KEY_HELP = (
 class ChatConsole:
     """One run of `weft chat`."""
 
-    def __init__(self, chat: ChatSession, screen: ChatScreen, display: EventDisplay, paint: Colours) -> None:
+    def __init__(
+        self,
+        chat: ChatSession,
+        screen: ChatScreen,
+        display: EventDisplay,
+        paint: Colours,
+        servers: "McpServers | None" = None,
+    ) -> None:
         self.chat = chat
+        self.servers = servers
         self.screen = screen
         self.paint = paint
         self._display = display
@@ -86,11 +100,12 @@ class ChatConsole:
     async def show_history(self) -> None:
         """Print the end of the conversation so far."""
         transcript = Transcript(self.paint)
-        lines = [line for event in await self.chat.events() for line in transcript.lines(event)]
+        lines = [line for event in await self.chat.history() for line in transcript.lines(event)]
         left = len(lines) - _HISTORY_LINES
         if left > 0:
             self.note(f"… {left} earlier lines; `weft sessions show {self.chat.session.session}` prints all")
         self.screen.print(*lines[-_HISTORY_LINES:])
+        self.chat.show_events()
 
     # --- keys --------------------------------------------------------------------------------------------------------
 
@@ -183,9 +198,11 @@ class ChatConsole:
         document = self.screen.buffer.document
         before, after = document.text_before_cursor, document.text_after_cursor
         if before.startswith("/"):
-            text, names = complete_command(before)
+            text, names = complete_command(before, [each.command for each in prompt_commands(self.servers)])
         else:
             text, names = complete_mention(before, self.chat.session.workspace)
+            if not names:
+                text, names = complete_resource(self.servers, before)
         self.screen.set_text(text + after, len(text))
         if text == before and len(names) > 1:
             self.note("  ".join(names[:40]))
@@ -233,11 +250,17 @@ class ChatConsole:
     async def _send(self, text: str) -> None:
         session = self.chat.session
         request = await asyncio.to_thread(attach_files, text, session.workspace, dict(self._pictures))
-        for fault in request.faults:
+        resources, faults = await attach_resources(self.servers, text)
+        for fault in [*request.faults, *faults]:
             self.screen.print(self.paint(sanitize_text(fault), YELLOW))
+        await self.send_parts(text, [*request.parts, *resources])
+
+    async def send_parts(self, text: str, parts: "Sequence[str | ResultPart]") -> None:
+        """Send a request that begins with the text."""
+        session = self.chat.session
         if self.chat.is_busy:
             self.note(f"(waits for its turn) {text.splitlines()[0][:100]}")
-        await session.accepted(session.send(request.parts))
+        await session.accepted(session.send(list(parts)))
 
     async def _refresh(self) -> None:
         while True:
@@ -274,21 +297,27 @@ async def run_command(console: ChatConsole, text: str) -> None:
     name, _, rest = text[1:].strip().partition(" ")
     command = CHAT_COMMANDS.get(name)
     if command is None:
-        near = get_close_matches(name, CHAT_COMMANDS, 1)
+        parts = await expand_prompt(console.servers, text)
+        if parts is not None:
+            await console.send_parts(text, parts)
+            return
+        known = [*CHAT_COMMANDS, *(each.command for each in prompt_commands(console.servers))]
+        near = get_close_matches(name, known, 1)
         hint = f"did you mean /{near[0]}?" if near else "/help lists all."
         raise ConfigurationError(f"There is no /{name[:40]}; {hint}")
     await command[1](console, rest.strip())
 
 
-def complete_command(text: str) -> tuple[str, list[str]]:
-    """Complete a command: the completed text, and all commands that match."""
-    found = [f"/{name}" for name in CHAT_COMMANDS if name.startswith(text[1:])]
+def complete_command(text: str, prompts: Sequence[str] = ()) -> tuple[str, list[str]]:
+    """Complete a command or a prompt of an MCP server: the completed text, and all that match."""
+    found = [f"/{name}" for name in [*CHAT_COMMANDS, *prompts] if name.startswith(text[1:])]
     return (f"{found[0]} " if len(found) == 1 else text), found
 
 
 async def _help(console: ChatConsole, _: str) -> None:
     width = max(len(name) for name in CHAT_COMMANDS) + 2
-    console.note(*(f"/{name:<{width}} {text}" for name, (text, _) in CHAT_COMMANDS.items()), *_KEY_HELP)
+    prompts = [f"{each.usage}  {each.description}" for each in prompt_commands(console.servers)]
+    console.note(*(f"/{name:<{width}} {text}" for name, (text, _) in CHAT_COMMANDS.items()), *prompts, *_KEY_HELP)
 
 
 async def _model(console: ChatConsole, name: str) -> None:
@@ -332,6 +361,20 @@ async def _new(console: ChatConsole, _: str) -> None:
     console.note("A new conversation. /resume has the earlier ones.")
 
 
+async def _mcp(console: ChatConsole, _: str) -> None:
+    servers = console.servers
+    if servers is None:
+        console.note("No MCP server is named; --mcp or an [mcp.NAME] table in weft.toml names one.")
+        return
+    for name in servers.names:
+        fault = servers.failures.get(name)
+        tools = sum(tool.name.startswith(f"{name}__") for tool in servers.tools)
+        prompts = sum(prompt.server == name for prompt in servers.prompts)
+        resources = sum(server == name for server, _, _ in servers.resources)
+        about = str(fault) if fault is not None else f"{tools} tools, {prompts} prompts, {resources} resources"
+        console.note(f"{name}: {about}")
+
+
 async def _exit(console: ChatConsole, _: str) -> None:
     console.quit()
 
@@ -356,6 +399,7 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[[ChatConsole, str], Awaitable[None]
     "undo": ("undo the last exchange and its changes of files", _undo),
     "resume": ("list earlier conversations of this folder, or /resume N to continue one", _resume),
     "new": ("begin a new conversation", _new),
+    "mcp": ("show the MCP servers, and how many tools, prompts and resources each has", _mcp),
     "cost": ("show tokens and cost so far", _cost),
     "exit": ("leave; the conversation is stored", _exit),
     "quit": ("the same", _exit),

@@ -4,7 +4,7 @@ from time import monotonic
 
 from weft.cli.chat.markdown import MarkdownStream
 from weft.cli.chat.screen import ChatScreen
-from weft.cli.event_printer import call_line, describe_exchange
+from weft.cli.event_printer import call_line, describe_exchange, describe_server_call
 from weft.cli.terminal import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Colours, format_seconds
 from weft.core.envelope import Event
 from weft.core.events import (
@@ -30,6 +30,7 @@ from weft.core.events import (
     UserMessage,
 )
 from weft.core.messages import Message, Text
+from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import sanitize_text
 
 _MAX_DIFF_LINES = 40
@@ -89,6 +90,9 @@ class EventDisplay:
             case FileChanged(path=path, diff=diff):
                 head = f"✎ {sanitize_text(path)} {self._paint(count_changes(diff), DIM)}"
                 self._screen.print(head, *diff_lines(diff, self._paint))
+            case ServerToolCall(name=name, input=arguments):
+                self._activity = "waits for a tool of the provider"
+                self._screen.print(self._paint(describe_server_call(name, arguments), DIM))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(f"{sanitize_text(error.message)} Attempt {attempt} in {delay:.1f} s.")
             case ApprovalRequested():

@@ -14,12 +14,13 @@ from weft.core.errors import ConfigurationError, WeftError
 from weft.core.events import ExchangeRequest, ExchangeResponse, FileChanged, SessionRewound
 from weft.core.turn import Usage
 from weft.server.models import KnownModels
+from weft.sessions.resumption import AfterCrash
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, StoreError, iterate_events
 from weft.tools.builtin import named_tools
-from weft.tools.definitions import Tool
+from weft.tools.function_tools import ToolLike
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.workspace.base import PathFault, Workspace
 from weft.tools.workspace.disk import DiskWorkspace
@@ -39,8 +40,9 @@ class ChatSession:
         settings: SessionSettings,
         *,
         sandbox: Sandbox,
-        own_tools: Callable[[], Sequence[Tool]],
+        own_tools: Callable[[], Sequence[ToolLike]],
         on_event: EventHandler,
+        after_crash: AfterCrash = "continue",
     ) -> None:
         self._sessions = sessions
         self._models = models
@@ -48,7 +50,10 @@ class ChatSession:
         self._sandbox = sandbox
         self._own_tools = own_tools
         self._on_event = on_event
+        self._after_crash: AfterCrash = after_crash
         self._session: Session | None = None
+        self._held: list[Event] | None = None  # events of a resumed session whose history is not shown yet
+        self._opened_at = 0
 
     @property
     def session(self) -> Session:
@@ -85,7 +90,13 @@ class ChatSession:
         name = model or stored.model
         self.check(name)
         settings = msgspec.structs.replace(stored, model=name)
-        opened = await self._open(info, settings)
+        self._held = []
+        try:
+            opened = await self._open(info, settings)
+        except BaseException:
+            self._held = None
+            raise
+        self._opened_at = opened.bus.seq
         await self.close()
         self._session, self._settings = opened, settings
 
@@ -119,6 +130,16 @@ class ChatSession:
 
     async def events(self) -> list[Event]:
         return [event async for event in iterate_events(self._sessions.store, self.session.session)]
+
+    async def history(self) -> list[Event]:
+        """Read the events from before this process resumed the session."""
+        return [event for event in await self.events() if event.seq <= self._opened_at]
+
+    def show_events(self) -> None:
+        """Show what happens in a resumed session from now on, and what still waits in it for the person."""
+        held, self._held = self._held or [], None
+        for event in (*self.session.waiting_events, *held):
+            self._on_event(event)
 
     async def cost(self) -> str:
         """Describe tokens and cost so far. Undone exchanges count: they were paid for."""
@@ -161,9 +182,15 @@ class ChatSession:
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
-        session = await self._sessions.open(info.id, model=model, tools=tools)
-        session.subscribe(self._on_event)
+        session = await self._sessions.open(info.id, model=model, tools=tools, after_crash=self._after_crash)
+        session.subscribe(self._receive)
         return session
+
+    def _receive(self, event: Event) -> None:
+        if self._held is not None:
+            self._held.append(event)
+        else:
+            self._on_event(event)
 
 
 def _last_exchange(events: Sequence[Event]) -> tuple[Event, list[FileChanged]] | None:

@@ -32,14 +32,14 @@ from weft.core.turn import Reason, Settings
 from weft.providers.base import Outcome
 from weft.providers.claude_agent.errors import error_of
 from weft.providers.claude_agent.tools import SERVER, Gate, Ledger
-from weft.wires.messages import encode_content
+from weft.wires.messages_request import encode_content
 from weft.wires.request import resolve_budget, resolve_effort
 
 if TYPE_CHECKING:
     from weft.providers.claude_agent import ClaudeAgent
 
 _DAY = 86_400.0
-_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh"}
+_EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
 
 
 def options_of(

@@ -112,7 +112,7 @@ class ClaudeAgentSession(ConversationBase):
     async def load_prices(self) -> None:
         await asyncio.to_thread(load)
 
-    def _bill(self, query: "Query", usage: Usage, total: float | None) -> float:
+    def _bill(self, query: "Query", usage: Usage, total: float | None) -> float | None:
         """Return the cost of a turn: the list price, until the SDK reports the total of its session at the end.
 
         A total that is too small to include the earlier exchanges is that of this exchange alone.
@@ -124,7 +124,7 @@ class ClaudeAgentSession(ConversationBase):
         known, self._billed = self._billed, total
         query.estimated = 0.0
         if known is None:
-            return listed
+            return self.cost(usage).usd
         spent = total - known
         return max((spent if spent >= 0.9 * (before + listed) else total) - before, 0.0)
 

@@ -34,7 +34,7 @@ from weft.sessions.settings import SessionSettings
 from weft.sessions.store import BadCursor, NoSuchSession, SessionInfo
 from weft.tools.builtin import named_tools
 from weft.tools.client_tools import check_names
-from weft.tools.definitions import Tool
+from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import MODES, Mode
 from weft.tools.shell.sandbox import Sandbox
 
@@ -59,7 +59,7 @@ class EditorOptions:
     """Raises if a model cannot be used for a conversation."""
     default_model: Callable[[], str]
     """Chooses a model if none is named; "" if there is none."""
-    own_tools: Callable[[], Sequence[Tool]] = tuple[Tool, ...]
+    own_tools: Callable[[], Sequence[ToolLike]] = tuple[ToolLike, ...]
     """Returns tools of the user's own, beside those that the settings name."""
     problems: tuple[str, ...] = ()
     """Sentences about tools that could not be started; each session shows them once."""
@@ -116,7 +116,7 @@ class EditorAgent:
             agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
                 prompt_capabilities=schema.PromptCapabilities(image=True, audio=False, embedded_context=True),
-                mcp_capabilities=schema.McpCapabilities(http=True, sse=False),
+                mcp_capabilities=schema.McpCapabilities(http=True, sse=True),
                 session_capabilities=schema.SessionCapabilities(
                     list=schema.SessionListCapabilities(),
                     resume=schema.SessionResumeCapabilities(),
@@ -311,14 +311,14 @@ class EditorAgent:
         parts = SessionParts(self._sessions, self._models, self._sandbox, self._client, self._abilities)
         async with AsyncExitStack() as stack:
             notes = list(self._options.problems)
-            extra = list(self._options.own_tools())
+            extra: list[ToolLike] = list(self._options.own_tools())
             if servers:
-                started = await stack.enter_async_context(mcp_servers_of(servers))
+                started = await stack.enter_async_context(mcp_servers_of(servers, str(info.settings.get("workspace"))))
                 notes += [str(fault) for fault in started.failures.values()]
-                extra += started.tools
+                extra.append(started)
             if tools is not None:
                 own = named_tools(SessionSettings.of(info.settings).tools, self._sandbox)
-                check_names(tools, {tool.name for tool in [*own, *extra]})
+                check_names(tools, {tool.name for tool in Registry([*own, *extra])})
             resources = stack.pop_all()
         if tools is not None:
             settings = msgspec.structs.replace(SessionSettings.of(info.settings), client_tools=tools)

@@ -76,11 +76,11 @@ def check_folders(cwd: str, more: list[str] | None) -> str:
     return realpath(cwd)
 
 
-def mcp_servers_of(configs: Sequence[McpConfig]) -> "McpServers":
+def mcp_servers_of(configs: Sequence[McpConfig], folder: str) -> "McpServers":
     """Return the MCP servers of the editor, to be started. Their package is large, so that it is loaded only here."""
     from weft.tools.mcp import McpServers
 
-    return McpServers([_mcp_server(config) for config in configs])
+    return McpServers([_mcp_server(config) for config in configs], folders=[folder])
 
 
 def _mcp_server(config: McpConfig) -> "McpServer":
@@ -92,12 +92,13 @@ def _mcp_server(config: McpConfig) -> "McpServer":
         case schema.McpServerStdio():
             env = {variable.name: variable.value for variable in config.env}
             return McpServer(name=name, command=config.command, args=tuple(config.args), env=env)
-        case schema.HttpMcpServer():
+        case schema.HttpMcpServer() | schema.SseMcpServer():
             headers = {header.name: header.value for header in config.headers}
-            return McpServer(name=name, url=config.url, headers=headers)
+            transport = "sse" if isinstance(config, schema.SseMcpServer) else "http"
+            return McpServer(name=name, url=config.url, headers=headers, transport=transport)
         case _:
             raise ConfigurationError(
-                f"The MCP server {config.name[:60]!r} has a transport that Weft does not offer; use stdio or http."
+                f"The MCP server {config.name[:60]!r} has a transport that Weft does not offer; use stdio, http or sse."
             )
 
 

@@ -37,7 +37,8 @@ from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, iterate_events
 from weft.tools.approvals import Approval
 from weft.tools.builtin import named_tools
-from weft.tools.definitions import Effect, Tool
+from weft.tools.definitions import Effect
+from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Mode
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.summaries import arguments_summary, call_summary
@@ -87,7 +88,7 @@ class EditorSession:
     """A stored session that an editor has open. Create it with `open`."""
 
     def __init__(
-        self, parts: SessionParts, info: SessionInfo, extra: Sequence[Tool], resources: AsyncExitStack
+        self, parts: SessionParts, info: SessionInfo, extra: Sequence[ToolLike], resources: AsyncExitStack
     ) -> None:
         self.id = info.id
         self.settings = SessionSettings.of(info.settings)
@@ -107,7 +108,7 @@ class EditorSession:
 
     @classmethod
     async def open(
-        cls, parts: SessionParts, info: SessionInfo, extra: Sequence[Tool], resources: AsyncExitStack
+        cls, parts: SessionParts, info: SessionInfo, extra: Sequence[ToolLike], resources: AsyncExitStack
     ) -> "EditorSession":
         """Open a session. `extra` are tools beside its own; `resources` are closed with it."""
         opened = cls(parts, info, extra, resources)
@@ -139,7 +140,7 @@ class EditorSession:
         self._encoder = self._new_encoder()
         self._session.subscribe(self._on_event)
 
-    def _tools(self) -> list[Tool]:
+    def _tools(self) -> list[ToolLike]:
         tools = named_tools(self.settings.tools, self._parts.sandbox)
         if self._parts.abilities.terminal:
             tools = [

@@ -223,35 +223,55 @@ async def evaluate(
     checkers: Checkers | None = None,
     bars: Sequence[Bar] = BARS,
     progress: Progress | None = None,
-    seconds: float = 600.0,
+    seconds: float | None = 600.0,
+    at_once: bool = False,
 ) -> EvaluationReport:
     """Measure the converters, by their names, on the targets. Each conversion has a limit of `seconds`.
 
     A target that fails is a row with an error and a score of 0, and the run continues. `progress` is called with each
-    finished row.
+    finished row. `at_once` starts all conversions together, for models whose answers come in batches; pages are still
+    measured one after the other.
     """
     if not converters or not stacks:
         raise ConfigurationError("There is nothing to evaluate; name at least one model and one stack.")
     chosen = [each if isinstance(each, Stack) else find_stack(each) for each in stacks]
     loaded = await asyncio.to_thread(load_targets, targets)
     run = _EvaluationRun(browser or shared_browser(), find_checkers() if checkers is None else checkers, seconds)
+    width = asyncio.Semaphore(_ALL_AT_ONCE if at_once else 1)
+
+    async def evaluate_one(target: EvaluationTarget, expected: PageImage | str, name: str, stack: Stack) -> Row:
+        async with width:
+            row = await run.evaluate_target(target, expected, name, converters[name], stack)
+            if progress is not None:
+                progress(row)
+            return row
+
     rows: list[Row] = []
-    for target in loaded:
-        expected = await _read_target_text(target)
-        for name, converter in converters.items():
-            for each in chosen:
-                row = await run.evaluate_target(target, expected, name, converter, each)
-                rows.append(row)
-                if progress is not None:
-                    progress(row)
+    tasks: list[asyncio.Task[Row]] = []
+    try:
+        for target in loaded:
+            expected = await _read_target_text(target)
+            for name in converters:
+                for each in chosen:
+                    tasks.append(asyncio.create_task(evaluate_one(target, expected, name, each)))
+                    if not at_once:
+                        rows.append(await tasks.pop())
+        rows += await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
     return EvaluationReport(rows=tuple(rows), bars=tuple(bars), notes=run.checkers.missing)
+
+
+_ALL_AT_ONCE = 10_000
 
 
 class _EvaluationRun:
     """One run: the browser, the checkers and the time limit."""
 
-    def __init__(self, browser: Browser, checkers: Checkers, seconds: float) -> None:
+    def __init__(self, browser: Browser, checkers: Checkers, seconds: float | None) -> None:
         self.checkers = checkers
+        self._measuring = asyncio.Lock()
         self._browser = browser
         self._seconds = seconds
 
@@ -275,7 +295,8 @@ class _EvaluationRun:
             notes=conversion.notes,
         )
         try:
-            return await self._measure(row, target.viewport, expected, conversion, stack)
+            async with self._measuring:
+                return await self._measure(row, target.viewport, expected, conversion, stack)
         except BrowserError as error:
             return replace(row, error=str(error))
 

@@ -52,9 +52,10 @@ class Column(msgspec.Struct, frozen=True):
     value: Callable[[Row], Value]
     better: Literal["high", "low"]
     form: Callable[[float], str]
+    missing: str = "–"
 
     def format(self, value: Value) -> str:
-        return "–" if value is None else self.form(value)
+        return self.missing if value is None else self.form(value)
 
 
 def _score_value(of: Callable[[Score], float]) -> Callable[[Row], Value]:
@@ -103,7 +104,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("seconds", "seconds", lambda row: row.seconds, "low", lambda value: f"{value:.1f}"),
     Column("preview", "first preview, s", lambda row: row.first_preview_seconds, "low", lambda value: f"{value:.1f}"),
     Column("memory", "memory, MB", lambda row: row.memory_mb, "low", _whole),
-    Column("cost", "cost, $", lambda row: row.cost_usd, "low", lambda value: f"{value:.4f}"),
+    Column("cost", "cost, $", lambda row: row.cost_usd, "low", lambda value: f"{value:.4f}", "unknown"),
 )
 COLUMNS_BY_KEY = {column.key: column for column in COLUMNS}
 

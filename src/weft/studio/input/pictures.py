@@ -36,6 +36,8 @@ MAX_SENT = 3_700_000  # bytes of a picture for a model: 5 MB as base64
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF", "AVIF")
 _MOST_PIXELS = f"at most {MAX_PIXELS // 1_000_000} million"
 _FORMAT_NAMES = "PNG, JPEG, WebP, GIF or HEIC"
+_LEAST_DENSE = 700  # the width of the narrowest phone with two pixels for each CSS pixel
+_LEAST_DENSE_WIDE = 1_000
 InputSource = bytes | str | Path  # bytes, a path, or a text that is a `data:` or `http(s):` URL
 _DATA = re.compile(r"data:(?P<kind>[^;,\s]{0,100})(?P<options>(?:;[^;,\s]{1,100}){0,8}),", re.IGNORECASE)
 
@@ -47,6 +49,8 @@ class InputPicture(msgspec.Struct, frozen=True, kw_only=True):
     media_type: str
     width: int
     height: int
+    ratio: int = 1
+    """Pixels for each CSS pixel, as far as the picture shows it."""
 
     def image(self) -> Image:
         """Return the picture as the content of a message."""
@@ -59,7 +63,26 @@ def read_picture(data: bytes, *, name: str = "The picture", max_side: int = MAX_
         upright = ImageOps.exif_transpose(found)
         lossy = found.format in ("JPEG", "HEIF", "AVIF")
         picture = _to_rgb(upright)
-    return encode_picture(picture, lossy=lossy, max_side=max_side)
+    picture, ratio = _reduce(picture)
+    found_picture = encode_picture(picture, lossy=lossy, max_side=max_side)
+    return msgspec.structs.replace(found_picture, ratio=ratio if found_picture.width == picture.width else 1)
+
+
+def _reduce(picture: Pillow.Image) -> tuple[Pillow.Image, int]:
+    """Find the pixels for each CSS pixel, and reduce a picture that has far more of them than it needs."""
+    is_upright = picture.height > 1.3 * picture.width  # as a phone is
+    if picture.width < (_LEAST_DENSE if is_upright else _LEAST_DENSE_WIDE):
+        return picture, 1
+    try:
+        import numpy
+
+        from weft.vision.see.screenshot import LARGE, pixel_ratio, reduction
+    except ImportError:
+        return picture, 1
+    ratio = pixel_ratio(numpy.asarray(picture.convert("RGB")))
+    size = picture.width * picture.height
+    factor = reduction(size, ratio) if size > LARGE else 1
+    return (picture.reduce(factor), ratio // factor) if factor > 1 else (picture, ratio)
 
 
 @contextmanager

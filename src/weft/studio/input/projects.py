@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from weft.core.errors import ConfigurationError
+from weft.studio.portable_names import reason_to_stay
 from weft.studio.request import BadInput
 from weft.tools.workspace.base import PathFault, normalize_path, quote_path
 from weft.tools.workspace.disk import DiskWorkspace
@@ -82,6 +83,9 @@ def _entry_path(entry: zipfile.ZipInfo) -> str:
         raise _bad_archive(f"cannot be unpacked: {str(fault).rstrip('.')}") from None
     if not path:
         raise _bad_archive("has an entry without a name")
+    reason = reason_to_stay(path)
+    if reason is not None and not any(junk in f"/{path}" for junk in _JUNK):
+        raise _bad_archive(f"has {quote_path(path)}, which is not imported: {reason}; remove it, and try again")
     return path
 
 

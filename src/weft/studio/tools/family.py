@@ -22,6 +22,26 @@ TOOL_NAMES: tuple[str, ...] = (
 """The names of the tools."""
 
 
+_TEXT_BUILD = ("create_file", "edit_file", "read_file")
+_NEED_PICTURES = frozenset({"compare_with_target", "extract_assets", "edit_image", "remove_background"})
+
+
+def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
+    """Return the names of the tools that a request can use: of files, and of the studio.
+
+    `pictures`: the request has pictures of the design. `files`: there are files to change. `links`: it names addresses.
+    """
+    unused = set[str]()
+    if not pictures and not files:
+        unused |= _NEED_PICTURES
+    if not files:
+        unused.add("retrieve_option")
+    if not files and not links:
+        unused.add("save_assets")
+    own = [name for name in TOOL_NAMES if name not in unused]
+    return [*(("files",) if pictures or files else _TEXT_BUILD), *own]
+
+
 def studio_tools(
     find: FindContext, *, images: ImageMaker | None = None, outgoing: WebFetcher | None = None
 ) -> list[Tool]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from weft.core.envelope import Event
 from weft.core.payload import Payload
 from weft.testing.checker.calls import ApprovalCheck, ClientCallCheck, ResourceCheck, ToolCallCheck
+from weft.testing.checker.compaction import CompactionCheck
 from weft.testing.checker.content import ContentCheck
 from weft.testing.checker.exchanges import EnvelopeCheck, ExchangeCheck, StrictJsonCheck, TotalsCheck
 from weft.testing.checker.files import ContentAt, FileCheck, PreviewCheck, RevisionCheck
@@ -16,6 +17,7 @@ from weft.testing.checker.secrets import ErrorTextCheck, SecretCheck
 _CHECKS = (
     *(EnvelopeCheck, StrictJsonCheck, ExchangeCheck, MessageCheck, ContentCheck, ToolCallCheck, ApprovalCheck),
     *(ResourceCheck, ClientCallCheck, PreviewCheck, TotalsCheck, CancelCheck, ResumeCheck, RewindCheck),
+    CompactionCheck,
 )
 
 

@@ -1,8 +1,8 @@
 """Invariants of tool calls (I30 to I37, I39), approvals (I38), resources (I3A) and clients (I3B)."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import get_args
 
 from weft.core import events as ev
@@ -31,6 +31,17 @@ class _CallState:
     """The call may run again after an interruption."""
     outcome: ToolStatus | None = None
     """The status of tool_completed or tool_failed."""
+    waits: bool = False
+    """It waits for a client or a person, and may wait on under the next writer."""
+    resources: Sequence[str] = ()
+    changed: list[str] = field(default_factory=list[str])
+    """The files that it has changed."""
+
+    @property
+    def wrote_all(self) -> bool:
+        """The log shows the whole effect of the call: a change of every file that it held."""
+        paths = {resource.removeprefix("file:") for resource in self.resources}
+        return bool(paths) and "" not in paths and paths <= set(self.changed)
 
 
 class ToolCallCheck(InvariantCheck):
@@ -38,7 +49,7 @@ class ToolCallCheck(InvariantCheck):
         *(ev.ExchangeRequest, ev.MessageStart, ev.ToolUseContentBlockStart, ev.MessageStop, ev.MessageDiscarded),
         *(ToolCall, ev.ToolUseMessage, ev.ToolPlanned, ev.ToolExecuting, ev.ToolOutputDelta, ev.QuestionAsked),
         *(ev.QuestionAnswered, ev.FilePreview, ev.FilePreviewReset, ev.ToolCompleted, ev.ToolFailed, ToolResult),
-        *(ev.CancelRequested, ev.SessionResumed, ev.ExchangeResponse),
+        *(ev.CancelRequested, ev.SessionResumed, ev.ExchangeResponse, ev.ClientToolRequested, ev.FileChanged),
     )
 
     def __init__(self, report: ReportViolation) -> None:
@@ -90,6 +101,12 @@ class ToolCallCheck(InvariantCheck):
                 self._i32_before_result(event, call_id)
             case ev.QuestionAsked(call=call_id) | ev.QuestionAnswered(call=call_id):
                 self._i32_while_running(event, call_id)
+                if call_id in self._open:
+                    self._open[call_id].waits = isinstance(event.data, ev.QuestionAsked)
+            case ev.ClientToolRequested(id=call_id) if call_id in self._open:
+                self._open[call_id].waits = True
+            case ev.FileChanged(cause=call_id, path=path) if call_id in self._open:
+                self._open[call_id].changed.append(path)
             case ev.ToolOutputDelta(id=call_id):
                 self._i32_while_running(event, call_id)
             case ev.ToolUseMessage(call=call, result=result):
@@ -124,13 +141,13 @@ class ToolCallCheck(InvariantCheck):
         elif call.attempt and not (call.idempotent and data.idempotent):
             self.report("I36", event, f"the call {data.id!r} was interrupted, is not idempotent, and runs again")
         call.attempt, call.running, call.interrupted = data.attempt, True, False
-        call.idempotent = data.idempotent
+        call.idempotent, call.resources = data.idempotent, data.resources
 
     def _outcome(self, event: Event, call_id: str, status: ToolStatus) -> None:
         call = self._i32_open(event, call_id)
         if call is None:
             return
-        if isinstance(event.data, ev.ToolCompleted) and not call.running:
+        if isinstance(event.data, ev.ToolCompleted) and not call.running and not call.wrote_all:
             self.report("I32", event, f"the call {call_id!r} is completed and was not running")
         call.outcome = status
 
@@ -156,6 +173,9 @@ class ToolCallCheck(InvariantCheck):
         """Mark the open calls as interrupted: the writer that ran them is dead."""
         self._excused |= {"interrupted"}
         for call in self._open.values():
+            if call.running and call.waits:
+                call.outcome = None
+                continue
             call.interrupted = call.interrupted or call.running
             call.running, call.outcome = False, None
 
@@ -198,7 +218,10 @@ class ToolCallCheck(InvariantCheck):
             self.report("I35", event, f"the status {data.status!r} is not one of {', '.join(sorted(_STATUSES))}")
 
     def _i36_interrupted(self, event: Event, data: ToolResult, call: _CallState) -> None:
-        if call.interrupted and data.status != "interrupted":
+        if not call.interrupted or data.status == "interrupted":
+            return
+        is_known = data.status == "ok" and call.wrote_all
+        if not is_known and not (data.status == "cancelled" and call.idempotent):
             self.report("I36", event, f"the call {data.id!r} was interrupted, ran no more, and ends {data.status}")
 
     def _i37_never_ran(self, event: Event, data: ToolResult, call: _CallState) -> None:
@@ -343,6 +366,8 @@ class ClientCallCheck(InvariantCheck):
             case ToolResult(id=call_id):
                 self._running.pop(call_id, None)
                 self._requested.discard(call_id)
+            case ev.SessionResumed():
+                self._running = {call: name for call, name in self._running.items() if call in self._requested}
             case _:
                 self._running.clear()
                 self._requested.clear()

@@ -6,6 +6,7 @@ from typing import Any, cast, get_args
 import msgspec
 
 from weft.core import events as ev
+from weft.core.context_events import ConversationCompacted, ConversationRestored
 from weft.core.envelope import Event
 from weft.core.json import encode
 from weft.core.payload import Payload
@@ -15,8 +16,15 @@ from weft.testing.checker.invariants import InvariantCheck, ReportViolation
 MAX_EVENT_BYTES = 1024 * 1024
 
 _SESSION_LEVEL = (
-    *(ev.ConversationQueued, ev.ConversationDequeued, ev.SessionResumed, ev.SessionRewound, ev.FileAccepted),
-    ev.Unknown,
+    *(
+        ev.ConversationQueued,
+        ev.ConversationDequeued,
+        ev.SessionResumed,
+        ev.SessionReleased,
+        ev.SessionRewound,
+        ev.FileAccepted,
+    ),
+    *(ConversationCompacted, ConversationRestored, ev.Unknown),
 )
 
 
@@ -180,7 +188,10 @@ class ExchangeCheck(InvariantCheck):
 
 
 class TotalsCheck(InvariantCheck):
-    watches = (ev.ExchangeRequest, ev.MessageDelta, ev.MessageStop, ev.MessageDiscarded, ev.ExchangeResponse)
+    watches = (
+        *(ev.ExchangeRequest, ev.MessageDelta, ev.MessageStop, ev.MessageDiscarded, ev.ExchangeResponse),
+        ConversationCompacted,
+    )
 
     def __init__(self, report: ReportViolation) -> None:
         super().__init__(report)
@@ -198,6 +209,10 @@ class TotalsCheck(InvariantCheck):
                 self._i50_counted(event, usage)
                 if usage != Usage() or message not in self._usage:
                     self._usage[message] = usage
+            case ConversationCompacted(usage=usage):
+                self._i50_counted(event, usage)
+                if event.exchange is not None:
+                    self._usage[event.id] = usage
             case ev.MessageStop():
                 self._turns += 1
             case ev.ExchangeResponse():

@@ -39,7 +39,8 @@ INVARIANTS: dict[str, str] = {
     "I34": "All results of a message come before the next message starts.",
     "I35": "The status of a result is known and agrees with the outcome of the call.",
     "I36": "The runs of a call are counted; a call that a crash interrupted runs again only if it is idempotent, and "
-    "ends `interrupted` otherwise.",
+    "ends `interrupted` otherwise, or `ok` if the log has a change of every file that it held. A call that waits for a "
+    "client or a person waits on.",
     "I37": "An invalid call never runs, and a call that ran does not end `invalid_input` or `unknown_tool`.",
     "I38": "Each approval is resolved exactly once, before its call runs; a denied call does not run, except that a "
     "client may refuse a call that it was asked to run.",
@@ -59,6 +60,8 @@ INVARIANTS: dict[str, str] = {
     "I62": "The epoch never decreases.",
     "I63": "No content is sent twice after a resume.",
     "I64": "A session is rewound between exchanges, to an event that lies outside of an exchange.",
+    "I65": "The context is compacted between messages, to fewer tokens than before; it is restored between exchanges, "
+    "from the last compaction that holds.",
     "I70": "No secret stands anywhere in the log, not even split over deltas.",
     "I71": "The text of an error has no traceback and no path of the host.",
 }

@@ -18,8 +18,8 @@ from weft.core.messages import (
     user_message,
 )
 from weft.core.turn import Settings
+from weft.providers.error_advice import explain_error
 from weft.providers.model import Model
-from weft.providers.session import explain_error
 from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
 from weft.testing.conform.answer import APIS, GuardedDecoder, ProbeAnswer
 from weft.testing.conform.reader import excerpt

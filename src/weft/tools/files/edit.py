@@ -293,11 +293,9 @@ class EditPreview:
 class Replacement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One text and what takes its place."""
 
-    old_text: Annotated[str, msgspec.Meta(description="The exact text to replace, with its spaces and line breaks.")]
-    new_text: Annotated[str, msgspec.Meta(description="The text that takes its place, literally.")]
-    count: Annotated[
-        int, msgspec.Meta(ge=1, description="In how many places old_text stands; all of them are replaced.")
-    ] = 1
+    old_text: str
+    new_text: str
+    count: Annotated[int, msgspec.Meta(ge=1)] = 1
 
 
 def _summary(arguments: JsonObject) -> str:
@@ -320,16 +318,15 @@ def edit_file(
     old_text: str | None = None,
     new_text: str | None = None,
 ) -> ToolOutput:
-    """Replace exact texts in a file. Each old_text must stand in the file exactly once, or as often as its count says.
+    """Replace exact texts in a file. Each old_text, with its spaces and line breaks, must stand in the file exactly
+    once, or as often as its count says; then all of these places are changed.
 
-    Edits are applied in order, each on the result of the one before; if one does not fit, none is applied. List them
-    from the top of the file to its end.
+    Edits are applied in order, from the top of the file to its end; if one does not fit, none is applied.
 
     Args:
         path: The file's path, relative to the workspace.
         edits: What to replace by what.
-        old_text: For a single edit, instead of edits: the exact text to replace.
-        new_text: For a single edit, instead of edits: the text that takes its place.
+        old_text: For a single edit, instead of edits.
     """
     edits = _edits(edits, old_text, new_text)
     place = ctx.workspace.normal(path)

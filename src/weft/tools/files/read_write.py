@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from weft.core.json import JsonObject
-from weft.core.media import picture_type
+from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import Image, ResultPart, Text
 from weft.tools.context import ToolContext
 from weft.tools.definitions import WholeFile
@@ -25,7 +25,7 @@ from weft.tools.files.access import (
 )
 from weft.tools.function_tools import tool
 from weft.tools.results import ToolFault, ToolOutput
-from weft.tools.workspace.base import Workspace, require_text
+from weft.tools.workspace.base import PathFault, Workspace, require_text
 
 
 def _whole_file_preview(_: Workspace) -> WholeFile:
@@ -45,7 +45,7 @@ def _write_summary(arguments: JsonObject) -> str:
     preview=_whole_file_preview,
 )
 def create_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a file with the whole content given, making its folders. A file that is there already is replaced.
+    """Write a whole file, making its folders. A file that is there already is replaced.
 
     To change a part of a file, edit_file takes less writing.
 
@@ -65,7 +65,7 @@ def create_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
     preview=_whole_file_preview,
 )
 def write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a file with the whole content given, making its folders. A file that is there already is replaced.
+    """Write a whole file, making its folders. A file that is there already is replaced.
 
     Args:
         path: The file's path, relative to the workspace.
@@ -77,6 +77,8 @@ def write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
 def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
     place = ctx.workspace.normal(path)
     replaces = ctx.workspace.exists(place)
+    if replaces and not ctx.workspace.is_project and not ctx.workspace.is_seen(place):
+        _require_reading(place, content, ctx)
     change = ctx.workspace.write(place, content, on_change=publish_changes(ctx))
     if change is None:
         return ToolOutput(
@@ -86,6 +88,19 @@ def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
         return ToolOutput(content=f"Created {place} ({count_lines(content)}).", summary=f"new, {count_lines(content)}")
     counts = count_changes(change.diff)
     return ToolOutput(content=f"Replaced {place} ({count_lines(content)}, {counts}).", summary=counts)
+
+
+def _require_reading(place: str, content: str, ctx: ToolContext) -> None:
+    """Refuse to replace a file that the model has not seen, unless it stays as it is or is empty."""
+    try:
+        before = ctx.workspace.read(place, remember=False)
+    except PathFault:
+        return  # the write reports the problem
+    if before and before != content.encode("utf-8", "surrogatepass"):
+        raise ToolFault(
+            f"{place} exists, and you have not read it; read it first so that nothing in it is lost, then write it.",
+            "unread",
+        )
 
 
 FILE_LINES = 2_000
@@ -100,9 +115,9 @@ _Line = Annotated[int, msgspec.Meta(ge=1)]
 class FileRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file, or some of its lines."""
 
-    path: Annotated[str, msgspec.Meta(description="The file's path, relative to the workspace.")]
-    start_line: Annotated[_Line | None, msgspec.Meta(description="First line to read, counted from 1.")] = None
-    end_line: Annotated[_Line | None, msgspec.Meta(description="Last line to read.")] = None
+    path: str
+    start_line: _Line | None = None
+    end_line: _Line | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +151,11 @@ def read_file(
 ) -> ToolOutput:
     """Read files: text as it is, PNG, JPEG, GIF and WebP as pictures. Read all files you need in one call.
 
-    Each file comes under a line with its path and the lines shown. What is too long is cut and says where to go on.
+    What is too long is cut and says where to go on.
 
     Args:
-        files: The files to read, each with its path and optionally its first and last line.
-        path: For a single file, instead of files: its path, relative to the workspace.
-        start_line: With path: first line to read, counted from 1.
-        end_line: With path: last line to read.
+        files: The files, each with its path and optionally its first and last line, counted from 1.
+        path: For a single file, instead of files.
     """
     wanted = _wanted(files, path, start_line, end_line)
     parts: list[ResultPart] = []
@@ -191,6 +204,9 @@ def _read_one(workspace: Workspace, file: FileRange, room: int, image_room: int)
             "for; read it alone, or make it smaller.",
             "too_large",
         )
+    fault = describe_picture_fault(content)
+    if fault is not None:
+        raise ToolFault(f"{path} cannot be shown: {fault}.", "image_too_large")
     picture = Image(media_type=kind, data=base64.b64encode(content).decode())
     return _Read([Text(f"=== {path} ({kind}, {len(content)} bytes) ==="), picture], len(content))
 

@@ -18,6 +18,7 @@ from weft.tools.files.ripgrep import Ripgrep
 from weft.tools.function_tools import tool
 from weft.tools.result_cache import MAX_ACCESSES, WatchedWorkspace, skip_cache
 from weft.tools.results import ToolOutput
+from weft.tools.secrets import is_secret_file
 from weft.tools.workspace.base import PathFault, Workspace, decode_text, is_temporary, is_usable_path
 
 _STEPS = 15_000_000  # maximum for a pattern on one piece of text
@@ -179,6 +180,9 @@ def search_files(
     for file in files:
         if matcher is not None and not matcher.matches(file):
             continue
+        if is_secret_file(file) and not walk.is_file:
+            search.skip_secret()
+            continue
         if not search.look_into(file):
             break
     if walk.cut:
@@ -231,6 +235,7 @@ class _Search:
         self._found = 0
         self._files = 0
         self._too_large = 0
+        self._secret = 0
         self._long = False
 
     def look_into(self, path: str) -> bool:
@@ -256,8 +261,15 @@ class _Search:
             self._stop_for_time()
         return not enough and not scan.cut
 
+    def skip_secret(self) -> None:
+        self._secret += 1
+
     def output(self) -> ToolOutput:
         notes = self.notes
+        if self._secret:
+            notes.append(
+                f"[{self._secret} files that hold secrets, such as .env, were not searched; name one as path.]"
+            )
         if self._too_large:
             notes.append(f"[{self._too_large} files of more than {MAX_TEXT >> 20} MB were not searched.]")
         if self._long:

@@ -1,18 +1,25 @@
 """Converts the tools that an MCP server lists to definitions. Unusable tools are left out and reported."""
 
+import asyncio
 import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from time import monotonic, sleep
 
 import mcp_types as types
 from mcp import Client
 
+from weft.core.json import JsonObject, encode, loads
 from weft.core.messages import ToolDefinition
-from weft.tools.foreign_schema import find_schema_problem
+from weft.tools.definitions import Tool
+from weft.tools.foreign_schema import MAX_SCHEMA, find_schema_problem
 from weft.tools.mcp.config import shorten
+from weft.tools.mcp.messages import RawSchemas
+from weft.tools.schema_budget import pattern_options
 
 MAX_NAME = 64
 _SUFFIX = 8
@@ -46,6 +53,16 @@ def digest_of(original: str, definition: ToolDefinition) -> str:
 MAX_TOOLS = 500
 MAX_PAGES = 100
 MAX_DESCRIPTION = 8_000
+MAX_SCHEMAS = 1024 * 1024
+"""Maximum bytes of the schemas of one server's tools together."""
+READ_SECONDS = 10.0
+"""Maximum seconds to check and compile the schemas of one list."""
+_MAX_PROBLEMS = 20
+_PAUSE_SECONDS = 0.001
+"""Between two schemas, so that the event loop gets its turn."""
+pattern_options()  # loads the library of the validator before an event loop runs
+_threads = ThreadPoolExecutor(1, "weft-mcp-schemas")
+"""One thread for all servers, so that compiling leaves time for the event loop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +78,11 @@ class ListedTool:
     """The server's claim. It never grants permission."""
 
 
+MakeTool = Callable[[ListedTool], Tool]
+Offer = dict[str, tuple[ListedTool, Tool]]
+"""The usable tools of a server, by name."""
+
+
 async def list_tools(client: Client) -> list[types.Tool]:
     """Return all pages of the tool list, within limits."""
     found: list[types.Tool] = []
@@ -74,26 +96,68 @@ async def list_tools(client: Client) -> list[types.Tool]:
     return found[:MAX_TOOLS]
 
 
-def read_tools(server: str, tools: Sequence[types.Tool]) -> tuple[dict[str, ListedTool], list[str]]:
-    """Return the usable tools by name, and a sentence about each unusable one."""
-    usable: dict[str, types.Tool] = {}
+async def read_tools(
+    server: str, tools: Sequence[types.Tool], schemas: RawSchemas, make_tool: MakeTool
+) -> tuple[Offer, list[str]]:
+    """Return the usable tools by name, and a sentence about each unusable one. The work is done in a thread."""
+    found = [(tool, schemas.find(tool.input_schema)) for tool in tools]
+    return await asyncio.get_running_loop().run_in_executor(_threads, _read_tools, server, found, make_tool)
+
+
+def _read_tools(
+    server: str, tools: Sequence[tuple[types.Tool, bytes | JsonObject]], make_tool: MakeTool
+) -> tuple[Offer, list[str]]:
+    usable: dict[str, tuple[types.Tool, JsonObject]] = {}
     problems: list[str] = []
-    for tool in tools:
-        problem = "is listed twice" if tool.name in usable else _problem(tool)
-        if problem:
+    deadline = monotonic() + READ_SECONDS
+    room = MAX_SCHEMAS
+    for tool, raw in tools:
+        size = len(raw) if isinstance(raw, bytes) else len(encode(raw))
+        schema, problem = None, ""
+        if tool.name in usable:
+            problem = "is listed twice"
+        elif not tool.name or len(tool.name) > 200:
+            problem = "has a name of no use"
+        elif size > MAX_SCHEMA:
+            problem = "has an input schema that is too large"
+        elif size > room:
+            problem = f"comes after {MAX_SCHEMAS // 1024 // 1024} MiB of schemas"
+        elif monotonic() > deadline:
+            problem = f"comes after {READ_SECONDS:g} s of checks of schemas"
+        else:
+            schema, problem = _parse_schema(raw)
+            sleep(_PAUSE_SECONDS)
+        if schema is None or problem:
             problems.append(
                 f"The tool {shorten(tool.name, 80)!r} of the MCP server {server!r} {problem}; it is left out."
             )
         else:
-            usable[tool.name] = tool
+            room -= size
+            usable[tool.name] = tool, schema
     names = tool_names(server, list(usable))
-    return {names[original]: _listed(names[original], tool) for original, tool in usable.items()}, problems
+    offer: Offer = {}
+    for original, (tool, schema) in usable.items():
+        listed = _listed(names[original], tool, schema)
+        offer[listed.definition.name] = listed, make_tool(listed)
+    if len(problems) > _MAX_PROBLEMS:
+        more = len(problems) - _MAX_PROBLEMS
+        problems[_MAX_PROBLEMS:] = [f"{more} more tools of the MCP server {server!r} are left out for such reasons."]
+    return offer, problems
 
 
-def _listed(name: str, tool: types.Tool) -> ListedTool:
+def _parse_schema(raw: bytes | JsonObject) -> tuple[JsonObject | None, str]:
+    """Return a schema, and why it cannot be used; empty if it can be."""
+    try:
+        schema = loads(raw) if isinstance(raw, bytes) else raw
+    except (ValueError, RecursionError):
+        return None, "has an input schema that cannot be read"
+    return schema, find_schema_problem(schema)
+
+
+def _listed(name: str, tool: types.Tool, schema: JsonObject) -> ListedTool:
     hints = tool.annotations
     description = (tool.description or "").encode("utf-8", "replace").decode().replace("\0", "")[:MAX_DESCRIPTION]
-    definition = ToolDefinition(name=name, description=description, input_schema=tool.input_schema)
+    definition = ToolDefinition(name=name, description=description, input_schema=schema)
     return ListedTool(
         original=tool.name,
         definition=definition,
@@ -101,9 +165,3 @@ def _listed(name: str, tool: types.Tool) -> ListedTool:
         title=shorten(tool.title or (hints.title if hints else None) or tool.name, 80),
         read_only=bool(hints and hints.read_only_hint),
     )
-
-
-def _problem(tool: types.Tool) -> str:
-    if not tool.name or len(tool.name) > 200:
-        return "has a name of no use"
-    return find_schema_problem(tool.input_schema)

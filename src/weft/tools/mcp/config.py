@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 from weft.core.errors import ConfigurationError
 from weft.core.messages import ToolStatus
@@ -12,7 +13,7 @@ _NAME = re.compile(r"[a-zA-Z0-9-]+(?:_[a-zA-Z0-9-]+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpServer:
-    """The configuration of an MCP server: a `command` to start, or the `url` of a streamable HTTP server.
+    """The configuration of an MCP server: a `command` to start, or the `url` of an HTTP server.
 
     A started server gets PATH, HOME, LANG and the variables in `env`, and no other environment variables.
     """
@@ -25,6 +26,10 @@ class McpServer:
     cwd: str | None = None
     url: str | None = None
     headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    transport: Literal["http", "sse"] = "http"
+    """The transport of the URL: streamable HTTP, or the older HTTP with server-sent events."""
+    oauth: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """For a sign-in with a registered client: `client_id`, `client_secret`, `scope`, `callback_port`."""
     use_proxy: bool = False
     """Whether to use the proxy settings of the environment for the URL."""
     required: bool = False
@@ -43,6 +48,13 @@ class McpServer:
             raise ConfigurationError(f"The MCP server {self.name!r} needs either a command or a url, and not both.")
         if self.url is not None and not self.url.startswith(("http://", "https://")):
             raise ConfigurationError(f"The url of the MCP server {self.name!r} must begin with http:// or https://.")
+        if self.transport not in ("http", "sse"):
+            raise ConfigurationError(f"The transport of the MCP server {self.name!r} must be http or sse.")
+        if unknown := self.oauth.keys() - {"client_id", "client_secret", "scope", "callback_port"}:
+            raise ConfigurationError(
+                f"The oauth settings of the MCP server {self.name!r} have no {min(unknown)!r}; there are client_id, "
+                "client_secret, scope and callback_port."
+            )
         if self.connect_timeout <= 0 or self.call_timeout <= 0:
             raise ConfigurationError(f"The timeouts of the MCP server {self.name!r} must be more than 0 seconds.")
 

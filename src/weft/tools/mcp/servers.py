@@ -1,117 +1,30 @@
-"""`McpServers`: starts MCP servers, provides their tools and converts their results.
-
-Results are not trusted: media types are sniffed and sizes bounded.
-"""
+"""`McpServers`: starts MCP servers and provides their tools, resources and prompts."""
 
 import asyncio
-import binascii
 import logging
-from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-import mcp_types as types
-
 from weft.core.errors import ConfigurationError
-from weft.core.json import JsonObject, encode_text, loads
-from weft.core.media import picture_header
-from weft.core.messages import File, Image, ResultPart, Text
+from weft.core.json import JsonObject
+from weft.core.messages import ResultPart
 from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool
-from weft.tools.mcp.catalogue import ListedTool
-from weft.tools.mcp.config import McpFault, McpServer, shorten
+from weft.tools.mcp.catalogue import ListedTool, Offer
+from weft.tools.mcp.config import McpFault, McpServer
 from weft.tools.mcp.connection import McpConnection
-from weft.tools.results import MAX_PIXELS, ToolOutput
-
-MAX_PARTS = 100
-MAX_TEXT = 1_000_000
-MAX_MEDIA = 5_000_000
-"""Maximum bytes of one picture or document."""
-
-
-def to_output(result: types.CallToolResult) -> ToolOutput:
-    """Convert the result of a call. An error that the tool reports is passed to the model."""
-    parts: list[ResultPart] = []
-    room, truncated = MAX_TEXT, len(result.content) > MAX_PARTS
-    for part in _parts(result):
-        if isinstance(part, Text):
-            truncated = truncated or len(part.text) > room
-            part = Text(part.text[:room])
-            room -= len(part.text)
-        parts.append(part)
-    is_error = bool(result.is_error)
-    if all(isinstance(part, Text) for part in parts):
-        text = "\n".join(part.text for part in parts if isinstance(part, Text))
-        return ToolOutput(content=text, truncated=truncated, is_error=is_error)
-    return ToolOutput(content=parts, truncated=truncated, is_error=is_error)
-
-
-def _parts(result: types.CallToolResult) -> Iterator[ResultPart]:
-    texts: list[str] = []
-    for block in result.content[:MAX_PARTS]:
-        part = _part(block)
-        if isinstance(part, Text):
-            texts.append(part.text)
-        yield part
-    structured = result.structured_content
-    if structured is not None and not any(_repeats(text, structured) for text in texts):
-        yield Text(encode_text(structured))
-
-
-def _part(block: types.ContentBlock) -> ResultPart:
-    match block:
-        case types.TextContent():
-            return Text(_clean(block.text))
-        case types.ImageContent():
-            return _media(block.data, block.mime_type)
-        case types.AudioContent():
-            return Text(f"[A sound of type {shorten(block.mime_type, 60)} was left out.]")
-        case types.ResourceLink():
-            about = f": {shorten(block.description)}" if block.description else ""
-            return Text(f"[Resource {shorten(block.name, 200)} at {shorten(block.uri, 1000)}{about}]")
-        case types.EmbeddedResource():
-            held = block.resource
-            if isinstance(held, types.BlobResourceContents):
-                return _media(held.blob, held.mime_type or "")
-            return Text(f"[Resource {shorten(held.uri, 1000)}]\n{_clean(held.text)}")
-
-
-def _media(data: str, media_type: str) -> ResultPart:
-    """Return a picture or PDF, checked by its content, else a note that the data was left out."""
-    left_out = Text(f"[Data of type {shorten(media_type, 60) or 'unknown'} was left out.]")
-    if len(data) > MAX_MEDIA * 4 // 3 + 4:
-        return Text(f"[Data of type {shorten(media_type, 60)} was left out: it is more than {MAX_MEDIA:,} bytes.]")
-    try:
-        raw = b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
-        return left_out
-    picture = picture_header(raw)
-    if picture is not None and 0 < picture.width * picture.height <= MAX_PIXELS:
-        return Image(media_type=picture.media_type, data=data)
-    if raw.startswith(b"%PDF-"):
-        return File(media_type="application/pdf", data=data)
-    return left_out
-
-
-def _repeats(text: str, structured: object) -> bool:
-    """Return whether the text repeats the structured content, which servers add for older clients."""
-    if text[:1] not in '{["' and not text[:1].isalnum() and text[:1] != "-":
-        return False
-    try:
-        value = loads(text)
-    except ValueError:
-        return structured == {"result": text}
-    return value == structured or structured == {"result": value} or structured == {"result": text}
-
-
-def _clean(text: str) -> str:
-    """Replace lone surrogates and NUL."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "�")
-
+from weft.tools.mcp.content import to_output
+from weft.tools.mcp.prompts import McpPrompt, get_prompt
+from weft.tools.mcp.requests import ServerRequests
+from weft.tools.mcp.resources import read_resource, resource_tools
+from weft.tools.mcp.sign_in import SignIn
+from weft.tools.results import ToolOutput
 
 MAX_CHANGES = 1000
-_MARGIN = 20.0
+_PERSON_SECONDS = 3600.0
+"""Added to the time limit of a call, since a server may ask the user; its own limit is shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +47,19 @@ class McpServers:
     its server changes them, calls fail with `tool_changed` until the tool is read from `tools` and approved again.
     """
 
-    def __init__(self, configs: Iterable[McpServer], *, on_failure: Callable[[McpFault], object] | None = None) -> None:
+    def __init__(
+        self,
+        configs: Iterable[McpServer],
+        *,
+        on_failure: Callable[[McpFault], object] | None = None,
+        sign_in: SignIn | None = None,
+        folders: Sequence[str | Path] = (),
+    ) -> None:
+        self.folders = [Path(folder) for folder in folders]
+        """The folders that the servers are informed of (roots)."""
+        self.version = 0
+        """Counts the changes of `tools`."""
+        self._on_change: list[Callable[[], object]] = []
         self._on_failure = on_failure or _log_failure
         """Called with the fault of each optional server that could not be started. It is logged by default."""
         self.failures: dict[str, McpFault] = {}
@@ -146,19 +71,70 @@ class McpServers:
         shared = {name for name in names if names.count(name) > 1}
         if shared:
             raise ConfigurationError(f"There are several MCP servers of the name {min(shared)!r}; give each its own.")
-        self._served = [_ServerTools(config, self.changes) for config in configs]
+        sign_in = sign_in or SignIn()
+        self._served = {config.name: _ServerTools(config, self, sign_in) for config in configs}
 
     @property
     def tools(self) -> list[Tool]:
-        return [tool for served in self._served for tool in served.tools()]
+        return [tool for served in self._served.values() for tool in served.tools]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the servers, those that could not be started too."""
+        return list(self._served)
+
+    @property
+    def prompts(self) -> list[McpPrompt]:
+        """The prompts that the servers offer now."""
+        return [
+            McpPrompt.of(served.name, prompt)
+            for served in self._served.values()
+            for prompt in served.connection.prompts
+        ]
+
+    @property
+    def resources(self) -> list[tuple[str, str, str]]:
+        """The resources that the servers list now: server, address and title."""
+        return [
+            (served.name, resource.uri, resource.title or resource.name)
+            for served in self._served.values()
+            for resource in served.connection.resources
+        ]
+
+    async def read_resource(self, server: str, uri: str) -> list[ResultPart]:
+        """Read a resource. Raises McpFault if that fails."""
+        return await read_resource(self._find(server).connection, uri)
+
+    async def get_prompt(self, prompt: McpPrompt, arguments: dict[str, str]) -> list[ResultPart]:
+        """Return the content of a prompt. Raises McpFault if that fails."""
+        return await get_prompt(self._find(prompt.server).connection, prompt.name, arguments)
+
+    def on_change(self, callback: Callable[[], object]) -> None:
+        """Call back when the tools of a server change."""
+        self._on_change.append(callback)
+
+    def note_change(self, changes: Sequence[ToolChange]) -> None:
+        """Count a change of a server's tools."""
+        self.version += 1
+        self.changes += changes
+        del self.changes[:-MAX_CHANGES]
+        for callback in self._on_change:
+            callback()
+
+    def _find(self, server: str) -> "_ServerTools":
+        if server not in self._served:
+            raise ConfigurationError(
+                f"There is no MCP server {server[:40]!r}; there are {', '.join(self._served) or 'none'}."
+            )
+        return self._served[server]
 
     def log(self, server: str) -> str:
         """Return the end of the standard error of a started server."""
-        return next((served.connection.log.text() for served in self._served if served.name == server), "")
+        return self._served[server].connection.log.text() if server in self._served else ""
 
     async def __aenter__(self) -> "McpServers":
         try:
-            await asyncio.gather(*(self._start(served) for served in self._served))
+            await asyncio.gather(*(self._start(served) for served in self._served.values()))
         except BaseException:
             await self.close()
             raise
@@ -169,7 +145,7 @@ class McpServers:
 
     async def close(self) -> None:
         """Stop all servers and their child processes."""
-        await asyncio.gather(*(served.connection.close() for served in self._served))
+        await asyncio.gather(*(served.connection.close() for served in self._served.values()))
 
     async def _start(self, served: "_ServerTools") -> None:
         try:
@@ -184,35 +160,53 @@ class McpServers:
 class _ServerTools:
     """A server and its current tools."""
 
-    def __init__(self, config: McpServer, changes: list[ToolChange]) -> None:
+    def __init__(self, config: McpServer, servers: McpServers, sign_in: SignIn) -> None:
         self.name = config.name
-        self.connection = McpConnection(config, self._offer)
-        self._changes = changes
-        self._offered: dict[str, ListedTool] | None = None
+        self.tools: list[Tool] = []
+        self._servers = servers
+        self._offered: Offer | None = None
+        self._made: dict[str, Tool] = {}
+        self.connection = McpConnection(
+            config,
+            requests=ServerRequests(config.name, lambda: servers.folders),
+            make_tool=self._make_tool,
+            on_tools=self._offer,
+            sign_in=sign_in,
+        )
 
-    def tools(self) -> list[Tool]:
-        return [self._tool(listed) for listed in (self._offered or {}).values()]
-
-    def _offer(self, listed: dict[str, ListedTool]) -> None:
-        before, self._offered = self._offered, listed
+    def _offer(self, offer: Offer) -> None:
+        before, self._offered = self._offered, offer
+        self._made = {listed.digest: tool for listed, tool in offer.values()}
+        self.tools = [tool for _, tool in offer.values()]
+        if self.connection.capabilities.resources is not None:
+            limits = self.connection.server
+            own = resource_tools(self.name, self.connection, limits.connect_timeout + limits.call_timeout)
+            self.tools += [tool for tool in own if tool.name not in offer]
         if before is None:
+            self._servers.note_change(())
             return
-        for name in {**before, **listed}:
-            old, new = before.get(name), listed.get(name)
+        changes: list[ToolChange] = []
+        for name in {**before, **offer}:
+            old, new = before.get(name), offer.get(name)
             if old is None:
-                self._changes.append(ToolChange(self.name, name, "added"))
+                changes.append(ToolChange(self.name, name, "added"))
             elif new is None:
-                self._changes.append(ToolChange(self.name, name, "removed"))
-            elif old.digest != new.digest:
-                self._changes.append(ToolChange(self.name, name, "changed"))
-        del self._changes[:-MAX_CHANGES]
+                changes.append(ToolChange(self.name, name, "removed"))
+            elif old[0].digest != new[0].digest:
+                changes.append(ToolChange(self.name, name, "changed"))
+        if changes:
+            self._servers.note_change(changes)
 
-    def _tool(self, listed: ListedTool) -> Tool:
+    def _make_tool(self, listed: ListedTool) -> Tool:
+        """Make a tool. This compiles its schema, so it runs in a thread."""
+        known = self._made.get(listed.digest)
+        if known is not None:
+            return known
+
         async def run(args: JsonObject, ctx: ToolContext) -> ToolOutput:
             await self.connection.start()  # after a crash the server may restart with other tools
             self._check(listed)
-            result = await self.connection.call(listed.original, args, lambda text: ctx.output(text, "progress"))
-            return to_output(result)
+            return to_output(await self.connection.call(listed.original, args, ctx))
 
         claim = " (says it only reads)" if listed.read_only else ""
         line = f"{self.name}: {listed.title}{claim}"
@@ -222,12 +216,13 @@ class _ServerTools:
             run=run,
             effect="any",
             summary=lambda _: line,
-            timeout=limits.connect_timeout + limits.call_timeout + _MARGIN,
+            timeout=limits.connect_timeout + limits.call_timeout + _PERSON_SECONDS,
+            identity=listed.digest,
         )
 
     def _check(self, listed: ListedTool) -> None:
         name = listed.definition.name
-        now = (self._offered or {}).get(name)
+        now, _ = (self._offered or {}).get(name, (None, None))
         if now is None:
             raise McpFault(f"The MCP server {self.name!r} no longer offers {name!r}.", "tool_removed")
         if now.digest != listed.digest:

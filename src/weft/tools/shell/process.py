@@ -24,6 +24,7 @@ from typing import Literal
 
 from weft.tools.results import ToolFault
 from weft.tools.sanitize import TextSanitizer
+from weft.tools.shell.resource_watch import ResourceWatch
 from weft.tools.shell.sandbox import Launch
 
 Channel = Literal["stdout", "stderr"]
@@ -138,12 +139,19 @@ class Process:
         self._ended = False
         self._streams: dict[int, Channel] = {}
         self._drained = asyncio.Event()
+        self._excess: str | None = None
+        self._watch = ResourceWatch(launch.limits, launch.root or None, self._on_excess)
         self._task = self._loop.create_task(self._run())
         self._task.add_done_callback(lambda _: self._end())  # for a task that is cancelled before it starts
 
     @property
     def running(self) -> bool:
         return not self._task.done()
+
+    @property
+    def excess(self) -> str | None:
+        """Why the command was stopped, if it used too much."""
+        return self._excess
 
     @property
     def elapsed(self) -> float:
@@ -173,6 +181,13 @@ class Process:
         if cancelled:
             raise asyncio.CancelledError
 
+    def _on_excess(self, reason: str) -> None:
+        """Stop a command that uses too much."""
+        self._excess = self._excess or reason
+        if not self._ended:
+            self._stopping = True
+            self._kill()
+
     def _kill(self) -> None:
         child = self._child
         if child is None or (self._launch.sandboxed and self._first is None):
@@ -195,6 +210,7 @@ class Process:
             else:
                 with suppress(OSError):
                     self._launch.limits.impose(child.pid)
+                self._watch.start(child.pid)
             if self._stopping:
                 self._kill()
             await self._exit_of(child)
@@ -244,6 +260,7 @@ class Process:
             if pid is not None:
                 self._first = os.pidfd_open(pid)
                 launch.limits.impose(pid)
+                self._watch.start(pid)
                 is_limited = True
         if not is_limited:
             self._kill()
@@ -331,7 +348,8 @@ class Process:
         if self._first is not None:
             os.close(self._first)
             self._first = None
-        self.notes = self._launch.close()
+        self._watch.stop()
+        self.notes = [*([self._excess] if self._excess is not None else []), *self._launch.close()]
         self._duration = monotonic() - self._started
 
     def _abandon(self, child: "subprocess.Popen[bytes]") -> None:

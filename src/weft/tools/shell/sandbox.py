@@ -20,14 +20,30 @@ from weft.tools.shell.protected_paths import PROTECTED, SET_ASIDE, ProtectedPath
 from weft.tools.workspace.base import PathFault, quote_path
 
 _MIB = 1024 * 1024
+_WATCHED_PROCESSES = 64
+"""Processes beyond the limit that the kernel still starts, so that the command can be seen to exceed it."""
+
+
+def _total_memory() -> int:
+    try:
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 6144 * _MIB
+    return min(6144 * _MIB, machine * 3 // 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """Limits that the kernel enforces, per process unless noted otherwise."""
+    """Limits of a command, per process unless noted otherwise."""
 
     processes: int = 512
-    """Of the whole command. The kernel does not enforce it if the server runs as root."""
+    """Of the whole command."""
+    total_memory: int = field(default_factory=_total_memory)
+    """Bytes of the whole command, shared memory included: 6 GiB, or three quarters of the machine's if that is less."""
+    files: int = 50_000
+    """Files that one command may make or change in the workspace."""
+    written: int = 8192 * _MIB
+    """Bytes of those files."""
     memory: int = 4096 * _MIB
     """Bytes of private memory (RLIMIT_DATA). RLIMIT_AS would count address space that is reserved but unused."""
     file_size: int = 2048 * _MIB
@@ -39,8 +55,8 @@ class SandboxLimits:
     def impose(self, pid: int) -> None:
         """Set the limits of a process before it starts its work. Its children inherit them."""
         for kind, value in (
-            (resource.RLIMIT_CORE, 0),
-            (resource.RLIMIT_NPROC, self.processes),
+            (resource.RLIMIT_CORE, 1),  # 0 would still start a program that collects core dumps
+            (resource.RLIMIT_NPROC, self.processes + _WATCHED_PROCESSES),
             (resource.RLIMIT_DATA, self.memory),
             (resource.RLIMIT_FSIZE, self.file_size),
             (resource.RLIMIT_NOFILE, self.open_files),
@@ -97,6 +113,8 @@ class Launch:
     argv: list[str]
     env: dict[str, str]
     limits: SandboxLimits
+    root: str = ""
+    """The folder of the workspace."""
     cwd: str | None = None
     info: int | None = None
     """Read end of a pipe: the process id of the sandbox's first process, as JSON."""
@@ -157,11 +175,11 @@ class Sandbox:
         _check_folder(root, cwd)
         if self.unsandboxed:
             env = self._env(os.path.expanduser("~"), os.path.join(root, cwd))
-            return Launch([*_shell(), command], env, self.limits, cwd=os.path.join(root, cwd))
+            return Launch([*_shell(), command], env, self.limits, root, cwd=os.path.join(root, cwd))
         bwrap = shutil.which("bwrap")
         assert bwrap is not None
         inside = os.path.join(INSIDE, cwd).rstrip("/")
-        launch = Launch([], self._env(HOME, inside), self.limits)
+        launch = Launch([], self._env(HOME, inside), self.limits, root)
         try:
             self._add_options(launch, bwrap, root, command, inside)
         except BaseException:

@@ -206,11 +206,13 @@ def _result(box: Sandbox, process: Process, output: CommandOutput, text: str) ->
     head = f"exit code {process.exit_code}, {_seconds(process)}{_mark(box)}"
     if output.exceeds_limit:
         head = f"stopped after {MOST // 1024 // 1024} MiB of output, {_seconds(process)}{_mark(box)}"
+    if process.excess is not None:
+        head = f"stopped, {_seconds(process)}{_mark(box)}"
     return ToolOutput(
         content=f"{head}{_notes(process)}{_after(text)}",
         summary=head,
         truncated=output.truncated,
-        is_error=output.exceeds_limit,
+        is_error=output.exceeds_limit or process.excess is not None,
     )
 
 

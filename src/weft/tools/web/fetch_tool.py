@@ -8,11 +8,11 @@ from functools import partial
 from typing import Literal
 
 from weft.core.json import JsonObject
-from weft.core.media import picture_header
+from weft.core.media import MAX_PIXELS, picture_header
 from weft.core.messages import Image, Text
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import in_thread, tool
-from weft.tools.results import MAX_PIXELS, ToolFault, ToolOutput
+from weft.tools.results import ToolFault, ToolOutput
 from weft.tools.web.fetcher import FetchedResponse, WebFetcher
 from weft.tools.web.html_text import html_to_text
 from weft.tools.web.urls import parse_target

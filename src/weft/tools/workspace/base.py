@@ -89,6 +89,10 @@ class Workspace(Protocol):
 
     def exists(self, path: str) -> bool: ...
 
+    def is_seen(self, path: str) -> bool:
+        """Whether the session has read or written the file."""
+        ...
+
     def list(self, path: str = "", *, depth: int | None = 1, hidden: bool = True, sizes: bool = True) -> Listing:
         """List a folder, sorted by path, each folder before its entries. `depth=None` is unlimited.
 

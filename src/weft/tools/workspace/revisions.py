@@ -58,6 +58,10 @@ class RevisionLog:
         """Record that the session was shown the content of this SHA-256."""
         self._seen[path] = content_digest
 
+    def is_seen(self, path: str) -> bool:
+        """Whether the session has read or written the file."""
+        return path in self._seen
+
     def mark_missing(self, path: str) -> None:
         """Record that the file does not exist, if the session had seen it."""
         if path in self._seen:
@@ -194,6 +198,10 @@ class RevisionedWorkspace(ABC):
             if remember:
                 self._revisions.mark_seen(path, content)
             return content
+
+    def is_seen(self, path: str) -> bool:
+        with self._lock:
+            return self._revisions.is_seen(_file(path))
 
     def identity(self, path: str) -> Identity | None:
         """Files in memory have none."""

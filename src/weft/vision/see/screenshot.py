@@ -18,6 +18,10 @@ LETTER = 7.5  # the least height of most letters on a page, in CSS pixels
 LEAST_LETTERS = 24
 SAMPLE = 900  # rows that are looked at for letters
 LONGEST = 24_000  # the longest side of a page, in its own pixels
+WIDEST = 2_560  # the widest page, in CSS pixels: no screen that people use is much wider
+RATIOS = (8, 6, 5, 4, 3, 2)
+BAND = 4_000_000  # pixels that are looked at for edges: a band of rows of a large picture
+LARGE = 12_000_000  # a picture of more pixels is reduced before anything else is done with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,28 @@ def load_screenshot(data: bytes) -> Screenshot:
         raise PictureTooLarge(f"The picture has {len(data):,} bytes; use one of at most {MOST_BYTES:,}.")
     fine, kind = _decode(data)
     lossy = kind == "JPEG" or (kind == "WEBP" and _is_noisy(fine))
-    ratio = pixel_ratio(fine)
+    fine, ratio = _reduce(fine)
     pixels = fine if ratio == 1 else np.asarray(Image.fromarray(fine).reduce(ratio))
     if lossy:
         pixels = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)))
     return Screenshot(pixels, fine, ratio, lossy)
+
+
+def _reduce(fine: Pixels) -> tuple[Pixels, int]:
+    """Find the ratio, and reduce a picture that is larger than anything on it needs."""
+    ratio = pixel_ratio(fine)
+    factor = reduction(fine.shape[1] * fine.shape[0], ratio)
+    if factor > 1:
+        fine, ratio = np.asarray(Image.fromarray(fine).reduce(factor)), ratio // factor
+    height, width = fine.shape[0] // ratio * ratio, fine.shape[1] // ratio * ratio
+    return fine[:height, :width], ratio
+
+
+def reduction(pixels: int, ratio: int) -> int:
+    """Return the whole number by which both sides of a large picture can be divided without losing what it shows."""
+    if ratio > 3 and ratio % 2 == 0:
+        return ratio // 2
+    return ratio if ratio > 3 or pixels > LARGE else 1
 
 
 def _decode(data: bytes) -> tuple[Pixels, str]:
@@ -87,19 +108,35 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def pixel_ratio(pixels: Pixels) -> int:
-    """Estimate the pixels for each CSS pixel, 1 to 3, by the edges of boxes, else by the height of letters."""
+    """Estimate the pixels for each CSS pixel, 1 to 8, by the edges of boxes, else by the height of letters.
+
+    A picture on which neither is found, such as a photograph, is taken for a page of at most `WIDEST` CSS pixels.
+    """
     height, width = pixels.shape[:2]
-    screens = {ratio: width / ratio for ratio in (3, 2)}
+    band = _busiest_band(pixels)
+    screens = {ratio: width / ratio for ratio in RATIOS}
     likely = [
         ratio
         for ratio, screen in screens.items()
         if (350 <= screen <= 480 or screen >= 1000) and width % ratio == 0 and height >= 64 * ratio
     ]
-    found = next((ratio for ratio in likely if _edges_on_grid(pixels, ratio)), None)
-    if found is not None or not likely:
-        return found or 1
-    tall = _letter_height(pixels)
-    return next((ratio for ratio in likely if tall >= LETTER * ratio), 1)
+    found = next((ratio for ratio in likely if _edges_on_grid(band, ratio)), None)
+    if found is None and likely:
+        tall = _letter_height(band)
+        found = next((ratio for ratio in likely if tall >= LETTER * ratio), None)
+    return max(found or 1, -(-width // WIDEST))
+
+
+def _busiest_band(pixels: Pixels) -> Pixels:
+    """Return the rows with the most edges, as many as `BAND` pixels have; all rows of a small picture."""
+    height, width = pixels.shape[:2]
+    rows = max(BAND // width, SAMPLE)
+    if rows >= height:
+        return pixels
+    sparse = pixels[:, ::4, 1].astype(np.int16)
+    busy = np.cumsum((np.abs(np.diff(sparse, axis=1)) > 60).sum(axis=1))
+    top = int((busy[rows:] - busy[:-rows]).argmax()) if len(busy) > rows else 0
+    return pixels[top // 120 * 120 : top // 120 * 120 + rows]  # every ratio divides 120, so the grid begins at 0
 
 
 def _letter_height(pixels: Pixels) -> float:

@@ -6,6 +6,7 @@ export type JsonObject = { [key: string]: Json };
 export interface ApprovalRequested {
   approval: string;
   call: string;
+  diff?: string;
   digest: string;
   name: string;
   summary: string;
@@ -28,11 +29,30 @@ export interface CancelRequested {
   reason?: string;
 }
 
+export interface CitationAdded {
+  block: string;
+  message: string;
+  source: Source;
+}
+
 export interface ClientToolRequested {
   id: string;
   input: JsonObject;
   name: string;
   timeout_seconds: number;
+}
+
+export interface ConversationCompacted {
+  cost_usd?: number | null;
+  kept?: number;
+  message?: Message | null;
+  reason: "refused" | "requested" | "window";
+  removed?: number;
+  shortened?: number;
+  tokens_after?: number;
+  tokens_before?: number;
+  usage?: Usage;
+  written_by?: "model" | "rule" | null;
 }
 
 export interface ConversationDequeued {
@@ -50,13 +70,23 @@ export interface ConversationQueued {
   cause?: string | null;
   client_request_id?: string | null;
   message?: Message | null;
+  output_schema?: JsonObject | null;
   position: number;
   request?: string;
 }
 
 export type ConversationResponding = JsonObject;
 
+export interface ConversationRestored {
+  seq: number;
+}
+
 export type ConversationStart = JsonObject;
+
+export interface ConversationSteered {
+  client_request_id?: string | null;
+  message: Message;
+}
 
 export type ConversationThinking = JsonObject;
 
@@ -74,7 +104,7 @@ export interface DesignRequest {
 }
 
 export interface ErrorInfo {
-  code: "authentication" | "bad_base_url" | "cancelled" | "configuration" | "connection" | "content_blocked" | "context_overflow" | "incomplete" | "internal" | "invalid_request" | "malformed_response" | "missing_key" | "model_not_found" | "overloaded" | "permission" | "quota_exhausted" | "rate_limited" | "server_error" | "stalled" | "timeout" | "unknown_provider";
+  code: "authentication" | "bad_base_url" | "cancelled" | "configuration" | "connection" | "content_blocked" | "context_overflow" | "incomplete" | "internal" | "invalid_request" | "malformed_response" | "missing_key" | "model_not_found" | "node_lost" | "overloaded" | "permission" | "quota_exhausted" | "rate_limited" | "server_error" | "stalled" | "timeout" | "unknown_provider";
   message: string;
   provider_code?: string | null;
   request_id?: string | null;
@@ -95,6 +125,7 @@ export interface ExchangeRequest {
   client_request_id?: string | null;
   message: Message;
   model?: string;
+  output_schema?: JsonObject | null;
 }
 
 export interface ExchangeResponse {
@@ -112,6 +143,7 @@ export interface ExchangeResponse {
 
 export interface File {
   data?: string | null;
+  file_id?: string | null;
   media_type: string;
   name?: string | null;
   type: "file";
@@ -160,6 +192,7 @@ export interface Grounding {
 
 export interface Image {
   data?: string | null;
+  file_id?: string | null;
   media_type?: string;
   type: "image";
   url?: string | null;
@@ -237,6 +270,18 @@ export interface Reasoning {
   type: "reasoning";
 }
 
+export interface RequestWithdrawn {
+  messages: number;
+  reason: string;
+}
+
+export interface ResponseRequested {
+  continues?: boolean;
+  exchange: string;
+  input: string;
+  parameters: JsonObject;
+}
+
 export interface RetryScheduled {
   attempt: number;
   delay_s: number;
@@ -251,8 +296,29 @@ export interface SelectedElement {
   number?: number;
 }
 
+export interface ServerToolCall {
+  id: string;
+  input?: JsonObject;
+  message: string;
+  name: string;
+}
+
+export interface ServerToolResult {
+  id: string;
+  is_error?: boolean;
+  message: string;
+  name: string;
+  sources?: Source[];
+  text?: string;
+}
+
+export type SessionReleased = JsonObject;
+
 export interface SessionResumed {
+  continues?: string | null;
+  crashed?: boolean;
   from_seq: number;
+  node?: string;
   requests?: string[];
 }
 
@@ -306,6 +372,7 @@ export interface ThinkingDelta {
 }
 
 export interface ToolCall {
+  form?: string | null;
   id: string;
   input: JsonObject;
   invalid?: InvalidCall | null;
@@ -367,6 +434,7 @@ export interface ToolResult {
 
 export interface ToolUseContentBlockStart {
   block: string;
+  form?: string | null;
   id: string;
   index: number;
   name: string;
@@ -423,8 +491,12 @@ export interface Payloads {
   tool_output_delta: ToolOutputDelta;
   file_preview: FilePreview;
   file_preview_reset: FilePreviewReset;
+  server_tool_call: ServerToolCall;
+  server_tool_result: ServerToolResult;
+  citation_added: CitationAdded;
   conversation_queued: ConversationQueued;
   conversation_dequeued: ConversationDequeued;
+  conversation_steered: ConversationSteered;
   conversation_start: ConversationStart;
   conversation_thinking: ConversationThinking;
   conversation_responding: ConversationResponding;
@@ -446,7 +518,12 @@ export interface Payloads {
   cancel_requested: CancelRequested;
   error_occurred: ErrorOccurred;
   session_resumed: SessionResumed;
+  session_released: SessionReleased;
   session_rewound: SessionRewound;
+  response_requested: ResponseRequested;
+  conversation_compacted: ConversationCompacted;
+  conversation_restored: ConversationRestored;
+  request_withdrawn: RequestWithdrawn;
   user_message: UserMessage;
   assistant_message: AssistantMessage;
   tool_use_message: ToolUseMessage;

@@ -1,0 +1,66 @@
+"""Nodes that a driver starts and kills, by commands that the user names."""
+
+import asyncio
+import os
+import shlex
+import signal
+import socket
+import subprocess
+from contextlib import suppress
+
+import aiohttp
+
+TOKEN = "a-token-for-the-chaos-driver"
+
+
+class ChaosNode:
+    """One node: the command that starts it, and its address."""
+
+    def __init__(self, name: str, command: str, model: str, log: str) -> None:
+        self.name = name
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._command = shlex.split(command.format(node=name, port=self.port, model=model))
+        self._log = log
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def start(self) -> None:
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "WEFT_TOKEN": TOKEN},
+            )
+
+    def kill(self) -> None:
+        if self._process is not None and self.is_running:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+
+    async def wait_ready(self, seconds: float = 60.0) -> None:
+        async with asyncio.timeout(seconds), aiohttp.ClientSession(self.url) as http:
+            while True:
+                with suppress(aiohttp.ClientError, OSError):
+                    async with http.get("/ready") as answer:
+                        if answer.status == 200:
+                            return
+                await asyncio.sleep(0.1)
+
+    def cpu_seconds(self) -> float:
+        """The processor time of the process so far."""
+        assert self._process is not None
+        with open(f"/proc/{self._process.pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return bound.getsockname()[1]

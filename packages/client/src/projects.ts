@@ -1,0 +1,88 @@
+/** Calls of the API about projects of the studio. */
+
+import type { Diffs, NewProject, ProjectsView, ProjectView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
+import type { EditBody, RestoreBody, UpdateBody } from "./api.generated.js";
+import { filePath, type HttpClient, queryOf } from "./http.js";
+
+/** One variant of a version. */
+export interface Base {
+  version: string;
+  variant: number;
+}
+
+export class ProjectsApi {
+  constructor(private readonly http: HttpClient) {}
+
+  list(search = "", after: string | null = null, limit = 50): Promise<ProjectsView> {
+    return this.http.get(this.http.route("projects") + queryOf({ search, limit, after }));
+  }
+
+  one(id: string): Promise<ProjectView> {
+    return this.http.get(this.http.route("projects", id));
+  }
+
+  create(body: NewProject): Promise<ProjectView> {
+    return this.http.post(this.http.route("projects"), body);
+  }
+
+  rename(id: string, title: string): Promise<ProjectView> {
+    return this.http.patch(this.http.route("projects", id), { title });
+  }
+
+  remove(id: string): Promise<void> {
+    return this.http.remove(this.http.route("projects", id));
+  }
+
+  addVersion(id: string, body: UpdateBody | EditBody | RestoreBody): Promise<VersionView> {
+    return this.http.post(this.http.route("projects", id, "versions"), body);
+  }
+
+  act(id: string, base: Base, action: "cancel" | "retry" | "choose"): Promise<VersionView> {
+    return this.http.post(this.at(id, base, action));
+  }
+
+  /** Retry the variants of a version that failed. */
+  retryFailed(id: string, version: string): Promise<VersionView> {
+    return this.http.post(this.http.route("projects", id, "versions", version, "retry"));
+  }
+
+  files(id: string, base: Base): Promise<StudioFiles> {
+    return this.http.get(this.at(id, base, "files"));
+  }
+
+  /** The address of a file. */
+  file(id: string, base: Base, path: string): string {
+    return `${this.at(id, base, "files")}/${filePath(path)}`;
+  }
+
+  readFile(id: string, base: Base, path: string): Promise<Uint8Array> {
+    return this.http.bytes(this.file(id, base, path));
+  }
+
+  diff(id: string, base: Base, against: Base): Promise<Diffs> {
+    return this.http.get(this.at(id, base, "diff") + queryOf({ against: `${against.version}.${against.variant}` }));
+  }
+
+  /** The address of all files in one. */
+  exportPath(id: string, base: Base, format: "zip" | "html"): string {
+    return this.at(id, base, "export") + queryOf({ format });
+  }
+
+  score(id: string, base: Base): Promise<ScoreView> {
+    return this.http.get(this.at(id, base, "score"));
+  }
+
+  /** The address of a screenshot. */
+  screenshot(id: string, base: Base, width: number): string {
+    return this.at(id, base, "screenshot") + queryOf({ width });
+  }
+
+  /** The address of a target picture. */
+  target(id: string, blob: string): string {
+    return this.http.route("projects", id, "targets", blob);
+  }
+
+  private at(id: string, base: Base, last: string): string {
+    return this.http.route("projects", id, "versions", base.version, "variants", base.variant, last);
+  }
+}

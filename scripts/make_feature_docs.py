@@ -1,0 +1,55 @@
+"""Writes the table of features in docs/providers.md from the declarations of the wires. `make docs` runs it, a test
+checks it."""
+
+import re
+from pathlib import Path
+
+from weft.wires.features import FEATURES, PASSED
+from weft.wires.registry import WIRES
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "providers.md"
+_REGION = re.compile(r"(?<=<!-- features, made by make docs -->\n).*?(?=<!-- until here -->)", re.S)
+_SHARED = ("bedrock-messages", "vertex-messages")
+"""Wires that differ from `messages` in a few features only."""
+
+
+def page(text: str) -> str:
+    """The page with its table renewed."""
+    return _REGION.sub(lambda _: table(), text)
+
+
+def table() -> str:
+    shown = [wire for wire in WIRES.values() if wire.name not in _SHARED]
+    lines = [f"| | {' | '.join(wire.name for wire in shown)} |", f"|---|{'---|' * len(shown)}"]
+    for name, feature in FEATURES.items():
+        cells = (_cell(wire.features.get(name)) for wire in shown)
+        lines.append(f"| {feature.title} | {' | '.join(cells)} |")
+    lines += ["", *(_difference(name) for name in _SHARED)]
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def _cell(place: str | None) -> str:
+    if place is None:
+        return "–"
+    return "`extra`" if place == PASSED else f"yes: {_code(place)}"
+
+
+def _code(place: str) -> str:
+    """The place as code; a remark in brackets behind it stays text."""
+    field, bracket, remark = place.partition(" (")
+    return f"`{field}`{bracket}{remark}"
+
+
+def _difference(name: str) -> str:
+    own, others = WIRES[name].features, WIRES["messages"].features
+    missing = [FEATURES[each].title for each in others if each not in own]
+    changed = [f"{FEATURES[each].title} is {_cell(place)}" for each, place in own.items() if others.get(each) != place]
+    return f"- `{name}` is `messages` without {', '.join(missing)}; {', '.join(changed)}."
+
+
+def main() -> None:
+    PAGE.write_text(page(PAGE.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""Keeps the context of an agent within the size that its model accepts.
+
+Tokens are estimated from the length of a request; the estimate learns from the usage that the endpoint reports.
+"""
+
+import logging
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from weft.agent.compaction import (
+    INSTRUCTIONS,
+    RECENT,
+    apply_compaction,
+    find_cut,
+    replacement,
+    split_text,
+    transcript,
+)
+from weft.core.context_events import CompactionReason, ConversationCompacted
+from weft.core.errors import ProviderError
+from weft.core.json import encode
+from weft.core.messages import Block, File, Image, Message, Text, ToolResult, user_message
+from weft.core.turn import Settings, Usage
+from weft.providers.base import ProviderSession
+
+if TYPE_CHECKING:
+    from weft.agent.engine import AgentEngine
+
+_BYTES_PER_TOKEN = 3.2
+_MESSAGE_TOKENS = 6  # the marks around a message
+_IMAGE_TOKENS = 1000
+_FORMAT_BYTES = 700  # the instructions of a model that writes files as text
+_ASK_FROM = 700
+"""Below this many tokens no endpoint is asked for its size: the request fits everywhere."""
+_MARGIN = 1.04
+_WORTH_IT = 0.1
+"""The share of the context that a compaction must remove."""
+_UNSURE = 0.15
+"""Within this share of the limit the provider counts the tokens, if it can."""
+_LEAST = 300
+"""The fewest tokens of messages that are worth a summary."""
+_REFUSED_SHARE = 0.7
+"""The share of a refused request that the next one may have."""
+_MAX_PARTS = 8
+"""The largest number of requests for one summary."""
+_MIN_SUMMARY, _MAX_SUMMARY = 160, 2000
+_ROOM_TO_THINK = 4000
+_LARGE_WINDOW = 32_000
+_STATED_SIZE = re.compile(
+    r"(?:context (?:length|size|window)|n_ctx|maximum(?: (?:prompt|input))?(?: (?:length|tokens|of))?|max_model_len"
+    r"|limit|up to|only)\D{0,30}?(\d{3,7})|(\d{3,7})(?: tokens?)? (?:maximum|limit)",
+    re.I,
+)
+
+
+def stated_window(error: ProviderError) -> int | None:
+    """Return the context size that the words of an error state."""
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", str(error))
+    sizes = [int(found[1] or found[2]) for found in _STATED_SIZE.finditer(text)]
+    return next((size for size in sizes if size >= 512), None)
+
+
+class ContextWindow:
+    """The size of a model's context, and what of it the conversation needs."""
+
+    def __init__(self, engine: "AgentEngine") -> None:
+        self._engine = engine
+        self._session: ProviderSession | None = None
+        self._size: int | None = None
+        self._asked = False
+        self._factor = 1.0  # reported tokens for each estimated one
+        self._sizes: dict[int, tuple[Message, float]] = {}
+        self._sent = 0.0
+
+    async def size(self) -> int | None:
+        """The size of the current model's context in tokens; None if it is not known."""
+        self._follow_model()
+        if self._size is None and not self._asked:
+            self._asked = True
+            ask = getattr(self._engine.session, "context_window", None)
+            self._size = await ask() if ask is not None else None
+        return self._size
+
+    @property
+    def known_size(self) -> int | None:
+        """The size, if it is known without a request."""
+        return self._size
+
+    def tokens(self, messages: Sequence[Message] | None = None) -> int:
+        """Estimate the input tokens of the next request, or of one with other messages."""
+        return round(self._raw(messages) * self._factor)
+
+    def before_request(self) -> None:
+        """Note the length of a request that is being sent."""
+        self._follow_model()
+        self._sent = self._raw()
+
+    def after_request(self, usage: Usage) -> None:
+        """Learn from the usage of that request."""
+        reported = usage.total_input
+        if reported and reported > 50 and self._sent > 50:
+            self._factor = min(max(reported / self._sent * _MARGIN, 0.4), 4.0)
+
+    async def fit(self) -> ConversationCompacted | None:
+        """Shorten the context if the next request would not fit."""
+        if self.tokens() < _ASK_FROM:
+            return None
+        size = await self.size()
+        self._engine.fit_tools(size)
+        if size is None:
+            return None
+        limit = self._limit(size)
+        if abs(self.tokens() - limit) < limit * _UNSURE:
+            await self._count()
+        return await self._compact("window", limit) if self.tokens() > limit else None
+
+    async def _count(self) -> None:
+        """Let the provider count the tokens of the next request, if its API does that."""
+        from weft.providers.token_count import count_tokens
+
+        counted = await count_tokens(self._engine.session)
+        if counted.exact:
+            self._factor = counted.tokens / self._raw()
+
+    async def shrink(self, error: ProviderError) -> ConversationCompacted | None:
+        """Shorten a context that the endpoint refused as too long. Returns None if that would not help."""
+        self._follow_model()
+        stated = stated_window(error)
+        if stated is not None:
+            self._size = min(stated, self._size or stated)
+        limit = self.tokens() * _REFUSED_SHARE
+        if self._size is not None:
+            limit = min(limit, self._limit(self._size))
+        return await self._compact("refused", limit)
+
+    async def compact(self) -> ConversationCompacted | None:
+        """Shorten the context as far as it is sensible, because a person asked for it. Returns None if that would not
+        help, or if an exchange has begun meanwhile."""
+        await self.size()
+        return await self._compact("requested", self.tokens() * 0.5, summarise=True)
+
+    def _follow_model(self) -> None:
+        session = self._engine.session
+        if session is not self._session:
+            self._session, self._size, self._asked, self._factor = session, None, False, 1.0
+
+    def _limit(self, size: int) -> float:
+        """The most input tokens: the answer needs room as well."""
+        wanted = self._engine.settings.max_output_tokens or 16_000
+        return size - min(wanted, size / 4)
+
+    # --- shortening --------------------------------------------------------------------------------------------------
+
+    async def _compact(
+        self, reason: CompactionReason, limit: float, *, summarise: bool = False
+    ) -> ConversationCompacted | None:
+        messages = self._engine.messages
+        before = self.tokens()
+        plan = ConversationCompacted(reason, shortened=max(len(messages) - RECENT, 0), tokens_before=before)
+        shorter = apply_compaction(messages, plan)
+        if not summarise and self.tokens(shorter) <= limit * 0.8:
+            return self._finish(plan)
+        room = max(limit - self._fixed() * self._factor, limit * 0.1)
+        cut = find_cut(shorter, lambda message: self._message_size(message) * self._factor, room * 0.4)
+        if cut and before - self.tokens(messages[cut:]) >= max(before * _WORTH_IT, _LEAST):
+            plan = await self._summarise(plan, shorter, cut, room)
+        if self.tokens(apply_compaction(messages, plan)) > limit:
+            kept = max(round(room * 0.1 * _BYTES_PER_TOKEN), 100)
+            plan = msgspec.structs.replace(plan, shortened=len(messages), kept=min(kept, plan.kept))
+        return self._finish(plan)
+
+    def _finish(self, plan: ConversationCompacted) -> ConversationCompacted | None:
+        """Change the context, if that is worth it."""
+        engine = self._engine
+        shorter = apply_compaction(engine.messages, plan)
+        after = self.tokens(shorter)
+        if plan.tokens_before - after < plan.tokens_before * _WORTH_IT:
+            return None
+        if plan.reason == "requested" and engine.current is not None:
+            return None
+        engine.session.messages[:] = shorter
+        return msgspec.structs.replace(plan, tokens_after=after)
+
+    async def _summarise(
+        self, plan: ConversationCompacted, messages: Sequence[Message], cut: int, room: float
+    ) -> ConversationCompacted:
+        """Replace messages by a summary of the model, or by rule if the model fails."""
+        removed, rest = messages[:cut], messages[cut:]
+        tokens = round(min(max(room * 0.25, _MIN_SUMMARY), _MAX_SUMMARY))
+        text, usage, cost = await self._ask(transcript(removed), tokens)
+        characters = round(tokens * _BYTES_PER_TOKEN / self._factor)
+        message = replacement(removed, rest, text[: characters * 2] if text else None, max_characters=characters)
+        return msgspec.structs.replace(
+            plan,
+            removed=cut,
+            message=message,
+            written_by="model" if text else "rule",
+            usage=usage,
+            cost_usd=cost,
+        )
+
+    async def _ask(self, text: str, tokens: int) -> tuple[str, Usage, float | None]:
+        """Let the model summarise a text, in parts if it is long. Returns the summary with its usage and cost."""
+        engine = self._engine
+        size = self._size or max(self.tokens() * _REFUSED_SHARE, 4096)
+        system = INSTRUCTIONS.format(words=round(tokens * 0.6))
+        room = size - tokens - len(system) / _BYTES_PER_TOKEN * self._factor - 100
+        characters = max(round(room * _BYTES_PER_TOKEN / self._factor * 0.85) - tokens * 4, 800)
+        parts = split_text(text, characters)
+        if len(parts) > _MAX_PARTS:
+            parts = [parts[0], *parts[-(_MAX_PARTS - 1) :]]
+        settings = _summary_settings(engine.settings, system, tokens, size)
+        summary, usage, cost = "", Usage(), 0.0
+        for part in parts:
+            request = f"Summary so far:\n{summary}\n\nThe messages after it:\n{part}" if summary else part
+            session = engine.models.open_aside([user_message(request)], settings)
+            try:
+                turn = await session.stream_turn(lambda _: None)
+            except ProviderError as error:
+                logging.getLogger("weft").warning("The conversation could not be summarised: %s", error)
+                return "", usage, cost
+            finally:
+                await session.close()
+            usage += turn.usage + turn.discarded
+            if not session.prices_ready:
+                await session.load_prices()
+            spent = turn.billed_usd if turn.billed_usd is not None else session.cost(turn.usage + turn.discarded).usd
+            cost = None if spent is None or cost is None else cost + spent
+            summary = turn.text.strip() or summary
+        return summary, usage, cost
+
+    # --- estimating --------------------------------------------------------------------------------------------------
+
+    def _raw(self, messages: Sequence[Message] | None = None) -> float:
+        sizes, known = self._sizes, self._engine.messages if messages is None else messages
+        if len(sizes) > 2 * len(known) + 100:
+            sizes.clear()
+        return self._fixed() + sum(map(self._message_size, known))
+
+    def _fixed(self) -> float:
+        """The tokens of the instructions and tools."""
+        session = self._engine.session
+        tools = sum(len(encode(tool)) for tool in session.tools)
+        files = getattr(session, "text_files", None)
+        tools += len(files.attached) + _FORMAT_BYTES if files is not None else 0
+        return (len(session.settings.system.encode("utf-8", "replace")) + tools) / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
+
+    def _message_size(self, message: Message) -> float:
+        found = self._sizes.get(id(message))
+        if found is not None and found[0] is message:
+            return found[1]
+        size = _MESSAGE_TOKENS + sum(map(_block_size, message.content))
+        self._sizes[id(message)] = (message, size)
+        return size
+
+
+def _summary_settings(settings: Settings, system: str, tokens: int, size: float) -> Settings:
+    """The settings of a request for a summary. A large model gets room to think."""
+    limit = tokens + (_ROOM_TO_THINK if size >= _LARGE_WINDOW else 0)
+    return msgspec.structs.replace(
+        settings, system=system, max_output_tokens=limit, tool_choice="auto", output_schema=None, stop_sequences=[]
+    )
+
+
+def _block_size(block: Block) -> float:
+    match block:
+        case Text(text=text):
+            return len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
+        case Image():
+            return _IMAGE_TOKENS
+        case File(data=data):
+            return max(len(data or "") / 40, 500)
+        case ToolResult(content=list(parts)):
+            return sum(map(_block_size, parts))
+        case ToolResult(content=str(text)):
+            return len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
+        case _:
+            return len(encode(block)) / _BYTES_PER_TOKEN

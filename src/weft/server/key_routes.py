@@ -1,0 +1,143 @@
+"""Routes for the keys of providers: store one in the keyring of this machine, test it, delete it. None is ever sent."""
+
+import asyncio
+import re
+from typing import Annotated
+
+import msgspec
+
+from weft.core.errors import WeftError
+from weft.core.messages import user_message
+from weft.core.retry import Retry
+from weft.core.turn import Settings
+from weft.providers.catalogue import known_models
+from weft.providers.config import configured_providers
+from weft.providers.factory import open_provider_session
+from weft.providers.keys import delete_key, has_key, store_key
+from weft.providers.model import Endpoint, Model
+from weft.providers.model_names import newest_general, speed_of
+from weft.providers.presets import PRESETS
+from weft.server.errors import ApiError
+from weft.server.models import ProviderView
+from weft.server.operations import ApiCall, Operation
+from weft.server.views import Body, Name
+
+_KEY = re.compile(r"[\x21-\x7e]{4,4096}")
+_TEST_SECONDS = 30.0
+_TEST_TOKENS = 16
+_TRIED = 3  # models that a key is tried with: not every key may use the newest one
+_OTHER_MODEL = ("model_not_found", "permission", "invalid_request")  # errors that another model may not have
+
+
+class KeyBody(Body, frozen=True, kw_only=True):
+    key: Annotated[str, msgspec.Meta(max_length=5000)]
+
+
+class KeyTestBody(Body, frozen=True, kw_only=True):
+    model: Name = ""
+    """The model to ask, without its provider; by default the newest fast one."""
+
+
+class KeyTest(msgspec.Struct, frozen=True):
+    """The result of a test: one short request to the provider."""
+
+    ok: bool
+    message: str
+
+
+async def _store(call: ApiCall) -> ProviderView:
+    name, endpoint = _find_provider(call)
+    key = call.body.key.strip()
+    if not _KEY.fullmatch(key):
+        raise ApiError("invalid", "That is not a key: it must be one word of letters, digits and signs.")
+    await asyncio.to_thread(store_key, endpoint.key_envs[0], key)
+    return _view(call, name)
+
+
+async def _delete(call: ApiCall) -> None:
+    _, endpoint = _find_provider(call)
+    found = [await asyncio.to_thread(delete_key, variable) for variable in endpoint.key_envs]
+    if not any(found):
+        raise ApiError("not_found", "The keyring holds no key of this provider.")
+
+
+async def _test(call: ApiCall) -> KeyTest:
+    name, endpoint = _find_provider(call)
+    if not has_key(endpoint.key_envs):
+        return KeyTest(ok=False, message="There is no key to test; set one first.")
+    body: KeyTestBody | None = call.body
+    models = [body.model] if body is not None and body.model else _test_models(name, endpoint)
+    if not models:
+        return KeyTest(ok=False, message=f"No model of {name} is known to test the key with; name one.")
+    result = KeyTest(ok=False, message="")
+    for model in models[:_TRIED]:
+        result, code = await _ask(endpoint, model)
+        if result.ok or code not in _OTHER_MODEL:
+            return result
+    return result
+
+
+async def _ask(endpoint: Endpoint, model: str) -> tuple[KeyTest, str]:
+    """Send one short request; return the result and the code of its error."""
+    settings = Settings(max_output_tokens=_TEST_TOKENS)
+    try:
+        session = open_provider_session(
+            Model.at(endpoint, model),
+            messages=[user_message("Answer with the word ok.")],
+            settings=settings,
+            retry=Retry(attempts=1),
+        )
+        try:
+            async with asyncio.timeout(_TEST_SECONDS):
+                await session.stream_turn(lambda _: None)
+        finally:
+            await session.close()
+    except TimeoutError:
+        return KeyTest(ok=False, message=f"The provider did not answer within {_TEST_SECONDS:.0f} seconds."), "timeout"
+    except WeftError as error:
+        return KeyTest(ok=False, message=error.info().message), error.info().code
+    return KeyTest(ok=True, message=f"The key works: {model} answered."), ""
+
+
+def _test_models(name: str, endpoint: Endpoint) -> list[str]:
+    """List models for a test: fast ones first, because the answer does not matter."""
+    found = newest_general(known_models(name, endpoint.price_provider))
+    return sorted(found[:8], key=lambda model: speed_of(model) != "fast")
+
+
+def _find_provider(call: ApiCall) -> tuple[str, Endpoint]:
+    """Find the provider of the path, for callers who may change the keys of this server."""
+    if call.owner or call.context.agent_options is not None:
+        raise ApiError("forbidden", "Only the person who runs this server changes its keys; ask for one.")
+    name = call.path["provider"]
+    endpoint = (PRESETS | configured_providers()).get(name)
+    if endpoint is None:
+        raise ApiError("not_found", "There is no provider of that name; /providers lists them.")
+    if not endpoint.key_envs:
+        raise ApiError("invalid", f"{name} needs no key.")
+    return name, endpoint
+
+
+def _view(call: ApiCall, name: str) -> ProviderView:
+    views = call.context.models.list_providers()
+    return next((view for view in views if view.name == name), ProviderView(name, key_set=True, variables=[]))
+
+
+_PATH = "/providers/{provider}"
+_ERRORS = ("not_found", "forbidden")
+
+OPERATIONS = (
+    Operation("PUT", f"{_PATH}/key", _store, "Store a key.", ProviderView, KeyBody, errors=_ERRORS, tag="about"),
+    Operation("DELETE", f"{_PATH}/key", _delete, "Delete a key.", status=204, errors=_ERRORS, tag="about"),
+    Operation(
+        "POST",
+        f"{_PATH}/test",
+        _test,
+        "Test a key with one short request.",
+        KeyTest,
+        KeyTestBody,
+        errors=_ERRORS,
+        tag="about",
+        body_optional=True,
+    ),
+)

@@ -1,0 +1,159 @@
+"""The MCP server over the sessions of a `ServerContext`, for one owner or for the caller of each request."""
+
+import asyncio
+import base64
+import mimetypes
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, unquote
+
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from weft import __version__
+from weft.core.errors import WeftError
+from weft.core.json import JsonObject, encode_text
+from weft.server.context import ServerContext
+from weft.server.errors import ApiError
+from weft.server.mcp.agent_tool import AgentRun, file_address
+from weft.server.mcp.arguments import BUILD, FILE, FILES, LIST, RUN, check_arguments
+from weft.server.mcp.build_tool import build_page
+from weft.sessions.store import SessionInfo
+from weft.tools.results import ToolFault
+
+FindOwner = Callable[[ServerRequestContext[Any, Any]], str]
+"""Returns the owner of the sessions that a request may use."""
+RESOURCE_NOT_FOUND = -32002
+"""The code up to protocol 2025-11-25."""
+_TEMPLATE = "weft://sessions/{session}/files/{+path}"
+_PREFIX = "weft://sessions/"
+_RECENT = 5
+_MAX_FILES = 500
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+class McpOffer:
+    """The tools and resources of the server."""
+
+    def __init__(self, context: ServerContext, find_owner: FindOwner) -> None:
+        self._context = context
+        self._find_owner = find_owner
+
+    def server(self) -> Server[Any]:
+        """Return the server for the MCP package."""
+        return Server(
+            "weft",
+            version=__version__,
+            title="Weft",
+            instructions="Runs agents that work with tools. Their files are resources.",
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+        )
+
+    async def _list_tools(
+        self, request: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=self._tools())
+
+    def _tools(self) -> list[types.Tool]:
+        return [RUN, *([BUILD] if self._context.studio is not None else []), LIST, FILES, FILE]
+
+    async def _call_tool(
+        self, request: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        tool = next((each for each in self._tools() if each.name == params.name), None)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"There is no tool {params.name[:80]!r}.")
+        arguments = params.arguments or {}
+        owner = self._find_owner(request)
+        try:
+            check_arguments(tool, arguments)
+            match tool.name:
+                case "run_agent":
+                    return await AgentRun(self._context, owner, request, params).run()
+                case "build_page":
+                    return await build_page(self._context.studio, owner, request, arguments)
+                case "list_sessions":
+                    return await self._show_sessions(owner, int(arguments.get("limit") or 20))
+                case "list_files":
+                    info = await self._context.open_sessions.find_info(owner, str(arguments["session"]))
+                    paths = await self._paths(info)
+                    return types.CallToolResult(
+                        content=[types.TextContent(text="\n".join(paths))], structured_content={"files": paths}
+                    )
+                case _:
+                    address = file_address(str(arguments["session"]), str(arguments["path"]))
+                    held = await self._read(owner, address)
+                    return types.CallToolResult(content=[types.EmbeddedResource(resource=held)])
+        except (ApiError, WeftError, ToolFault) as error:
+            return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
+
+    async def _show_sessions(self, owner: str, limit: int) -> types.CallToolResult:
+        page = await self._context.sessions.store.list(owner=owner, kind="", limit=limit)
+        found: list[JsonObject] = [
+            {"session": info.id, "title": info.title, "updated": info.updated} for info in page.sessions
+        ]
+        text = "\n".join(encode_text(each) for each in found)
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content={"sessions": found})
+
+    async def _list_resources(
+        self, request: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """List the files of the sessions that changed last; the template reaches all."""
+        owner = self._find_owner(request)
+        page = await self._context.sessions.store.list(owner=owner, kind="", limit=_RECENT)
+        found: list[types.Resource] = []
+        for info in page.sessions:
+            for path in (await self._paths(info))[: _MAX_FILES - len(found)]:
+                kind = mimetypes.guess_type(path)[0]
+                about = f"A file of the session {info.title or info.id}"
+                found.append(
+                    types.Resource(name=path, uri=file_address(info.id, path), mime_type=kind, description=about)
+                )
+        return types.ListResourcesResult(resources=found)
+
+    async def _list_templates(
+        self, request: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            name="file", uri_template=_TEMPLATE, description="A file of a session; list_sessions lists the sessions."
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def _read_resource(
+        self, request: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        try:
+            return types.ReadResourceResult(contents=[await self._read(self._find_owner(request), str(params.uri))])
+        except (ApiError, WeftError, ToolFault) as error:
+            is_modern = request.protocol_version in MODERN_PROTOCOL_VERSIONS
+            code = types.INVALID_PARAMS if is_modern else RESOURCE_NOT_FOUND
+            raise MCPError(code, str(error), {"uri": str(params.uri)}) from None
+
+    async def _read(self, owner: str, uri: str) -> types.TextResourceContents | types.BlobResourceContents:
+        session, mark, path = uri.removeprefix(_PREFIX).partition("/files/")
+        if not uri.startswith(_PREFIX) or not mark or not path:
+            raise WeftError(f"There is no resource {uri[:200]!r}; its address begins with {_PREFIX}.")
+        info = await self._context.open_sessions.find_info(owner, session)
+        path = unquote(path)
+        async with self._context.open_sessions.use(info) as opened:
+            data = await asyncio.to_thread(opened.workspace.read, path, limit=_MAX_BYTES, remember=False)
+        kind = mimetypes.guess_type(path)[0]
+        address = f"{_PREFIX}{info.id}/files/{quote(path)}"
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            blob = base64.b64encode(data).decode()
+            return types.BlobResourceContents(uri=address, mime_type=kind, blob=blob)
+        return types.TextResourceContents(uri=address, mime_type=kind or "text/plain", text=text)
+
+    async def _paths(self, info: SessionInfo) -> list[str]:
+        async with self._context.open_sessions.use(info) as opened:
+            listing = await asyncio.to_thread(lambda: opened.workspace.list(depth=None))
+        return [entry.path for entry in listing if entry.kind == "file"][:_MAX_FILES]

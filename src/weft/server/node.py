@@ -1,0 +1,251 @@
+"""A server as one of the nodes of a store.
+
+It proves that it is alive, claims the work of dead nodes, runs the commands that other nodes post for its sessions, and
+feeds its streams with the events that other nodes store: one read and one encoding for all readers of a session.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from weft.core.errors import WeftError
+from weft.core.json import encode
+from weft.server.errors import ApiError
+from weft.server.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command
+from weft.server.open_sessions import HeldElsewhere, OpenSessions
+from weft.sessions.shared import HEARTBEAT_SECONDS, NODE_SECONDS, News, PostedCommand
+from weft.sessions.store import NoSuchSession, SessionBusy, Store, StoreCorrupt, StoreError
+
+CLAIM_SECONDS = 0.5
+"""Seconds between two claims, with some jitter."""
+MOST_CLAIMED = 16
+"""Sessions that are claimed at once, so that other nodes get some too."""
+IDLE_SECONDS = 5.0
+"""Where there are several nodes, a session that is not used for so long is released."""
+DAMAGED = "damaged"
+"""The kind of the records that name damaged sessions."""
+
+_log = logging.getLogger("weft.server.node")
+
+
+class ServerNode:
+    """Connects the sessions of a server to the other nodes of its store."""
+
+    def __init__(self, store: Store, sessions: OpenSessions, *, folders: Sequence[str], room: int) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._folders = folders
+        self._room = room
+        self.forwarder = Forwarder(store)
+        self._beat: float | None = None
+        self._nodes = 1
+        self._draining = False
+        self._stale: dict[str, int] = {}  # sessions that are watched here, and the known ends of their logs
+        self._on_work, self._on_commands, self._on_events = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._unsubscribe: Callable[[], None] | None = None
+        self._on_records: list[Callable[[str], object]] = []
+        sessions.ask_release = self.forwarder.ask_release
+
+    @property
+    def name(self) -> str:
+        return self._store.node
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the node may get requests: it does not drain, and the store answered lately."""
+        return not self._draining and self._beat is not None and monotonic() - self._beat < NODE_SECONDS
+
+    def on_records(self, callback: Callable[[str], object]) -> None:
+        """Call back with a kind of records when they have changed, or may have."""
+        self._on_records.append(callback)
+
+    async def start(self) -> None:
+        await self._send_heartbeat()
+        self._unsubscribe = self._store.subscribe_news(self._on_news)
+        for run in (self._beat_for_ever, self._claim_for_ever, self._serve_commands, self._feed_hubs):
+            self._start(run())
+
+    def drain(self) -> None:
+        """Claim nothing more, and report that the node is not ready."""
+        self._draining = True
+
+    async def stop(self) -> None:
+        """End the node, after its sessions were released."""
+        self._draining = True
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+        for task in list(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        with suppress(StoreError):
+            await self._store.end_node()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name=f"weft-node-{getattr(work, '__name__', 'task')}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # --- being alive -------------------------------------------------------------------------------------------------
+
+    async def _beat_for_ever(self) -> None:
+        failing = False
+        beats = 0
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            try:
+                async with asyncio.timeout(NODE_SECONDS):
+                    await self._send_heartbeat()
+                beats += 1
+                if beats % 5 == 0:
+                    self._nodes = len(await self._store.list_nodes())
+                    if self._nodes > 1:
+                        await self._sessions.close_idle(IDLE_SECONDS)
+                failing = False
+            except (WeftError, TimeoutError) as error:
+                if not failing:
+                    _log.error("the store does not answer: %s", error or type(error).__name__)
+                failing = True
+
+    async def _send_heartbeat(self) -> None:
+        await self._store.heartbeat(folders=self._folders, room=max(self._room - self._sessions.busy, 0))
+        self._beat = monotonic()
+
+    # --- work --------------------------------------------------------------------------------------------------------
+
+    async def _claim_for_ever(self) -> None:
+        while not self._draining:
+            try:
+                await self._claim()
+            except (WeftError, TimeoutError) as error:
+                _log.warning("no work can be claimed: %s", error)
+            self._on_work.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLAIM_SECONDS * random.uniform(0.7, 1.3)):
+                    await self._on_work.wait()
+
+    async def _claim(self) -> None:
+        room = min(self._room - self._sessions.busy, MOST_CLAIMED)
+        if room <= 0 or not self.is_ready:
+            return
+        for session in await self._store.claim_work(room):
+            self._start(self._continue(session))
+
+    async def _continue(self, session: str) -> None:
+        """Open a claimed session, which continues its exchange and its queued requests."""
+        try:
+            async with self._sessions.use(await self._store.info(session)):
+                _log.info("continues the work of another node", extra={"session": session})
+        except (SessionBusy, HeldElsewhere, NoSuchSession):
+            return  # another node was faster, or it was deleted
+        except StoreCorrupt as error:
+            await self._set_aside(session, str(error))
+        except ApiError:
+            await self._unclaim(session)
+        except Exception:
+            _log.exception("The requests of a session could not be continued.", extra={"session": session})
+            await self._unclaim(session)
+
+    async def _unclaim(self, session: str) -> None:
+        with suppress(WeftError):
+            await self._store.unclaim_work(session)
+
+    async def _set_aside(self, session: str, reason: str) -> None:
+        """Name a damaged session for the operator, and let no node claim it."""
+        _log.error("a session is damaged and set aside: %s", reason, extra={"session": session})
+        with suppress(WeftError):
+            await self._store.put_record(DAMAGED, session, reason.encode())
+            await self._store.unclaim_work(session, forget=True)
+
+    # --- news --------------------------------------------------------------------------------------------------------
+
+    def _on_news(self, news: News) -> None:
+        match news.topic:
+            case "events":
+                self._on_appended(news)
+            case "commands":
+                self._on_commands.set()
+            case "work":
+                self._on_work.set()
+            case "records":
+                self._publish_records(news.name)
+            case "lost":
+                self._stale = dict.fromkeys(self._sessions.watched(), 0) | self._stale
+                for event in (self._on_events, self._on_commands, self._on_work):
+                    event.set()
+                self._publish_records("")
+            case "replies":
+                pass
+
+    def _publish_records(self, kind: str) -> None:
+        for callback in self._on_records:
+            callback(kind)
+
+    def _on_appended(self, news: News) -> None:
+        opened = self._sessions.find_open(news.session)
+        if opened is not None and opened.error is None:
+            if news.epoch > opened.epoch:
+                opened.fence()
+            return
+        if news.seq == 0:
+            self._sessions.hub(news.session).invalidate()  # it was deleted
+        elif self._sessions.is_watched(news.session):
+            self._stale[news.session] = max(news.seq, self._stale.get(news.session, 0))
+            self._on_events.set()
+
+    async def _feed_hubs(self) -> None:
+        """Read what other nodes stored in sessions that are watched here."""
+        while True:
+            await self._on_events.wait()
+            self._on_events.clear()
+            stale, self._stale = self._stale, {}
+            hubs = [self._sessions.hub(name) for name in stale if self._sessions.is_watched(name)]
+            cursors = {hub.session: hub.tail for hub in hubs if hub.tail is not None}
+            for hub in hubs:
+                if hub.tail is None:
+                    hub.invalidate()  # its readers read once for themselves
+                    hub.tail = stale[hub.session] or None
+            try:
+                found = await self._store.read_many(cursors)
+            except WeftError as error:
+                _log.warning("events of other nodes cannot be read: %s", error)
+                for hub in hubs:
+                    hub.invalidate()
+                continue
+            for session, events in found.items():
+                self._sessions.hub(session).extend(events)
+                if events and events[-1].seq < stale[session]:
+                    self._stale.setdefault(session, stale[session])
+                    self._on_events.set()
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    async def _serve_commands(self) -> None:
+        while True:
+            await self._on_commands.wait()
+            self._on_commands.clear()
+            try:
+                commands = await self._store.read_commands()
+            except WeftError as error:
+                _log.warning("commands of other nodes cannot be read: %s", error)
+                await asyncio.sleep(CLAIM_SECONDS)
+                self._on_commands.set()
+                continue
+            for command in commands:
+                self._start(self._run_command(command))
+
+    async def _run_command(self, posted: PostedCommand) -> None:
+        command = decode_command(posted.body)
+        if isinstance(command, ForwardedCall):
+            reply = await self.forwarder.answer(command)
+        else:
+            reply = ForwardedReply(status=200, moved=await self._sessions.release_idle(posted.session))
+        try:
+            await self._store.reply_command(posted.id, encode(reply))
+        except WeftError as error:
+            _log.warning("a command cannot be answered: %s", error, extra={"session": posted.session})

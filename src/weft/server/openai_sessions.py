@@ -1,0 +1,102 @@
+"""The sessions of clients of /v1, which send their conversation with every request, and the parameters of a request."""
+
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from time import monotonic
+
+import msgspec
+from starlette.responses import Response
+
+from weft.agent.engine import ModelLike
+from weft.agent.exchange import Exchange
+from weft.core.errors import WeftError
+from weft.core.json import JsonObject, encode
+from weft.core.messages import Message
+from weft.server.client_bodies import json_response
+from weft.server.client_conversation import ClientConversation, exchanged_texts, is_same_conversation
+from weft.server.context import ServerContext
+from weft.server.errors import ApiError
+from weft.sessions.session import Session
+from weft.sessions.store import NoSuchSession, SessionInfo
+
+CLIENT_GONE = "The client closed the connection."
+_KNOWN = 10_000
+"""Conversations whose session is remembered."""
+_READ_SECONDS = 60.0
+"""Time in which a client reads an answer that is not kept."""
+
+
+class OpenAISessions:
+    """The sessions that continue conversations, by owner, model and requests; and sessions that are not kept."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._ended: deque[tuple[float, str]] = deque()  # sessions in memory, with the time of their end
+        self._sessions: OrderedDict[bytes, str] = OrderedDict()  # by owner and the requests of the conversation
+
+    async def find(self, conversation: ClientConversation) -> SessionInfo | None:
+        """Find the stored session that holds the history of a conversation and is free."""
+        known = self._sessions.get(_key(conversation, conversation.history))
+        if known is None or not conversation.history:
+            return None
+        opened = self._context.open_sessions
+        with suppress(ApiError):
+            info = await opened.find_info(conversation.owner, known)
+            async with opened.use(info) as session:
+                theirs = exchanged_texts(conversation.history)
+                is_free = session.engine.current is None or bool(session.client_calls)
+                if is_free and is_same_conversation(theirs, exchanged_texts(session.engine.messages)):
+                    return await self._context.sessions.store.info(known)
+        return None
+
+    def remember(self, conversation: ClientConversation, message: Message, info: SessionInfo) -> None:
+        """Remember the session that answers a message of a conversation."""
+        self._sessions[_key(conversation, [*conversation.history, message])] = info.id
+        if len(self._sessions) > _KNOWN:
+            self._sessions.popitem(last=False)
+
+    def delete_later(self, exchange: Exchange, info: SessionInfo) -> None:
+        """Delete a session in memory some time after the end of its exchange."""
+        exchange.on_end(lambda: self._ended.append((monotonic(), info.id)))
+
+    async def delete_ended(self) -> None:
+        """Delete the sessions of requests that were answered without keeping one."""
+        memory = self._context.in_memory()
+        while self._ended and self._ended[0][0] < monotonic() - _READ_SECONDS:
+            _, session = self._ended.popleft()
+            await memory.open_sessions.close_session(session)
+            with suppress(NoSuchSession):
+                await memory.sessions.store.delete(session)
+
+    def open_model(self, name: str) -> ModelLike | None:
+        """Open the model that answers, as far as it is known."""
+        with suppress(WeftError):
+            return self._context.models.open(name or self._context.models.default)
+        return None
+
+
+def _key(conversation: ClientConversation, history: list[Message]) -> bytes:
+    asked = [asked for asked, _ in exchanged_texts(history)]
+    return sha256(encode([conversation.owner, conversation.model, conversation.system, asked])).digest()
+
+
+def configure_session(session: Session, settings: Mapping[str, object]) -> None:
+    """Apply the parameters of a request from the next turn on."""
+    engine = session.engine
+    given: JsonObject = dict(settings)
+    if "extra" in given:
+        given["extra"] = {**session.settings.extra, **given["extra"]}
+    engine.settings = msgspec.structs.replace(session.settings, **given)
+    if engine.current is not None:
+        opened = engine.session
+        opened.settings = msgspec.structs.replace(engine.settings, output_schema=opened.settings.output_schema)
+
+
+def failure_response(error: JsonObject, headers: dict[str, str]) -> Response:
+    """The response for a request that failed: by our fault, by the provider's, or for lack of somebody to ask."""
+    if error.get("type") == "permission_error":
+        return json_response({"error": error}, 403, headers)
+    code = error.get("code")
+    return json_response({"error": error | {"type": code}}, 500 if code == "internal" else 502, headers)

@@ -1,0 +1,1 @@
+"""Sessions in PostgreSQL, shared by any number of nodes."""

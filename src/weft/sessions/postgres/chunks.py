@@ -1,0 +1,73 @@
+"""A chunk: the events that one append brought, as one compressed row.
+
+A line of a chunk is the JSON of an event, and behind a tab the places of its large contents, which are blobs. Neither
+can hold a line break or a tab.
+"""
+
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+
+from weft.core.envelope import Event
+from weft.sessions.event_codec import decode_stored, encode_stored
+from weft.sessions.store import NoSuchBlob, StoreCorrupt
+
+PLAIN, ZLIB = 0, 1
+_LEVEL = 1
+
+
+class EncodedChunk:
+    """Events in their stored form: the chunk, the JSON of each event, and their large contents by digest."""
+
+    __slots__ = ("blobs", "body", "codec", "json")
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self.json: list[bytes] = []
+        self.blobs: dict[str, bytes] = {}
+        lines: list[bytes] = []
+        for event in events:
+            form = encode_stored(event)
+            self.json.append(form.json)
+            self.blobs.update(form.blobs)
+            lines.append(form.body if form.refs is None else form.body + b"\t" + form.refs)
+        self.codec, self.body = pack_lines(lines)
+
+
+def pack_lines(lines: Sequence[bytes]) -> tuple[int, bytes]:
+    """Return the codec and the body of a chunk."""
+    plain = b"\n".join(lines)
+    packed = zlib.compress(plain, _LEVEL)
+    return (ZLIB, packed) if len(packed) < len(plain) else (PLAIN, plain)
+
+
+def unpack_lines(codec: int, body: bytes) -> list[bytes]:
+    """Return the lines of a chunk. Raises ValueError if it is damaged."""
+    if codec not in (PLAIN, ZLIB):
+        raise ValueError(codec)
+    try:
+        return (zlib.decompress(body) if codec == ZLIB else body).split(b"\n")
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+
+
+def split_line(line: bytes) -> tuple[bytes, bytes | None]:
+    """Return the JSON of an event, and the places of its large contents if it has any."""
+    body, tab, refs = line.partition(b"\t")
+    return body, refs if tab else None
+
+
+def decode_chunk(first_seq: int, codec: int, body: bytes, blob: Callable[[str], bytes]) -> Iterator[Event]:
+    """Yield the events of a chunk. Raises StoreCorrupt where it is damaged."""
+    seq = first_seq
+    try:
+        for line in unpack_lines(codec, body):
+            event = decode_stored(*split_line(line), blob)
+            if event.seq != seq:
+                raise ValueError(event.seq)
+            yield event
+            seq += 1
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):
+        raise damaged(seq) from None
+
+
+def damaged(seq: int) -> StoreCorrupt:
+    return StoreCorrupt(f"The log of the session is damaged at event {seq}; restore the database.")

@@ -1,0 +1,118 @@
+"""The connections of a PostgreSQL store: a pool that outlives restarts of the server, and errors in plain words."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from time import monotonic
+from typing import TypeVar
+
+from weft.sessions.postgres.address import with_password, without_password
+from weft.sessions.postgres.driver import LOST, Connection, Pool, asyncpg, is_lost
+from weft.sessions.postgres.schema import migrate_schema
+from weft.sessions.store import StoreError, StoreFull
+
+T = TypeVar("T")
+
+PATIENCE = 30.0
+"""Seconds that a query waits for a database that restarts."""
+_CONNECT_SECONDS = 10.0
+_FIRST_PAUSE = 0.05
+_LONGEST_PAUSE = 1.0
+
+
+class StoreUnreachable(StoreError):
+    """The database does not answer."""
+
+    happened = "The database could not be reached"
+
+
+class ConnectionPool:
+    """Opens connections on demand. The schema is migrated before the first query."""
+
+    def __init__(self, url: str, *, size: int = 8, patience: float = PATIENCE) -> None:
+        self._url = with_password(url)
+        self.name = without_password(url)
+        """The address without its password."""
+        self.schema = ""
+        """The schema of the tables, known after the first connection."""
+        self._size = size
+        self.patience = patience
+        self._pool: Pool | None = None
+        self._opening = asyncio.Lock()
+        self._closed = False
+
+    async def open(self) -> Pool:
+        """Return the pool, connected."""
+        if self._pool is not None:
+            return self._pool
+        async with self._opening:
+            if self._closed:
+                raise StoreError("The store is closed; open it again.")
+            if self._pool is None:
+                self._pool = await self._connect()
+            return self._pool
+
+    async def connect_alone(self) -> Connection:
+        """Open a connection outside of the pool."""
+        return await asyncpg.connect(self._url, timeout=_CONNECT_SECONDS)
+
+    async def run(self, query: Callable[[Connection], Awaitable[T]]) -> T:
+        """Run a query that may be repeated: if its connection breaks it is run on a new one, until patience ends."""
+        until = monotonic() + self.patience
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                async with self.connection() as connection:
+                    return await query(connection)
+            except Exception as error:
+                if not is_lost(error) or monotonic() + pause > until or self._closed:
+                    raise translate_error(error, self.name) from None
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncGenerator[Connection]:
+        """Borrow a connection, without repeating anything."""
+        pool = await self.open()
+        async with pool.acquire() as connection:
+            yield connection
+
+    async def close(self) -> None:
+        self._closed = True
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            with suppress(*LOST):
+                async with asyncio.timeout(5):
+                    await pool.close()
+
+    async def _connect(self) -> Pool:
+        pool: Pool = await asyncpg.create_pool(
+            self._url, min_size=0, max_size=self._size, timeout=_CONNECT_SECONDS, command_timeout=30.0
+        )
+        try:
+            async with pool.acquire() as connection:
+                await migrate_schema(connection)
+                self.schema = await connection.fetchval("SELECT current_schema()")
+        except BaseException:
+            pool.terminate()
+            raise
+        return pool
+
+
+def translate_error(error: Exception, name: str) -> Exception:
+    """Translate an error of the database into a StoreError. Other errors stay as they are."""
+    if isinstance(error, asyncpg.DiskFullError):
+        return StoreFull("The database has no room left; make room, then open the session again.")
+    if isinstance(error, asyncpg.InvalidPasswordError | asyncpg.InvalidAuthorizationSpecificationError):
+        return StoreError(f"The database at {name} refuses the user or password; check WEFT_STORE_PASSWORD.")
+    if isinstance(error, asyncpg.InvalidCatalogNameError):
+        return StoreError(f"There is no such database at {name}; create it with createdb.")
+    if is_lost(error):
+        return StoreUnreachable(f"The database at {name} cannot be reached ({_reason(error)}); check that it runs.")
+    if isinstance(error, asyncpg.PostgresError):
+        return StoreError(f"The database could not store or read ({type(error).__name__}); see its log.")
+    return error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__

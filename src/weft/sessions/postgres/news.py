@@ -1,0 +1,159 @@
+"""News between nodes by LISTEN and NOTIFY, on a connection of its own.
+
+A notice is part of the commit that it is about. When the connection was away, notices may be missing: every subscriber
+gets `lost` and reads what it needs.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import Protocol
+
+import msgspec
+
+from weft.core.json import encode
+from weft.sessions.local_sharing import NewsCallbacks
+from weft.sessions.postgres.connection import ConnectionPool
+from weft.sessions.postgres.driver import Connection
+from weft.sessions.shared import News, OnNews
+
+CHECK_SECONDS = 5.0
+"""Seconds between two checks that the connection is alive."""
+_LONGEST_PAUSE = 1.0
+_PER_NOTICE = 60
+"""Sessions in one notice, which may have 8,000 bytes."""
+_LONGEST_ID = 100
+
+_log = logging.getLogger("weft.store")
+
+Appended = tuple[str, int, int]
+"""A session, the end of its log, and the epoch of its writer."""
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is sent, with short names: events, commands (by session), replies (by command), records (by kind), work."""
+
+    e: list[Appended] = []
+    c: list[str] = []
+    r: list[str] = []
+    k: list[str] = []
+    w: bool = False
+
+    def news(self) -> Iterator[News]:
+        for session, seq, epoch in self.e:
+            if session:
+                yield News(topic="events", session=session, seq=seq, epoch=epoch)
+            else:  # its name was too long for a notice
+                yield News(topic="lost")
+        for session in self.c:
+            yield News(topic="commands", session=session)
+        for command in self.r:
+            yield News(topic="replies", name=command)
+        for kind in self.k:
+            yield News(topic="records", name=kind)
+        if self.w:
+            yield News(topic="work")
+
+
+_decoder = msgspec.json.Decoder(Notice)
+
+
+def decode_notice(payload: str | bytes) -> Notice:
+    return _decoder.decode(payload)
+
+
+def split_appended(appended: Sequence[Appended]) -> Iterator[Notice]:
+    """Yield notices that are small enough to be sent."""
+    short = [each if len(each[0]) <= _LONGEST_ID else ("", 0, 0) for each in appended]
+    for start in range(0, len(short), _PER_NOTICE):
+        yield Notice(e=short[start : start + _PER_NOTICE])
+
+
+class NewsChannel(Protocol):
+    """Carries notices between the nodes of a store."""
+
+    def with_notice(self, statement: str) -> str:
+        """Add the notice of appends to the statement that stores them, if the channel is part of the database."""
+        ...
+
+    async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
+        """Send the notice of appends after their commit, if the channel is not part of the database."""
+        ...
+
+    async def publish(self, notice: Notice) -> None: ...
+
+    def subscribe(self, callback: OnNews) -> Callable[[], None]: ...
+
+    async def close(self) -> None: ...
+
+
+class PostgresNews:
+    """Notices by LISTEN and NOTIFY."""
+
+    def __init__(self, pool: ConnectionPool) -> None:
+        self._pool = pool
+        self._callbacks = NewsCallbacks()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def _channel(self) -> str:
+        return f"weft_{sha256(self._pool.schema.encode()).hexdigest()[:16]}"
+
+    def with_notice(self, statement: str) -> str:
+        head, _, rest = statement.rpartition("SELECT id, key FROM h")
+        return f"""{head.rstrip()}, n AS (
+    SELECT pg_notify('{self._channel}', json_build_object('e', json_agg(json_build_array(id, last_seq, epoch)))::text)
+    FROM (SELECT CASE WHEN length(id) <= {_LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch,
+                 (row_number() OVER () - 1) / {_PER_NOTICE} AS part FROM h WHERE body IS NOT NULL) AS parts
+    GROUP BY part
+)
+SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
+
+    async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
+        """Do nothing: the statement has sent the notice."""
+
+    async def publish(self, notice: Notice) -> None:
+        text = encode(notice).decode()
+        await self._pool.run(lambda connection: connection.execute("SELECT pg_notify($1, $2)", self._channel, text))
+
+    def subscribe(self, callback: OnNews) -> Callable[[], None]:
+        if self._task is None:
+            self._task = asyncio.create_task(self._listen(), name="weft-news")
+        return self._callbacks.add(callback)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+
+    async def _listen(self) -> None:
+        pause = 0.05
+        while True:
+            connection: Connection | None = None
+            try:
+                await self._pool.open()
+                connection = await self._pool.connect_alone()
+                await connection.add_listener(self._channel, self._on_notice)
+                self._callbacks.publish(News(topic="lost"))
+                pause = 0.05
+                while True:
+                    await asyncio.sleep(CHECK_SECONDS if not connection.is_closed() else 0)
+                    async with asyncio.timeout(CHECK_SECONDS):
+                        await connection.execute("SELECT 1")
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                _log.warning("news of other nodes are interrupted (%s)", type(error).__name__)
+            finally:
+                if connection is not None:
+                    connection.terminate()
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def _on_notice(self, connection: object, pid: int, channel: str, payload: str) -> None:
+        with suppress(msgspec.DecodeError):  # a newer node may send more than this one knows
+            for news in decode_notice(payload).news():
+                self._callbacks.publish(news)

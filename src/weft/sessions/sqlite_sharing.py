@@ -1,0 +1,381 @@
+"""Nodes, claims, commands, spending and records in a SQLite file that several processes of one machine share.
+
+A process is alive while it holds its lock (`node_lock`), so no heartbeat is written. While there is another process,
+the file is checked for its changes every 50 ms; news of the own ones is published at once.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from time import monotonic, time
+from typing import Any, TypeVar
+
+import weft
+from weft.core.ids import new_id
+from weft.core.json import as_object, encode, loads
+from weft.sessions.local_sharing import NewsCallbacks
+from weft.sessions.node_lock import NodeLock
+from weft.sessions.shared import News, NodeInfo, NotAnswered, NotHeld, OnNews, PostedCommand, Spending
+from weft.sessions.store import NoSuchSession, StoreError, is_free
+
+T = TypeVar("T")
+Job = Callable[[sqlite3.Connection], T]
+
+WATCH_SECONDS = 0.05
+"""How often the file is checked for changes of other processes, while there are any."""
+_ALONE_SECONDS = 0.5  # how often another process is looked for
+_RETRY_CLAIM_SECONDS = 15.0  # before a session that could not be opened is claimed once more
+_KEPT_MINUTES = 40 * 24 * 60
+_DELETIONS = 1000  # how many are kept for other processes to see
+_OVERLAP_SECONDS = 2.0  # two processes may commit in another order than their times of update
+
+_WITH_WORK = "work <> 'idle' AND NOT draft AND cause IS NULL"
+
+
+class SqliteSharing:
+    """The shared part of a SQLite store."""
+
+    def __init__(self, path: Path, node: str = "") -> None:
+        self._node = node or new_id("node")
+        self._lock = NodeLock(path.with_name(f"{path.name}-nodes"), self._node)
+        self._info: NodeInfo | None = None  # as this node was last stored
+        self._news = NewsCallbacks()
+        self._seen = _SeenChanges()
+        self._watcher: asyncio.Task[None] | None = None
+        self._others = False
+
+    async def _write(self, job: Job[T]) -> T:
+        raise NotImplementedError
+
+    async def _read(self, job: Job[T]) -> T:
+        raise NotImplementedError
+
+    @property
+    def node(self) -> str:
+        return self._node
+
+    def _is_free(self, holder: str, node: str, expires: float) -> bool:
+        """Return whether a session may be acquired: it is released, or its holder is dead."""
+        return is_free(holder, expires, time()) or (bool(node) and not self._lock.is_alive(node))
+
+    async def _close_sharing(self) -> None:
+        watcher, self._watcher = self._watcher, None
+        if watcher is not None and watcher.get_loop() is asyncio.get_running_loop():
+            watcher.cancel()
+            await asyncio.wait([watcher])
+        if self._info is not None:
+            with suppress(StoreError):
+                await self.end_node()
+        self._lock.close()
+
+    # --- nodes -------------------------------------------------------------------------------------------------------
+
+    async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
+        info = NodeInfo(name=self._node, folders=tuple(folders), room=room, version=weft.__version__)
+        known = self._info
+        if known is not None and known.folders == info.folders and (known.room == room or not self._others):
+            return
+        self._info = info
+        await self._write(
+            lambda connection: connection.execute("REPLACE INTO nodes VALUES (?, ?)", (self._node, encode(info)))
+        )
+
+    async def list_nodes(self) -> Sequence[NodeInfo]:
+        rows = await self._read(lambda c: c.execute("SELECT name, info FROM nodes ORDER BY name").fetchall())
+        return [_node_info(info) for name, info in rows if self._lock.is_alive(name)]
+
+    async def end_node(self) -> None:
+        self._info = None
+        await self._write(lambda connection: connection.execute("DELETE FROM nodes WHERE name = ?", (self._node,)))
+        self._lock.close()
+
+    # --- work --------------------------------------------------------------------------------------------------------
+
+    async def claim_work(self, limit: int) -> Sequence[str]:
+        if not await self._read(partial(self._find_claimable, limit)):
+            return []  # nothing is written for nothing
+        return await self._write(partial(self._claim, limit))
+
+    def _find_claimable(self, limit: int, connection: sqlite3.Connection) -> list[tuple[int, str]]:
+        rows = connection.execute(
+            f"SELECT key, id, holder, node, expires, settings FROM sessions WHERE {_WITH_WORK} AND not_before <= ?"
+            " ORDER BY updated",
+            (time(),),
+        )
+        found: list[tuple[int, str]] = []
+        for key, name, holder, node, expires, settings in rows:
+            if len(found) < limit and self._is_claimable(holder, node, expires) and self._offers(settings):
+                found.append((key, name))
+        return found
+
+    def _claim(self, limit: int, connection: sqlite3.Connection) -> Sequence[str]:
+        claimed = self._find_claimable(limit, connection)
+        connection.executemany(
+            "UPDATE sessions SET holder = '', expires = 0, node = ?, epoch = epoch + 1 WHERE key = ?",
+            [(self._node, key) for key, _ in claimed],
+        )
+        return [name for _, name in claimed]
+
+    def _is_claimable(self, holder: str, node: str, expires: float) -> bool:
+        if holder:
+            return self._is_free(holder, node, expires)
+        return not node or not self._lock.is_alive(node)  # else a living node has claimed it
+
+    def _offers(self, settings: bytes) -> bool:
+        """Return whether this node has the folder of a session. A process that has named no folders decides later."""
+        try:
+            folder = as_object(loads(settings)).get("workspace")
+        except ValueError:
+            return True  # opening it reports the damage
+        return folder is None or self._info is None or folder in self._info.folders
+
+    async def unclaim_work(self, session: str, *, forget: bool = False) -> None:
+        await self._write(
+            lambda connection: connection.execute(
+                "UPDATE sessions SET node = '', not_before = ?, work = CASE WHEN ? THEN 'idle' ELSE work END"
+                " WHERE id = ? AND node = ? AND holder = ''",
+                (time() + _RETRY_CLAIM_SECONDS, forget, session, self._node),
+            )
+        )
+
+    async def find_holder(self, session: str) -> str:
+        holder, node, expires = await self._read(partial(_holder_of, session))
+        return "" if self._is_free(holder, node, expires) else node or holder
+
+    async def count_running(self, owner: str) -> int:
+        query = f"SELECT count(*) FROM sessions WHERE {_WITH_WORK} AND owner = ?"
+        return await self._read(lambda connection: connection.execute(query, (owner,)).fetchone()[0])
+
+    # --- news --------------------------------------------------------------------------------------------------------
+
+    def subscribe_news(self, callback: OnNews) -> Callable[[], None]:
+        if self._watcher is None or self._watcher.done():
+            self._watcher = asyncio.get_running_loop().create_task(self._watch(), name="weft-store-news")
+        return self._news.add(callback)
+
+    async def _watch(self) -> None:
+        """Publish the changes of other processes."""
+        while True:
+            others = any(True for _ in self._lock.others())
+            if others and not self._others:
+                await self._try_read(self._seen.begin)
+                self._news.publish(News(topic="lost"))
+            self._others = others
+            until = monotonic() + _ALONE_SECONDS
+            while others and monotonic() < until:
+                for news in await self._try_read(partial(self._seen.find, self._node)) or ():
+                    self._news.publish(news)
+                await asyncio.sleep(WATCH_SECONDS)
+            if not others:
+                await asyncio.sleep(_ALONE_SECONDS)
+
+    async def _try_read(self, job: Job[T]) -> T | None:
+        try:
+            return await self._read(job)
+        except StoreError:
+            return None  # it is read the next time
+
+    # --- commands ----------------------------------------------------------------------------------------------------
+
+    async def post_command(self, session: str, body: bytes, *, seconds: float) -> bytes:
+        command = new_id("cmd")
+        until = monotonic() + seconds
+        await self._write(partial(self._post, command, session, body, time() + seconds))
+        try:
+            while monotonic() < until:
+                await asyncio.sleep(WATCH_SECONDS / 2)
+                reply, accepted_by = await self._read(partial(_reply_of, command))
+                if reply is not None:
+                    return reply
+                if not accepted_by or not self._lock.is_alive(accepted_by):
+                    await self._check_held(session)
+        finally:
+            await self._write(lambda connection: connection.execute("DELETE FROM commands WHERE id = ?", (command,)))
+        raise NotAnswered("The process that holds the session did not answer in time; ask again in a moment.")
+
+    def _post(self, command: str, session: str, body: bytes, expires: float, connection: sqlite3.Connection) -> None:
+        holder, node, until = _holder_of(session, connection)
+        if self._is_free(holder, node, until):
+            raise NotHeld("Nobody holds the session.")
+        connection.execute("INSERT INTO commands VALUES (?, ?, ?, ?, '', NULL)", (command, session, body, expires))
+
+    async def _check_held(self, session: str) -> None:
+        if not await self.find_holder(session):
+            raise NotHeld("Nobody holds the session.")
+
+    async def read_commands(self) -> Sequence[PostedCommand]:
+        if not await self._read(partial(_waiting_commands, self._node)):
+            return ()  # nothing is written for nothing
+        rows = await self._write(partial(self._accept))
+        return [PostedCommand(id=name, session=session, body=body) for name, session, body in rows]
+
+    def _accept(self, connection: sqlite3.Connection) -> list[tuple[str, str, bytes]]:
+        rows = _waiting_commands(self._node, connection)
+        open_rows = [row[:3] for row in rows if not row[3] or not self._lock.is_alive(row[3])]
+        connection.executemany(
+            "UPDATE commands SET accepted_by = ? WHERE id = ?", [(self._node, name) for name, _, _ in open_rows]
+        )
+        return open_rows
+
+    async def reply_command(self, command: str, reply: bytes) -> None:
+        await self._write(
+            lambda connection: connection.execute("UPDATE commands SET reply = ? WHERE id = ?", (reply, command))
+        )
+
+    # --- spending and records ----------------------------------------------------------------------------------------
+
+    async def record_spending(self, owner: str, *, tokens: int, usd: float | None) -> None:
+        minute = int(time() // 60)
+
+        def add(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "INSERT INTO spent VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (owner, minute)"
+                " DO UPDATE SET tokens = tokens + ?3, usd = usd + ?4, unpriced = unpriced OR ?5",
+                (owner, minute, tokens, usd or 0.0, usd is None),
+            )
+            connection.execute("DELETE FROM spent WHERE minute < ?", (minute - _KEPT_MINUTES,))
+
+        await self._write(add)
+
+    async def read_spending(self, owner: str, *, seconds: float) -> Spending:
+        now = time()
+        tokens, usd, unpriced, first = await self._read(
+            lambda connection: connection.execute(
+                "SELECT coalesce(sum(tokens), 0), coalesce(sum(usd), 0.0), coalesce(max(unpriced), 0), min(minute)"
+                " FROM spent WHERE owner = ? AND minute > ?",
+                (owner, int((now - seconds) // 60)),
+            ).fetchone()
+        )
+        age = max(now - first * 60, 0.0) if first is not None else 0.0
+        return Spending(tokens=tokens, usd=usd, unpriced=bool(unpriced), age=age)
+
+    async def read_records(self, kind: str) -> Mapping[str, bytes]:
+        query = "SELECT name, data FROM records WHERE kind = ?"
+        return dict(await self._read(lambda connection: connection.execute(query, (kind,)).fetchall()))
+
+    async def put_record(self, kind: str, name: str, data: bytes, *, only_new: bool = False) -> bytes:
+        stored = await self._write(partial(_put_record, kind, name, data, only_new))
+        self._news.publish(News(topic="records", name=kind))
+        return stored
+
+    async def delete_record(self, kind: str, name: str) -> None:
+        def delete(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM records WHERE kind = ? AND name = ?", (kind, name))
+            _count_change(kind, connection)
+
+        await self._write(delete)
+        self._news.publish(News(topic="records", name=kind))
+
+
+class _SeenChanges:
+    """Finds what other processes have changed in the file since the last time."""
+
+    def __init__(self) -> None:
+        self._version = -1
+        self._since = 0.0
+        self._sessions: dict[str, tuple[int, int]] = {}  # last seq and epoch of those that changed lately
+        self._records: dict[str, int] = {}
+        self._deletion = 0  # the number of the last one
+
+    def begin(self, connection: sqlite3.Connection) -> None:
+        """Begin with the file as it is."""
+        self._version = _data_version(connection)
+        self._since = time() - _OVERLAP_SECONDS
+        self._sessions = dict(self._changed(connection))
+        self._records = dict(connection.execute("SELECT kind, number FROM record_changes"))
+        (self._deletion,) = connection.execute("SELECT coalesce(max(number), 0) FROM deletions").fetchone()
+
+    def find(self, node: str, connection: sqlite3.Connection) -> Sequence[News]:
+        version = _data_version(connection)
+        if version == self._version:
+            return ()
+        self._version = version
+        changed = dict(self._changed(connection))
+        news = [
+            News(topic="events", session=name, seq=at[0], epoch=at[1])
+            for name, at in changed.items()
+            if self._sessions.get(name) != at
+        ]
+        self._sessions = changed
+        self._since = time() - _OVERLAP_SECONDS
+        records = dict(connection.execute("SELECT kind, number FROM record_changes"))
+        news += [News(topic="records", name=kind) for kind, at in records.items() if self._records.get(kind) != at]
+        self._records = records
+        deleted = connection.execute(
+            "SELECT number, session FROM deletions WHERE number > ? ORDER BY number", (self._deletion,)
+        ).fetchall()
+        self._deletion = deleted[-1][0] if deleted else self._deletion
+        news += [deletion_news(session) for _, session in deleted]
+        waiting = {session for _, session, _, accepted_by in _waiting_commands(node, connection) if not accepted_by}
+        return news + [News(topic="commands", session=session) for session in waiting]
+
+    def _changed(self, connection: sqlite3.Connection) -> list[tuple[str, tuple[int, int]]]:
+        rows = connection.execute("SELECT id, last_seq, epoch FROM sessions WHERE updated >= ?", (self._since,))
+        return [(name, (last_seq, epoch)) for name, last_seq, epoch in rows]
+
+
+def deletion_news(session: str) -> News:
+    """Return the news that a session was deleted: the epoch is above that of any writer."""
+    return News(topic="events", session=session, epoch=2**31)
+
+
+def note_deletion(session: str, connection: sqlite3.Connection) -> None:
+    """Record a deletion for other processes."""
+    connection.execute("INSERT INTO deletions (session) VALUES (?)", (session,))
+    connection.execute("DELETE FROM deletions WHERE number <= (SELECT max(number) FROM deletions) - ?", (_DELETIONS,))
+
+
+def _data_version(connection: sqlite3.Connection) -> int:
+    return connection.execute("PRAGMA data_version").fetchone()[0]
+
+
+def _node_info(data: bytes) -> NodeInfo:
+    fields = as_object(loads(data))
+    return NodeInfo(
+        name=str(fields.get("name", "")),
+        folders=tuple(map(str, fields.get("folders") or ())),
+        room=int(fields.get("room") or 0),
+        version=str(fields.get("version", "")),
+    )
+
+
+def _holder_of(session: str, connection: sqlite3.Connection) -> tuple[str, str, float]:
+    row: Any = connection.execute("SELECT holder, node, expires FROM sessions WHERE id = ?", (session,)).fetchone()
+    if row is None:
+        raise NoSuchSession(session)
+    return row
+
+
+def _reply_of(command: str, connection: sqlite3.Connection) -> tuple[bytes | None, str]:
+    row: Any = connection.execute("SELECT reply, accepted_by FROM commands WHERE id = ?", (command,)).fetchone()
+    if row is None:
+        raise NotAnswered("The command was lost before it was answered; ask again.")
+    return row
+
+
+def _waiting_commands(node: str, connection: sqlite3.Connection) -> list[tuple[str, str, bytes, str]]:
+    """Return the commands without a reply for the sessions that a node holds, with the nodes that accepted them."""
+    return connection.execute(
+        "SELECT c.id, c.session, c.body, c.accepted_by FROM commands c JOIN sessions s ON s.id = c.session"
+        " WHERE s.node = ?1 AND s.holder <> '' AND c.reply IS NULL AND c.accepted_by <> ?1 AND c.expires > ?2",
+        (node, time()),
+    ).fetchall()
+
+
+def _put_record(kind: str, name: str, data: bytes, only_new: bool, connection: sqlite3.Connection) -> bytes:
+    (stored,) = connection.execute(
+        "INSERT INTO records VALUES (?1, ?2, ?3) ON CONFLICT (kind, name)"
+        " DO UPDATE SET data = CASE WHEN ?4 THEN data ELSE ?3 END RETURNING data",
+        (kind, name, data, only_new),
+    ).fetchone()
+    _count_change(kind, connection)
+    return stored
+
+
+def _count_change(kind: str, connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "INSERT INTO record_changes VALUES (?, 1) ON CONFLICT (kind) DO UPDATE SET number = number + 1", (kind,)
+    )

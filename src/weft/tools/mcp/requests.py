@@ -1,0 +1,176 @@
+"""Answers the requests that an MCP server makes during a call: for the model, for the user's data, for the folders.
+
+A request is answered for the session of the call. Its permission is that of a tool named `SERVER__sampling`: the mode
+`ask` asks the user, rules can allow or deny it. Outside of a call, and where the session is not clear, it is refused.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import monotonic
+
+import mcp_types as types
+from mcp.client.session import ClientRequestContext
+from pydantic import FileUrl
+
+from weft.core.errors import WeftError
+from weft.core.json import JsonObject, encode_text
+from weft.core.messages import File, Image, Message, Text, ToolDefinition
+from weft.core.turn import StopReason
+from weft.tools.context import ToolContext
+from weft.tools.definitions import Tool
+from weft.tools.mcp.config import shorten
+from weft.tools.mcp.content import convert_block
+from weft.tools.mcp.elicitation import DECLINE, elicit
+from weft.tools.mcp.open_calls import OpenCall, OpenCalls
+from weft.tools.model_requests import ModelRequest
+
+MAX_SAMPLED_TOKENS = 32_000
+MAX_SAMPLED_MESSAGES = 100
+_ALLOW = "Allow"
+_PERSON_SECONDS = 600.0
+_SHOWN = 1500
+_LINES_A_MINUTE = 60
+_LEVELS: dict[str, int] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "notice": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.ERROR,
+    "alert": logging.ERROR,
+    "emergency": logging.ERROR,
+}
+_STOPS: dict[StopReason, str] = {"max_tokens": "maxTokens", "stop_sequence": "stopSequence"}
+FindFolders = Callable[[], Sequence[Path]]
+
+_log = logging.getLogger("weft.mcp")
+
+
+class ServerRequests:
+    """Answers the requests of one server."""
+
+    def __init__(self, server: str, folders: FindFolders) -> None:
+        self.calls = OpenCalls()
+        self._server = server
+        self._folders = folders
+        self._person = asyncio.Lock()
+        self._lines_left, self._minute = _LINES_A_MINUTE, 0.0
+
+    async def list_roots(self, context: ClientRequestContext) -> types.ListRootsResult:
+        """Return the folders that the agent works in."""
+        folders = [path.resolve() for path in self._folders()]
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(path.as_uri()), name=path.name) for path in folders])
+
+    async def log_message(self, params: types.LoggingMessageNotificationParams) -> None:
+        """Log a line of the server, at most 60 in a minute."""
+        if monotonic() - self._minute > 60:
+            self._lines_left, self._minute = _LINES_A_MINUTE, monotonic()
+        self._lines_left -= 1
+        if self._lines_left < 0:
+            return
+        text = params.data if isinstance(params.data, str) else encode_text(params.data)
+        _log.log(_LEVELS.get(params.level, logging.INFO), "%s: %s", self._server, shorten(text, 1000))
+
+    async def elicit(
+        self, context: ClientRequestContext, params: types.ElicitRequestParams
+    ) -> types.ElicitResult | types.ErrorData:
+        """Ask the user for data."""
+        call = self._find_call()
+        if call is None:
+            return types.ElicitResult(action="decline")
+        try:
+            with call.resting():
+                async with self._person, asyncio.timeout(_PERSON_SECONDS):
+                    return await elicit(self._server, params, call.context.ask)
+        except TimeoutError:
+            return types.ElicitResult(action="cancel")
+
+    async def sample(
+        self, context: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> types.CreateMessageResult | types.ErrorData:
+        """Ask the agent's model, if that is permitted."""
+        call = self._find_call()
+        if call is None:
+            return _refused("No call of a session is open, so its model cannot be asked.")
+        host = call.context.host
+        if host is None or host.ask_model is None:
+            return _refused("There is no model to ask here.")
+        if params.tools:
+            return _refused("The model is asked without tools here.")
+        request = _model_request(params)
+        if request is None:
+            return _refused("The messages are too many, or hold something that the model does not accept.")
+        try:
+            with call.resting():
+                async with self._person, asyncio.timeout(_PERSON_SECONDS):
+                    problem = await self._permit(call.context, request)
+                if problem:
+                    return _refused(problem)
+                answer = await host.ask_model(request)
+        except TimeoutError:
+            return _refused("Nobody answered whether the model may be asked.")
+        except WeftError as error:
+            _log.warning("%s: the model could not be asked: %s", self._server, error)
+            return types.ErrorData(code=types.INTERNAL_ERROR, message="The model could not be asked.")
+        call.context.spend(answer.usd)
+        return types.CreateMessageResult(
+            role="assistant",
+            content=types.TextContent(text=answer.text),
+            model=answer.model,
+            stop_reason=_STOPS.get(answer.stop_reason, "endTurn"),
+        )
+
+    def _find_call(self) -> OpenCall | None:
+        call = self.calls.find()
+        return call if call is not None and call.count_request() else None
+
+    async def _permit(self, context: ToolContext, request: ModelRequest) -> str:
+        """Return why the model may not be asked; empty if it may."""
+        host = context.host
+        assert host is not None
+        last = request.messages[-1].words
+        verdict = host.permissions.decide(_sampling_tool(self._server), {"prompt": last}, lambda path: path).verdict
+        if verdict == "allow":
+            return ""
+        if verdict == "deny":
+            return "The rules do not permit that the model is asked."
+        question = (
+            f"The MCP server {self._server!r} wants to ask the model ({len(request.messages)} messages, at most "
+            f"{request.max_output_tokens:,} tokens). It sees the answer. The last message:\n{shorten(last, _SHOWN)}"
+        )
+        answer = await context.ask(question, [_ALLOW, DECLINE])
+        return "" if answer == _ALLOW else "The user did not allow that the model is asked."
+
+
+def _sampling_tool(server: str) -> Tool:
+    async def run(args: JsonObject, ctx: ToolContext) -> None:
+        raise NotImplementedError
+
+    definition = ToolDefinition(name=f"{server}__sampling", description="", input_schema={"type": "object"})
+    return Tool(definition=definition, run=run, effect="any", subjects=lambda args: [str(args["prompt"])])
+
+
+def _model_request(params: types.CreateMessageRequestParams) -> ModelRequest | None:
+    if not params.messages or len(params.messages) > MAX_SAMPLED_MESSAGES:
+        return None
+    messages: list[Message] = []
+    for message in params.messages:
+        parts: list[Text | Image | File] = []
+        for block in message.content_as_list:
+            if not isinstance(block, types.TextContent | types.ImageContent | types.AudioContent):
+                return None
+            parts.append(convert_block(block))
+        messages.append(Message(role=message.role, content=list(parts)))
+    return ModelRequest(
+        messages=messages,
+        system=params.system_prompt or "",
+        max_output_tokens=max(1, min(params.max_tokens, MAX_SAMPLED_TOKENS)),
+        temperature=params.temperature,
+        stop_sequences=tuple(params.stop_sequences or ())[:8],
+    )
+
+
+def _refused(message: str) -> types.ErrorData:
+    return types.ErrorData(code=types.INVALID_REQUEST, message=message)

@@ -1,0 +1,314 @@
+"""Reads files that a model writes into its text, for models that are bad at calling tools.
+
+A file is a line with its path and a fenced block below it, with the whole content or with search/replace parts. The
+reader is incremental: the content of a whole file is passed on line by line. Everything else is text.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from weft.core.json import encode_text
+from weft.core.messages import Message, Text, ToolResult
+
+WHOLE, PARTS = "file", "search-replace"
+TEXT_FORMS = frozenset({WHOLE, PARTS})
+"""The forms of calls that were written as files."""
+
+INSTRUCTIONS = """\
+To create or change files, write each one like this: its path alone on a line, then a fenced block with its whole new
+content.
+
+path/to/file.py
+```
+the whole content
+```
+
+For a long file you may write only the changes instead:
+
+path/to/file.py
+```
+<<<<<<< SEARCH
+lines exactly as they stand in the file
+=======
+the lines that replace them
+>>>>>>> REPLACE
+```
+
+Write whole files and leave nothing out. Files that you do not write stay as they are. If nothing must change, answer in
+words."""
+
+
+class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """The files that a model may write as text."""
+
+    write_tool: str = "write_file"
+    edit_tool: str = "edit_file"
+    attached: str = ""
+    """The files of the request, as the model sees them."""
+    sizes: Mapping[str, int] = {}
+    """The sizes of the attached files, in characters."""
+    known: frozenset[str] = frozenset()
+    """The paths of the workspace."""
+
+
+class FilePart(NamedTuple):
+    """A part of a written file: it begins, grows or ends, or it is a set of search/replace parts."""
+
+    step: Literal["begin", "grow", "end", "edits"]
+    text: str
+    """The path of a file that begins, the escaped text that it grows by, or the arguments of an edit."""
+
+
+_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$")
+_PATH = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]+|[-*][ \t]+|\d+\.[ \t]+)?(?:\*\*|__)?(?:(?:new |updated )?file(?:name)?[ \t]*:[ \t]*)?"
+    r"[`\"'(]*(?P<path>[\w@~+./-]+)[`\"')]*(?:\*\*|__)?[ \t]*:?(?:\*\*)?[ \t]*$",
+    re.I,
+)
+_COMMENT = re.compile(
+    r"[ \t]*(?:#|//|--|;|/\*|<!--)[ \t]*(?:file(?:name)?[ \t]*:[ \t]*)?(?P<path>[\w@~+./-]+)[ \t]*(?:\*/|-->)?$", re.I
+)
+_SEARCH, _DIVIDE, _REPLACE = re.compile(r"<{5,}\s*SEARCH"), re.compile(r"={5,}\s*$"), re.compile(r">{5,}\s*REPLACE")
+_EXTENSIONS = {
+    **dict.fromkeys(("python", "py"), ("py",)),
+    **dict.fromkeys(("javascript", "js"), ("js", "mjs", "cjs")),
+    **dict.fromkeys(("typescript", "ts"), ("ts",)),
+    **{name: (name,) for name in ("html", "css", "json", "toml", "sql", "go", "c", "java", "txt", "xml", "svg", "md")},
+    **dict.fromkeys(("bash", "sh", "shell"), ("sh",)),
+    **dict.fromkeys(("yaml", "yml"), ("yaml", "yml")),
+    "rust": ("rs",),
+    "markdown": ("md",),
+    "cpp": ("cpp", "cc", "h"),
+}
+_LEAST_SHARE = 0.5
+"""A block without a path replaces the only file of a request if it has at least this share of its length."""
+
+
+class TextEdits:
+    """Splits a streamed text into text and files."""
+
+    def __init__(self, files: TextFiles) -> None:
+        self._files = files
+        self._line = ""  # the beginning of a line
+        self._held: list[str] = []  # a line that may name the file of the next block
+        self._path: str | None = None
+        self._fence = ""  # of the open block
+        self._language = ""
+        self._block: list[str] = []  # lines of an open block that is not passed on
+        self._kind: Literal["", "new", "whole", "parts", "unnamed", "text"] = ""
+
+    def feed(self, text: str) -> list[str | FilePart]:
+        *lines, self._line = (self._line + text).split("\n")
+        out: list[str | FilePart] = []
+        for line in lines:
+            self._read_line(line, out)
+        return out
+
+    def close(self) -> list[str | FilePart]:
+        """Return the rest. A block that was not ended is a file that was cut off: its call stays incomplete."""
+        out: list[str | FilePart] = []
+        if self._line:
+            self._read_line(self._line, out, last=True)
+        if self._kind == "parts":
+            self._end_parts(out)
+        elif self._kind in ("unnamed", "new"):
+            self._end_unnamed(out, closed=False)
+        out += self._held
+        return out
+
+    def _read_line(self, line: str, out: list[str | FilePart], *, last: bool = False) -> None:
+        end = "" if last else "\n"
+        if self._fence:
+            self._read_block_line(line, out, end)
+            return
+        fence = _FENCE.match(line)
+        if fence is not None:
+            self._open_block(fence[1], fence[2].strip(), line + end, out)
+            return
+        if not line.strip() and self._path is not None and len(self._held) < 3:
+            self._held.append(line + end)
+            return
+        out += self._held
+        self._held, self._path = [], self._path_of(line)
+        if self._path is not None:
+            self._held = [line + end]
+        else:
+            out.append(line + end)
+
+    def _path_of(self, line: str) -> str | None:
+        found = _PATH.match(line)
+        if found is None:
+            return None
+        path = found["path"].strip().removeprefix("./")
+        is_name = "." in path.rpartition("/")[2].strip(".") and not path.endswith(".")
+        return path if path in self._files.known or is_name else None
+
+    def _open_block(self, fence: str, info: str, line: str, out: list[str | FilePart]) -> None:
+        self._fence, self._block = fence, []
+        language, _, rest = info.replace(":", " ", 1).partition(" ")
+        self._language = language.lower()
+        named = self._path_of(rest) if rest else self._path_of(language) if "." in language else None
+        path = self._path or named
+        if path is not None:
+            self._path, self._kind, self._held = path, "new", []
+            return
+        out += self._held
+        self._held, self._kind = [], "unnamed"
+        self._block = [line]
+
+    def _read_block_line(self, line: str, out: list[str | FilePart], end: str) -> None:
+        closes = line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0])
+        match self._kind:
+            case "new" if not closes:
+                if _SEARCH.match(line.strip()):
+                    self._kind, self._block = "parts", [line]
+                    return
+                self._kind = "whole"
+                out.append(FilePart("begin", self._path or ""))
+                if self._path_in_comment(line) != self._path:
+                    out.append(FilePart("grow", _escape(line + "\n")))
+            case "whole" if not closes:
+                out.append(FilePart("grow", _escape(line + "\n")))
+            case "whole":
+                out.append(FilePart("end", ""))
+                self._reset()
+            case "new":
+                out += [FilePart("begin", self._path or ""), FilePart("end", "")]
+                self._reset()
+            case "parts":
+                if closes:
+                    self._end_parts(out)
+                else:
+                    self._block.append(line)
+            case _:
+                self._read_unnamed(line, out, closes, end)
+
+    def _read_unnamed(self, line: str, out: list[str | FilePart], closes: bool, end: str) -> None:
+        if len(self._block) == 1 and not closes:
+            path = self._path_in_comment(line)
+            if path is not None and (path in self._files.known or "." in path.rpartition("/")[2]):
+                self._path, self._kind = path, "whole"
+                out.append(FilePart("begin", path))
+                return
+        self._block.append(line + end)
+        if closes:
+            self._end_unnamed(out, closed=True)
+
+    def _path_in_comment(self, line: str) -> str | None:
+        found = _COMMENT.match(line)
+        return found["path"].removeprefix("./") if found is not None else None
+
+    def _end_unnamed(self, out: list[str | FilePart], *, closed: bool) -> None:
+        """End a block without a path: it is the only file that it can be, or text."""
+        body = "".join(self._block[1:-1] if closed else self._block[1:])
+        path = self._only_file(len(body)) if closed else None
+        if path is None:
+            out += self._block
+        elif _SEARCH.match(body.lstrip()):
+            self._path, self._block = path, body.splitlines()
+            self._end_parts(out)
+            return
+        else:
+            out += [FilePart("begin", path), FilePart("grow", _escape(body)), FilePart("end", "")]
+        self._reset()
+
+    def _only_file(self, size: int) -> str | None:
+        fitting = _EXTENSIONS.get(self._language, ())
+        paths = [
+            path
+            for path in self._files.sizes
+            if not self._language or path.rpartition(".")[2].lower() in fitting or not fitting
+        ]
+        if len(paths) != 1 or self._language in ("bash", "sh", "shell", "console", "diff", "text"):
+            return None
+        return paths[0] if size >= self._files.sizes[paths[0]] * _LEAST_SHARE else None
+
+    def _end_parts(self, out: list[str | FilePart]) -> None:
+        edits = _read_parts(self._block)
+        if edits:
+            out.append(FilePart("edits", encode_text({"path": self._path, "edits": edits})))
+        else:
+            out.append("\n".join(self._block) + "\n")
+        self._reset()
+
+    def _reset(self) -> None:
+        self._fence, self._path, self._kind, self._block = "", None, "", []
+
+
+def _read_parts(lines: list[str]) -> list[dict[str, str]]:
+    edits: list[dict[str, str]] = []
+    old: list[str] = []
+    new: list[str] = []
+    state = ""
+    for line in lines:
+        if _SEARCH.match(line.strip()):
+            old, new, state = [], [], "old"
+        elif state == "old" and _DIVIDE.match(line.strip()):
+            state = "new"
+        elif state == "new" and _REPLACE.match(line.strip()):
+            edits.append({"old_text": "\n".join(old), "new_text": "\n".join(new)})
+            state = ""
+        elif state == "old":
+            old.append(line)
+        elif state == "new":
+            new.append(line)
+    return edits
+
+
+def _escape(text: str) -> str:
+    """The text as it stands inside a JSON string."""
+    return encode_text(text)[1:-1]
+
+
+# --- the conversation of a model that writes files as text -------------------------------------------------------
+
+
+def text_conversation(messages: list[Message], attached: str) -> list[Message]:
+    """Return a conversation without calls: files are written out, results are words of the user.
+
+    The attached files stand with the last request. Messages of one role that follow each other become one.
+    """
+    plain: list[Message] = []
+    for message in messages:
+        text = _plain_text(message)
+        role = "user" if message.role == "tool" else message.role
+        media = [block for block in message.content if not isinstance(block, Text) and role == "user"]
+        media = [block for block in media if not isinstance(block, ToolResult)]
+        if not text and not media:
+            continue
+        if plain and plain[-1].role == role:
+            before = plain.pop()
+            kept = [block for block in before.content if not isinstance(block, Text)]
+            text, media = "\n\n".join(part for part in (before.text, text) if part), [*kept, *media]
+        plain.append(Message(role=role, content=[*media, *([Text(text)] if text else [])]))
+    for place in range(len(plain) - 1, -1, -1):
+        if plain[place].role == "user" and attached:
+            content = plain[place].content
+            plain[place] = Message(role="user", content=[Text(f"{attached}\n\n"), *content])
+            break
+    return plain
+
+
+def _plain_text(message: Message) -> str:
+    if message.role == "tool":
+        failed = [block for block in message.content if isinstance(block, ToolResult) and block.status != "ok"]
+        return "\n".join(f"That could not be done: {result.text}" for result in failed)
+    parts = [message.text.strip()]
+    parts += [_written_call(call.name, call.input) for call in message.tool_calls]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _written_call(name: str, arguments: Mapping[str, object]) -> str:
+    path, content, edits = arguments.get("path"), arguments.get("content"), arguments.get("edits")
+    if isinstance(path, str) and isinstance(content, str):
+        return f"{path}\n```\n{content}```" if content.endswith("\n") else f"{path}\n```\n{content}\n```"
+    if isinstance(path, str) and isinstance(edits, list):
+        parts = [
+            f"<<<<<<< SEARCH\n{edit.get('old_text', '')}\n=======\n{edit.get('new_text', '')}\n>>>>>>> REPLACE"
+            for edit in msgspec.convert(edits, list[dict[str, object]])
+        ]
+        return f"{path}\n```\n" + "\n".join(parts) + "\n```"
+    return f"[{name} was called with {encode_text(arguments)[:400]}]"

@@ -1,0 +1,188 @@
+"""`weft mcp` and `/mcp` of a server, with the official MCP client: the protocol of 2026, and that of 2025."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import mcp_types as types
+import pytest
+from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from scripted_agents import PIXEL, S, launch, model, slow, weather
+from serving_parts import OTHER, TOKEN, Served, context_on, serving
+
+from weft.server.mcp_route import mcp_routes
+from weft.sessions.settings import SessionSettings
+from weft.sessions.sqlite import SqliteStore
+from weft.testing.server import ScriptedServer
+from weft.testing.streams import wire_reply
+
+MODES = pytest.mark.parametrize("mode", ["auto", "legacy"], ids=["2026", "2025"])
+
+
+@asynccontextmanager
+async def served(folder: Path, script: Any, tools: Any = None, mode: Any = "ask") -> AsyncGenerator[Served]:
+    """A server with an agent that asks before a call does more than read."""
+    defaults = SessionSettings(permissions=mode, tools=[*(tools or {}), "files"])
+    store = SqliteStore(folder / "sessions.db", durable=False)
+    context = context_on(store, {"scripted": script}, tools=tools, defaults=defaults)
+    async with serving(context, TOKEN, [mcp_routes]) as running:
+        yield running
+
+
+@asynccontextmanager
+async def connected(server: Served, mode: str = "auto", token: str = TOKEN, **options: Any) -> AsyncGenerator[Client]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(
+            streamable_http_client(f"{server.url}/mcp", http_client=http), mode=mode, cache=None, **options
+        ) as client,
+    ):
+        yield client
+
+
+def text_of(result: types.CallToolResult) -> str:
+    return "".join(block.text for block in result.content if isinstance(block, types.TextContent))
+
+
+def session_of(result: types.CallToolResult) -> str:
+    return result.structured_content["session"]
+
+
+@MODES
+async def test_turns_tools_and_progress(tmp_path: Path, mode: str) -> None:
+    lines: list[str | None] = []
+
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        lines.append(message)
+
+    async with (
+        served(tmp_path, model, {"weather": weather}, mode="auto") as server,
+        connected(server, mode) as client,
+    ):
+        assert [tool.name for tool in (await client.list_tools()).tools][0] == "run_agent"
+        first = await client.call_tool("run_agent", {"prompt": "The weather?"}, progress_callback=on_progress)
+        assert text_of(first) == "Done: ok Oslo: 3 °C, snow"
+        assert not first.is_error
+        assert any(line is not None and line.startswith("weather") for line in lines)
+        again = await client.call_tool("run_agent", {"prompt": "Thanks", "session": session_of(first)})
+        assert text_of(again) == "Answer 2 to “Thanks”."
+        assert session_of(again) == session_of(first)
+        listed = await client.call_tool("list_sessions", {})
+        assert session_of(first) in text_of(listed)
+
+
+@MODES
+@pytest.mark.parametrize(("allow", "outcome"), [(True, "ok rocket launched"), (False, "denied")])
+async def test_approval_yes_and_no(tmp_path: Path, mode: str, allow: bool, outcome: str) -> None:
+    asked: list[str] = []
+
+    async def decide(context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept", content={"allow": allow})
+
+    async with (
+        served(tmp_path, model, {"launch": launch}) as server,
+        connected(server, mode, elicitation_callback=decide) as client,
+    ):
+        result = await client.call_tool("run_agent", {"prompt": "launch it"})
+    assert outcome in text_of(result)
+    assert len(asked) == 1
+    assert "launch" in asked[0]
+    assert "rocket" in asked[0]
+
+
+@MODES
+async def test_without_somebody_to_ask_a_call_is_denied(tmp_path: Path, mode: str) -> None:
+    async with (
+        served(tmp_path, model, {"launch": launch}) as server,
+        connected(server, mode) as client,
+    ):
+        assert "denied" in text_of(await client.call_tool("run_agent", {"prompt": "launch it"}))
+
+
+@MODES
+async def test_cancelling_ends_the_exchange(tmp_path: Path, mode: str) -> None:
+    async with (
+        served(tmp_path, slow) as server,
+        connected(server, mode) as client,
+    ):
+        begun = asyncio.create_task(client.call_tool("run_agent", {"prompt": "a long one"}))
+        async with asyncio.timeout(20):
+            while not (sessions := (await server.context.sessions.list()).sessions):
+                await asyncio.sleep(0.05)
+            while len(await server.log(sessions[0].id)) < 5:
+                await asyncio.sleep(0.05)
+            begun.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await begun
+            while not (ended := [e for e in await server.log(sessions[0].id) if e.type == "exchange_response"]):
+                await asyncio.sleep(0.05)
+        assert ended[0].data.status == "cancelled"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+@MODES
+async def test_a_failure_a_picture_and_wrong_arguments(tmp_path: Path, mode: str) -> None:
+    async with served(tmp_path, model) as server, connected(server, mode) as client:
+        failed = await client.call_tool("run_agent", {"prompt": "fail please"})
+        assert failed.is_error
+        assert "out of order" in text_of(failed)
+        seen = await client.call_tool("run_agent", {"prompt": "What is seen?", "images": [PIXEL]})
+        assert "image/png" in text_of(seen)
+        empty = await client.call_tool("run_agent", {})
+        assert empty.is_error
+        assert "prompt" in text_of(empty)
+        with pytest.raises(MCPError, match="no tool"):
+            await client.call_tool("fly", {})
+        missing = await client.call_tool("run_agent", {"prompt": "x", "session": "ses_nothing"})
+        assert missing.is_error
+
+
+@MODES
+async def test_files_are_resources_of_their_owner_alone(tmp_path: Path, mode: str) -> None:
+    write = S([[S.call("create_file", path="a b.txt", content="words")], "written"])
+    async with served(tmp_path, lambda: write, mode="auto") as server:
+        async with connected(server, mode) as client:
+            result = await client.call_tool("run_agent", {"prompt": "Write a file."})
+            assert result.structured_content["files"] == ["a b.txt"]
+            (resource,) = (await client.list_resources()).resources
+            (held,) = (await client.read_resource(resource.uri)).contents
+            assert isinstance(held, types.TextResourceContents)
+            assert held.text == "words"
+            arguments = {"session": session_of(result), "path": "a b.txt"}
+            assert not (await client.call_tool("read_file", arguments)).is_error
+            assert (await client.call_tool("read_file", arguments | {"path": "../../etc/passwd"})).is_error
+            with pytest.raises(MCPError):
+                await client.read_resource("weft://sessions/nothing/files/x")
+        async with connected(server, mode, OTHER) as other:
+            assert (await other.list_resources()).resources == []
+            assert (await other.call_tool("read_file", arguments)).is_error
+            with pytest.raises(MCPError):
+                await other.read_resource(resource.uri)
+
+
+async def test_a_stranger_gets_nothing(tmp_path: Path) -> None:
+    async with served(tmp_path, model) as server:
+        with pytest.raises((MCPError, ExceptionGroup, httpx2.HTTPError)):
+            async with connected(server, token="wrong"):
+                pass
+
+
+async def test_over_pipes_as_a_command(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    async with ScriptedServer([wire_reply("chat", text="Hello from Weft.")]) as endpoint:
+        command = [*("-m", "weft.cli.main", "mcp", "--model", "m", "--wire", "chat", "--base-url", endpoint.url)]
+        command += ["--data", str(tmp_path / "data"), "--workspace", str(folder)]
+        parameters = StdioServerParameters(
+            command=sys.executable, args=command, env={**os.environ, "HOME": str(tmp_path)}
+        )
+        async with Client(parameters) as client:
+            result = await client.call_tool("run_agent", {"prompt": "Hi"})
+    assert text_of(result) == "Hello from Weft."

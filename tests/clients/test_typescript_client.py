@@ -1,0 +1,136 @@
+"""`packages/client` in node against a real `weft serve`; the answers of its model are scripted."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from registry_clients import run_process
+
+from weft.core.messages import ToolCall
+from weft.testing.server import Pause, ReceivedRequest, Reply, ScriptedServer
+from weft.testing.streams import wire_reply, wire_stream
+
+_ROOT = Path(__file__).parents[2]
+_PACKAGE = _ROOT / "packages" / "client"
+_TSC = _ROOT / "web" / "node_modules" / ".bin" / "tsc"
+_TOKEN = "a-token-of-the-typescript-tests"
+_PAGE = "<h1>Built</h1>"
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the flows, and the built package in its node_modules."""
+    if shutil.which("node") is None or not _TSC.exists():
+        pytest.skip("node or web/node_modules is missing; run `npm ci` in web/")
+    folder = tmp_path_factory.mktemp("typescript")
+    installed = folder / "node_modules" / "weft-client"
+    installed.mkdir(parents=True)
+    shutil.copy(_PACKAGE / "package.json", installed)
+    command = [str(_TSC), "-p", str(_PACKAGE), "--outDir", str(installed / "dist")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout
+    shutil.copy(Path(__file__).parent / "typescript" / "flows.mjs", folder)
+    return folder
+
+
+def _answer(request: ReceivedRequest) -> Reply:
+    messages: list[dict[str, Any]] = request.body["messages"]
+    asked = next(each["content"] for each in reversed(messages) if each["role"] == "user")
+    text = asked if isinstance(asked, str) else " ".join(part.get("text", part["type"]) for part in asked)
+    results = [str(each["content"]) for each in messages[-2:] if each["role"] == "tool"]
+    match text.split()[0]:
+        case _ if results:
+            return wire_reply("chat", text=f"Done: {results[-1]}")
+        case "write":
+            call = ToolCall(id="c1", name="write_file", input={"path": "note.txt", "content": "kept"})
+            return wire_reply("chat", calls=[call])
+        case "clock" | "broken" as name:
+            return wire_reply("chat", calls=[ToolCall(id="c1", name=name, input={})])
+        case "slow":
+            pieces = list(wire_stream("chat", text=["First ", "and second"]))
+            return Reply([*pieces[:2], Pause(30), *pieces[2:]])
+        case "long":
+            return wire_reply("chat", text=["word "] * 400)
+        case "fail":
+            return Reply([b'{"error": {"message": "Not here."}}'], status=400, content_type="application/json")
+        case _ if "zebra" in text:
+            call = ToolCall(id="c1", name="create_file", input={"path": "index.html", "content": _PAGE})
+            return wire_reply("chat", calls=[call])
+        case _:
+            return wire_reply("chat", text=f"You sent: {text}")
+
+
+@asynccontextmanager
+async def _serving(folder: Path) -> AsyncGenerator[str]:
+    """The address of a `weft serve` that is a process of its own."""
+    async with ScriptedServer(_answer) as model:
+        command = [
+            *(sys.executable, "-m", "weft.cli.main", "serve", "--port", "0", "--no-open", "--json"),
+            *("--data", str(folder / "data"), "--model", "m", "--base-url", f"{model.url}/v1", "--permissions", "auto"),
+        ]
+        environment = os.environ | {"WEFT_TOKEN": _TOKEN}
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=environment)
+        try:
+            assert process.stdout is not None
+            async with asyncio.timeout(60):
+                ready = json.loads(await process.stdout.readline())
+            yield ready["url"]
+        finally:
+            process.terminate()
+            try:
+                async with asyncio.timeout(20):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+
+async def _run(package: Path, url: str, flow: str) -> Any:
+    script = ["node", "--no-warnings", "--experimental-websocket", "flows.mjs", url, _TOKEN, flow]
+    return json.loads((await run_process(*script, cwd=package))[-1])
+
+
+async def test_the_flows_of_a_client(package: Path, tmp_path: Path) -> None:
+    async with _serving(tmp_path) as url:
+        turns = await _run(package, url, "turns")
+        assert turns == {"first": "You sent: one", "second": "You sent: two", "usage": True, "listed": 1}
+        approvals = await _run(package, url, "approvals")
+        assert approvals["asked"] == ["write_file", "write_file"]
+        assert approvals["content"] == "kept"
+        assert approvals["files"] == ["note.txt"]
+        assert approvals["yes"] != approvals["no"]
+        assert await _run(package, url, "tools") == {"good": "Done: noon", "bad": "Done: No battery."}
+        assert await _run(package, url, "cancel") == {"status": "cancelled", "cancelled": True}
+        pictures = await _run(package, url, "pictures")
+        assert pictures == {"text": "You sent: picture image_url", "kinds": ["text", "image"]}
+        studio = await _run(package, url, "studio")
+        assert studio == {"stacks": True, "status": "completed", "page": _PAGE}
+
+
+async def test_errors_have_the_codes_of_the_server(package: Path, tmp_path: Path) -> None:
+    async with _serving(tmp_path) as url:
+        errors = await _run(package, url, "errors")
+    assert errors["codes"] == [
+        *["not_found"] * 3,
+        *["unauthorized"] * 3,
+        "unreachable",
+        "invalid_cursor",
+        "enough",
+    ]
+    assert [status for status, _ in errors["snapshots"]] == ["idle"]
+    assert errors["status"] == "failed"
+
+
+@pytest.mark.parametrize("transport", ["sse", "websocket"])
+async def test_a_stream_that_is_cut_goes_on_after_the_last_event(package: Path, tmp_path: Path, transport: str) -> None:
+    async with _serving(tmp_path) as url:
+        found = await _run(package, url, transport)
+    assert found == {"status": "completed", "cuts": 4, "doubled": 0, "missing": 0, "same": True}

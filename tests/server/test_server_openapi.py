@@ -1,0 +1,105 @@
+"""The OpenAPI document describes every route of the application, with its bodies, events, errors and authentication."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from serving_parts import S, context_on
+from starlette.responses import Response
+from starlette.routing import Route
+from walked_routes import PUBLIC, WAYS, whole_server
+
+from weft.core.envelope import PAYLOADS
+from weft.server import openai_request
+from weft.server.app import create_app, list_routes
+from weft.server.guest_shapes import CompletionBody
+from weft.server.openapi import describe, describe_routes
+from weft.server.route_descriptions import DESCRIPTIONS
+from weft.sessions.memory import MemoryStore
+
+
+async def _document(folder: Path) -> dict[str, Any]:
+    async with whole_server(folder) as server, server.client.get("/openapi.json") as answer:
+        assert answer.status == 200
+        return await answer.json()
+
+
+def _operations(document: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (method.upper(), path): operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+async def test_the_document_lists_the_routes_of_the_application(tmp_path: Path) -> None:
+    document = await _document(tmp_path)
+    operations = _operations(document)
+    assert set(operations) == {(way.method, way.template) for way in WAYS if not way.is_socket}
+    assert set(document["x-websockets"]) == {way.template for way in WAYS if way.is_socket}
+    undescribed = [name for name, operation in operations.items() if operation["tags"] == ["other"]]
+    assert not undescribed, "add a RouteDescription to server/route_descriptions.py"
+    ids = [operation["operationId"] for operation in operations.values()]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"\w+", each) for each in ids)
+
+
+async def test_every_reference_of_the_document_leads_somewhere(tmp_path: Path) -> None:
+    document = await _document(tmp_path)
+    references = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert references <= set(document["components"]["schemas"])
+
+
+async def test_streams_have_the_schema_of_their_events(tmp_path: Path) -> None:
+    document = await _document(tmp_path)
+    schemas = document["components"]["schemas"]
+    events = document["paths"]["/sessions/{session}/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
+    assert {"$ref": "#/components/schemas/Event"} in events["x-event-schema"]["anyOf"]
+    assert set(schemas["Event"]["discriminator"]["mapping"]) == set(PAYLOADS)
+    delta = schemas["TextDeltaEvent"]["properties"]
+    assert delta["type"] == {"const": "text_delta"}
+    assert delta["data"] == {"$ref": "#/components/schemas/TextDelta"}
+    assert schemas["LogView"]["properties"]["events"]["items"] == {"$ref": "#/components/schemas/Event"}
+    streaming = {
+        path
+        for (_, path), operation in _operations(document).items()
+        if "text/event-stream" in operation["responses"].get("200", {}).get("content", {})
+    }
+    assert {"/api/chat", "/agui", "/v1/chat/completions", "/projects/{project}/events"} <= streaming
+
+
+async def test_the_document_states_which_routes_need_a_token(tmp_path: Path) -> None:
+    document = await _document(tmp_path)
+    assert {"token"} <= {name for each in document["security"] for name in each}
+    public = {name for name, operation in _operations(document).items() if operation.get("security") == [{}]}
+    assert public == PUBLIC | {("GET", "/preview/{ticket}/{path}")}
+    for operation in _operations(document).values():
+        errors = {status for status in operation["responses"] if status >= "400"}
+        assert {"400", "401", "403"} <= errors
+
+
+def test_the_parameters_of_a_completion_are_those_that_are_read() -> None:
+    read: set[str] = {
+        name for table in ("_READ", "WITHOUT_EFFECT", "_DEFAULTS") for name in getattr(openai_request, table)
+    }
+    assert set(CompletionBody.__struct_fields__) == read
+
+
+def test_a_route_of_an_extension_is_listed_by_its_docstring() -> None:
+    async def weather(_: object) -> Response:
+        """The weather of a city."""
+        return Response()
+
+    context = context_on(MemoryStore(), {"scripted": lambda: S(["Hello."])})
+    extension = Route("/weather/{city}", weather, methods=["GET"])
+    listed = list_routes(context, [lambda _: [extension]])
+    assert create_app(context, [lambda _: [extension]])
+    document = describe_routes(listed.operations, listed.routes, listed.descriptions)
+    assert document["paths"]["/weather/{city}"]["get"]["summary"] == "The weather of a city."
+
+
+def test_no_description_is_of_a_route_that_does_not_exist() -> None:
+    walked = {(way.method, way.template) for way in WAYS}
+    assert {(each.method, each.path) for each in DESCRIPTIONS} <= walked
+    assert describe(DESCRIPTIONS)["paths"]

@@ -1,0 +1,122 @@
+"""A process that forks one writer after the other, each of which may be killed at a fault point and continues the last.
+
+One JSON line in, `{"folder": …, "scenario": …, "fault": …}`; one out, `{"killed": …}`. Every writer sends the same
+requests with the same ids, as a client does that got no answer, and decides on what waits.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+
+import weft
+from weft.core.envelope import Event
+from weft.core.events import ApprovalRequested
+from weft.providers.scripted import Script, ScriptedRequest
+from weft.sessions import crash_points
+from weft.sessions.session import Session
+from weft.sessions.sessions import Sessions
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import NoSuchSession
+
+SESSION = "ses_continued"
+SCENARIOS = ("text", "read", "command", "approval", "queue")
+LONG = "A sentence of a long answer. " * 12
+
+call = weft.ScriptedModel.call
+
+
+def note(path: Path, line: str) -> None:
+    """Append a line: in the file for good once this returns, as far as the process goes."""
+    handle = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY, 0o600)
+    os.write(handle, f"{line}\n".encode())
+    os.close(handle)
+
+
+def script(scenario: str, turn: int) -> Script:
+    match scenario, turn:
+        case "read", 0:
+            return ["I look. ", call("read_file", path="here.txt"), call("list_files")]
+        case "command" | "approval", 0:
+            return ["I do it. ", call("mark", word="a"), call("mark", word="b")]
+        case "command", 1:
+            return ["I write. ", call("write_file", path="out.txt", content="written\n" * 20)]
+        case _:
+            return LONG
+
+
+def the_model(folder: Path, scenario: str) -> weft.ScriptedModel:
+    def reply(request: ScriptedRequest) -> Script:
+        note(folder / "requests", str(len(request.messages)))
+        asked = max(number for number, message in enumerate(request.messages) if message.role == "user")
+        return script(scenario, sum(message.role == "assistant" for message in request.messages[asked:]))
+
+    return weft.ScriptedModel([reply] * 50, piece=12, pause=0.001)
+
+
+async def write(folder: Path, scenario: str) -> None:
+    @weft.tool(effect="run")
+    async def mark(word: str, ctx: weft.ToolContext) -> str:
+        """Leave a mark."""
+        ctx.output("marking\n")
+        await asyncio.sleep(0)
+        note(folder / "effects", ctx.call.id)
+        return word
+
+    store = SqliteStore(folder / "sessions.db")
+    try:
+        await store.info(SESSION)
+    except NoSuchSession:
+        await Sessions(store).create(session=SESSION, workspace=str(folder / "work"))
+    session = await Session.open(
+        store,
+        SESSION,
+        model=the_model(folder, scenario),
+        tools=["files", mark],
+        permissions="ask" if scenario == "approval" else "auto",
+        after_crash="continue",
+    )
+
+    def on_event(event: Event) -> None:
+        if isinstance(event.data, ApprovalRequested):
+            session.approve(event.data.approval)
+
+    session.subscribe(on_event)
+    for event in session.waiting_events:
+        on_event(event)
+    exchanges = [session.send("Go.", client_request_id="one")]
+    if scenario == "queue":
+        exchanges.append(session.send("And this.", client_request_id="two"))
+    await session.accepted(exchanges[-1])
+    if scenario == "queue" and not (folder / "steered").exists() and not exchanges[0].is_over:
+        steered = session.send("In short.", when_busy="steer", client_request_id="steer")
+        await session.accepted(steered)
+        note(folder / "steered", steered.id)
+    for exchange in exchanges:
+        await exchange.result()
+    await session.close()
+    await store.close()
+
+
+def main() -> None:
+    for line in sys.stdin:
+        order = json.loads(line)
+        folder = Path(order["folder"])
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                crash_points.arm(order["fault"])
+                asyncio.run(write(folder, order["scenario"]))
+                (folder / "passages").write_text(json.dumps(crash_points.passages))
+                code = 0
+            finally:
+                sys.stderr.flush()
+                os._exit(code)
+        status = os.waitpid(pid, 0)[1]
+        print(json.dumps({"killed": os.WIFSIGNALED(status), "code": status}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

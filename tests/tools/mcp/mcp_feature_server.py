@@ -1,0 +1,124 @@
+"""A server with every feature that a client may have, for the tests: over stdio, or over HTTP if a port is given.
+
+`legacy` as an argument answers like a server of 2025, whose requests come in the middle of a call.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from typing import Annotated, Any, Literal
+
+import mcp_types as types
+from mcp.server.mcpserver import Context, Elicit, ElicitationResult, ListRoots, MCPServer, Resolve, Sample
+from pydantic import BaseModel
+
+server = MCPServer("features")
+
+
+class Booking(BaseModel):
+    day: Literal["monday", "friday"]
+    people: int = 2
+    window: bool = True
+
+
+def ask_booking() -> Elicit[Booking]:
+    return Elicit("Which table?", Booking)
+
+
+def ask_model(topic: str) -> Sample:
+    message = types.SamplingMessage(role="user", content=types.TextContent(text=f"A line about {topic}."))
+    return Sample([message], max_tokens=100, system_prompt="You are a poet.")
+
+
+def ask_roots() -> ListRoots:
+    return ListRoots()
+
+
+@server.tool()
+def book(booking: Annotated[ElicitationResult[Booking], Resolve(ask_booking)]) -> str:
+    """Books a table."""
+    return str(booking.data if booking.action == "accept" else booking.action)
+
+
+@server.tool()
+def poem(topic: str, line: Annotated[types.CreateMessageResult, Resolve(ask_model)]) -> str:
+    """Writes a line."""
+    return f"{line.model}: {line.content}"
+
+
+@server.tool()
+def folders(roots: Annotated[types.ListRootsResult, Resolve(ask_roots)]) -> str:
+    """The folders of the client."""
+    return " ".join(str(root.uri) for root in roots.roots)
+
+
+@server.tool()
+async def work(ctx: Context[Any, Any]) -> str:
+    """Works in steps."""
+    for step in range(3):
+        await ctx.report_progress(step + 1, 3, f"step {step + 1}")
+    await ctx.log("warning", "the disk is nearly full")  # pyright: ignore[reportDeprecated]
+    return "worked"
+
+
+@server.tool()
+async def grow(ctx: Context[Any, Any]) -> str:
+    """Adds a tool, a prompt and a resource."""
+
+    def grown() -> str:
+        """A tool that was not there before."""
+        return "grown"
+
+    server.add_tool(grown)
+    await ctx.notify_tools_changed()
+    return "done"
+
+
+@server.resource("notes://today", title="Notes of today", mime_type="text/plain")
+def notes() -> str:
+    return "Buy bread."
+
+
+@server.resource("notes://{day}/all")
+def notes_of(day: str) -> str:
+    return f"Nothing on {day}."
+
+
+@server.prompt()
+def review(file: str, tone: str = "kind") -> str:
+    """Reviews a file."""
+    return f"Review {file} in a {tone} tone."
+
+
+def run_legacy() -> None:
+    """Run the server in a child and answer the discovery of newer clients as an older server does."""
+    child = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdin is not None
+    assert child.stdout is not None
+    output = child.stdout
+
+    def copy() -> None:
+        for line in output:
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+
+    threading.Thread(target=copy, daemon=True).start()
+    for line in sys.stdin.buffer:
+        message = json.loads(line)
+        if message.get("method") == "server/discover":
+            error = {"code": -32601, "message": "Method not found"}
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
+        else:
+            child.stdin.write(line)
+            child.stdin.flush()
+    child.kill()
+
+
+if __name__ == "__main__":
+    if "legacy" in sys.argv:
+        run_legacy()
+    elif len(sys.argv) > 2:
+        server.run(sys.argv[1], host="127.0.0.1", port=int(sys.argv[2]))  # pyright: ignore
+    else:
+        server.run()

@@ -1,0 +1,40 @@
+/** Says that the server is away. What is shown stays, and everything goes on by itself once the server is back. */
+
+import { useEffect, useState } from "react";
+import { useConnection, useLive } from "../live/hooks";
+import { Button } from "../parts/button";
+import { Icon } from "../parts/icon";
+
+/** A connection that is lost for a moment only is nobody's concern, in milliseconds. */
+const SHORT = 1200;
+
+/** Whether the server has been away for longer than a moment. */
+export function useAway(): boolean {
+  const state = useConnection();
+  const [away, setAway] = useState(false);
+  const open = state === "open" || state === "refused";
+  useEffect(() => {
+    if (open) {
+      setAway(false);
+      return undefined;
+    }
+    const timer = window.setTimeout(() => setAway(true), SHORT);
+    return () => window.clearTimeout(timer);
+  }, [open]);
+  return away;
+}
+
+export function AwayBanner() {
+  const away = useAway();
+  const { socket } = useLive();
+  if (!away) return null;
+  return (
+    <div className="away" role="alert" data-testid="away">
+      <Icon name="alert" size={14} />
+      <span className="grow">The server cannot be reached. You can read on; changes wait until it is back, and everything continues by itself.</span>
+      <Button small onClick={() => socket.reconnect()}>
+        Try now
+      </Button>
+    </div>
+  );
+}

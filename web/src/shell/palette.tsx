@@ -1,0 +1,141 @@
+/** Everything that can be done here and every project, found by a few letters. Ctrl-K opens it. */
+
+import { useEffect, useRef, useState } from "react";
+import { Icon, type IconName } from "../parts/icon";
+import { projects, sessions, type SessionView } from "../wire/api";
+import { type Command, useCommands, useOffered } from "./commands";
+import { address, go } from "./route";
+import { useTheme } from "./theme";
+
+export function Palette() {
+  const [open, setOpen] = useState(false);
+  const [theme, setTheme] = useTheme();
+  useCommands([
+    { name: "New project", icon: "plus", run: () => go() },
+    { name: "Settings", icon: "gear", run: () => go("settings") },
+    { name: "All sessions", icon: "chat", run: () => go("sessions") },
+    { name: theme === "dark" ? "Light theme" : "Dark theme", icon: theme === "dark" ? "sun" : "moon", run: () => setTheme(theme === "dark" ? "light" : "dark") },
+  ]);
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      setOpen((now) => !now);
+    };
+    document.addEventListener("keydown", pressed);
+    return () => document.removeEventListener("keydown", pressed);
+  }, []);
+  return open ? <Opened onClose={() => setOpen(false)} /> : null;
+}
+
+interface Entry {
+  key: string;
+  name: string;
+  icon: IconName;
+  hint: string;
+  run(): void;
+}
+
+function Opened({ onClose }: { onClose(): void }) {
+  const box = useRef<HTMLDialogElement>(null);
+  const [search, setSearch] = useState("");
+  const [at, setAt] = useState(0);
+  const places = usePlaces(search);
+  const offered = useOffered().filter((each) => each.disabled !== true).map(entryOf);
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  const entries = [...offered, ...places].filter((each) => words.every((word) => each.name.toLowerCase().includes(word))).slice(0, 60);
+  const marked = Math.min(at, entries.length - 1);
+  useEffect(() => {
+    const dialog = box.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  useEffect(() => {
+    box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [marked]);
+  const run = (entry: Entry | undefined) => {
+    if (entry === undefined) return;
+    onClose();
+    entry.run();
+  };
+  return (
+    <dialog ref={box} className="palette" aria-label="Commands" onCancel={onClose} onClose={onClose} onClick={(event) => event.target === box.current && onClose()}>
+      <input
+        className="palette-input"
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={entries[marked] === undefined ? undefined : `palette-${marked}`}
+        aria-label="Search commands and projects"
+        placeholder="What do you want to do?"
+        autoFocus
+        value={search}
+        onChange={(event) => {
+          setSearch(event.target.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown") setAt(Math.min(marked + 1, entries.length - 1));
+          else if (event.key === "ArrowUp") setAt(Math.max(marked - 1, 0));
+          else if (event.key === "Enter") run(entries[marked]);
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <ul id="palette-list" className="palette-list" role="listbox" aria-label="Commands and projects">
+        {entries.map((entry, number) => (
+          <li
+            key={entry.key}
+            id={`palette-${number}`}
+            role="option"
+            aria-selected={number === marked}
+            onPointerMove={() => setAt(number)}
+            onClick={() => run(entry)}
+          >
+            <Icon name={entry.icon} size={14} />
+            <span className="grow truncate">{entry.name}</span>
+            {entry.hint !== "" && <kbd>{entry.hint}</kbd>}
+          </li>
+        ))}
+      </ul>
+      {entries.length === 0 && <p className="faint palette-none">Nothing of that name.</p>}
+    </dialog>
+  );
+}
+
+function entryOf(command: Command): Entry {
+  return { key: `do ${command.name}`, name: command.name, icon: command.icon ?? "right", hint: command.hint ?? command.key ?? "", run: command.run };
+}
+
+/** Projects and conversations whose titles hold the words. */
+function usePlaces(search: string): Entry[] {
+  const [places, setPlaces] = useState<Entry[]>([]);
+  useEffect(() => {
+    let current = true;
+    const timer = window.setTimeout(() => {
+      void Promise.all([
+        projects.list(search).catch(() => ({ projects: [] })),
+        sessions.list(search).catch(() => ({ sessions: [] })),
+      ]).then(([designed, listed]) => {
+        if (!current) return;
+        const own = listed.sessions.filter((each: SessionView) => !each.project);
+        setPlaces([
+          ...designed.projects.map((each) => placeOf("project", each.id, each.title)),
+          ...own.map((each) => placeOf("session", each.id, each.title)),
+        ]);
+      });
+    }, search === "" ? 0 : 120);
+    return () => {
+      current = false;
+      window.clearTimeout(timer);
+    };
+  }, [search]);
+  return places;
+}
+
+function placeOf(kind: "project" | "session", id: string, title: string): Entry {
+  const run = () => {
+    location.hash = address(kind, id);
+  };
+  return { key: id, name: title || "Untitled", icon: kind === "project" ? "grid" : "chat", hint: "", run };
+}

@@ -1,0 +1,114 @@
+/** The keys of providers: set, tested and removed. A key goes to the server's keyring and never comes back. */
+
+import { useState } from "react";
+import { Button } from "../parts/button";
+import { Icon } from "../parts/icon";
+import { showFailure, showToast } from "../parts/toasts";
+import { keys, type KeyTest } from "../studio/calls";
+import type { ProviderView } from "../wire/api";
+
+export function ProviderRow({ provider, onChanged }: { provider: ProviderView; onChanged(): void }) {
+  const [open, setOpen] = useState(false);
+  const [text, setText] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [tested, setTested] = useState<KeyTest | null>(null);
+  const run = async (work: () => Promise<void>) => {
+    setBusy(true);
+    try {
+      await work();
+    } catch (error) {
+      showFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const test = () => run(async () => setTested(await keys.test(provider.name)));
+  const store = () =>
+    run(async () => {
+      await keys.store(provider.name, text.trim());
+      setText("");
+      setOpen(false);
+      onChanged();
+      setTested(await keys.test(provider.name));
+    });
+  const drop = () =>
+    run(async () => {
+      await keys.remove(provider.name);
+      setTested(null);
+      onChanged();
+      showToast("The key is removed.");
+    });
+  const needsKey = (provider.variables?.length ?? 0) > 0;
+  return (
+    <li className="provider">
+      <div className="row wrap">
+        <span className="grow provider-name">{provider.name}</span>
+        <State provider={provider} />
+        {provider.key_set && needsKey && (
+          <Button small disabled={busy} onClick={() => void test()}>
+            Test
+          </Button>
+        )}
+        {needsKey && (
+          <Button small icon="key" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {provider.key_set ? "Replace key" : "Set key"}
+          </Button>
+        )}
+        {provider.origin === "keyring" && (
+          <Button small look="danger" disabled={busy} onClick={() => void drop()}>
+            Remove
+          </Button>
+        )}
+      </div>
+      {open && (
+        <form
+          className="row wrap provider-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void store();
+          }}
+        >
+          <input
+            className="field grow"
+            type="password"
+            autoComplete="off"
+            aria-label={`Key of ${provider.name}`}
+            placeholder={provider.variables?.[0] ?? "Key"}
+            autoFocus
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => event.key === "Escape" && setOpen(false)}
+          />
+          <Button look="primary" type="submit" disabled={busy || text.trim() === ""}>
+            Save and test
+          </Button>
+          <p className="faint">It is kept in the keyring of the machine that the server runs on.</p>
+        </form>
+      )}
+      {tested !== null && (
+        <p className={`note ${tested.ok ? "" : "error"}`} role="status">
+          <Icon name={tested.ok ? "check" : "alert"} size={14} />
+          <span>{tested.message}</span>
+        </p>
+      )}
+    </li>
+  );
+}
+
+function State({ provider }: { provider: ProviderView }) {
+  if (provider.is_local === true) {
+    return (
+      <span className={`badge ${provider.is_running === true ? "ok" : ""}`} title={provider.address}>
+        {provider.is_running === true ? "Running" : "Not running"}
+      </span>
+    );
+  }
+  if ((provider.variables?.length ?? 0) === 0) return <span className="badge">No key needed</span>;
+  if (!provider.key_set) return <span className="badge">No key</span>;
+  return (
+    <span className="badge ok">
+      <Icon name="check" size={12} />
+      {provider.origin === "environment" ? "Key in the environment" : "Key set"}
+    </span>
+  );
+}

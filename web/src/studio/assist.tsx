@@ -1,0 +1,99 @@
+/** Beginning a conversation with an agent: its model, its folder, and what it may do without asking. */
+
+import { useState } from "react";
+import { Box } from "../chat/box";
+import { contentOf } from "../chat/composer";
+import { MODES } from "../chat/session_settings";
+import { Button } from "../parts/button";
+import { showFailure, showToast } from "../parts/toasts";
+import { useFetched } from "../shell/fetched";
+import { go } from "../shell/route";
+import { models, type Permissions, sessions, workspaces } from "../wire/api";
+import type { Written } from "./start";
+
+type Offer = Awaited<ReturnType<typeof models>>;
+
+const usableOf = (offer: Offer) => offer.models.filter((each) => each.available !== false);
+
+/** The model that is taken where nobody has chosen one. */
+const usualOf = (offer: Offer) => offer.default || usableOf(offer)[0]?.name || "";
+
+export function Assist({ text, setText, attachments, setAttachments }: Written) {
+  const known = useFetched("models", models);
+  const folders = useFetched("workspaces", workspaces);
+  const [model, setModel] = useState("");
+  const [folder, setFolder] = useState("");
+  const [mode, setMode] = useState<Permissions>("ask");
+  const [busy, setBusy] = useState(false);
+  const empty = text.trim() === "" && attachments.length === 0;
+  const usable = known.value === null ? [] : usableOf(known.value);
+  const name = model || (known.value === null ? "" : usualOf(known.value));
+  const create = async () => {
+    if (empty || busy) return;
+    setBusy(true);
+    try {
+      const offer = known.value ?? (await models());
+      const asked = name || usualOf(offer);
+      if (asked === "" && !offer.fixed) {
+        showToast("No model is available: set a provider's key on the server.", "error");
+        setBusy(false);
+        return;
+      }
+      const tools = folder === "" ? ["files", "web", "todo", "ask"] : ["all"];
+      const settings = { model: asked, tools, permissions: mode, ...(folder === "" ? {} : { workspace: folder }) };
+      const session = await sessions.create(offer.fixed ? {} : settings);
+      await sessions.send(session.id, contentOf(text, attachments));
+      setText("");
+      setAttachments([]);
+      go("session", session.id);
+    } catch (error) {
+      showFailure(error);
+      setBusy(false);
+    }
+  };
+  return (
+    <div className="start-box">
+      <Box
+        tall
+        autoFocus
+        label="What to work on"
+        placeholder="Ask something, or say what to do in the folder…"
+        text={text}
+        onText={setText}
+        attachments={attachments}
+        onAttachments={setAttachments}
+        onSubmit={() => void create()}
+        submit={
+          <Button look="primary" disabled={empty || busy} onClick={() => void create()}>
+            Start
+          </Button>
+        }
+      >
+        {known.value?.fixed !== true && (
+          <>
+            <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
+              {usable.map((each) => (
+                <option key={each.name} value={each.name}>
+                  {each.label || each.name}
+                </option>
+              ))}
+            </select>
+            <select className="select" aria-label="Folder" value={folder} onChange={(event) => setFolder(event.target.value)}>
+              <option value="">No folder</option>
+              {folders.value?.workspaces.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+            <select className="select" aria-label="Permissions" value={mode} onChange={(event) => setMode(event.target.value as Permissions)}>
+              {MODES.map((each) => (
+                <option key={each.value} value={each.value}>
+                  {each.label}
+                </option>
+              ))}
+            </select>
+          </>
+        )}
+      </Box>
+    </div>
+  );
+}

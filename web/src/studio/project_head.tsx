@@ -1,0 +1,77 @@
+/** The name of a project, its versions, and what can be done with all of it. */
+
+import { use, useState } from "react";
+import { IconButton } from "../parts/button";
+import { Menu } from "../parts/menu";
+import { showFailure } from "../parts/toasts";
+import { MenuContext } from "../shell/menu_context";
+import { Rename } from "../shell/rename";
+import { type Base, projects, type ProjectView, type VersionView } from "../wire/api";
+import { download } from "../wire/rest";
+
+interface Props {
+  project: ProjectView;
+  version: VersionView;
+  base: Base;
+  /** What undoing goes back to. */
+  back: Base | null;
+  away: boolean;
+  onStep(by: number): void;
+  onVersion(version: string): void;
+  onUndo(to: Base): void;
+  onChanged(): void;
+}
+
+export function ProjectHead({ project, version, base, back, away, onStep, onVersion, onUndo, onChanged }: Props) {
+  const [renaming, setRenaming] = useState(false);
+  const openMenu = use(MenuContext);
+  const versions = project.versions ?? [];
+  const at = versions.indexOf(version);
+  const newest = at === versions.length - 1;
+  return (
+    <header className="project-head">
+      <div className="row">
+        <IconButton small icon="menu" label="Menu" className="only-small" onClick={openMenu} />
+        <h1 className="truncate grow" title={project.title}>
+          {project.title || "Untitled"}
+        </h1>
+        <Menu
+          icon="download"
+          label="Download"
+          actions={[
+            { label: "All files (zip)", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
+            { label: "One page (HTML)", icon: "file", run: () => download(projects.exportPath(project.id, base, "html")) },
+          ]}
+        />
+        <IconButton small icon="edit" label="Rename" className="hide-small" disabled={away} onClick={() => setRenaming(true)} />
+      </div>
+      <div className="row">
+        <IconButton small icon="left" label="Earlier version ([)" className="hide-small" disabled={at <= 0} onClick={() => onStep(-1)} />
+        <select className="select small" aria-label="Version" value={version.id} onChange={(event) => onVersion(event.target.value)}>
+          {versions.map((each) => (
+            <option key={each.id} value={each.id}>
+              Version {each.number}
+            </option>
+          ))}
+        </select>
+        <IconButton small icon="right" label="Later version (])" className="hide-small" disabled={newest} onClick={() => onStep(1)} />
+        {newest ? (
+          versions.length > 1 && <span className="badge accent">Latest</span>
+        ) : (
+          <button type="button" className="badge warn link-badge" onClick={() => onVersion(versions.at(-1)?.id ?? version.id)}>
+            Version {versions.at(-1)?.number} is newer
+          </button>
+        )}
+        <span className="grow" />
+        <IconButton small icon="undo" label="Undo (U)" disabled={back === null || away} onClick={() => back !== null && onUndo(back)} />
+      </div>
+      {renaming && (
+        <Rename
+          title={project.title}
+          onRename={(title) => void projects.rename(project.id, title).then(onChanged).catch(showFailure)}
+          onClose={() => setRenaming(false)}
+        />
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,79 @@
+/** One conversation for a whole project: the requests that led here, the one that is shown, and what was made from it. */
+
+import { Thread } from "../chat/thread";
+import { useFollowed } from "../live/hooks";
+import { Icon } from "../parts/icon";
+import type { ProjectView, VariantView, VersionView } from "../wire/api";
+
+const MADE = {
+  create: "",
+  update: "",
+  import: "This page was imported as it is. Say what to change.",
+  edit: "This version was edited by hand.",
+  restore: "This version is an earlier one, restored.",
+} as const;
+const KINDS = { create: "Created", import: "Imported", update: "Changed", edit: "Edited by hand", restore: "Restored" } as const;
+
+interface Props {
+  project: ProjectView;
+  version: VersionView;
+  variant: VariantView;
+  onOpen(version: VersionView): void;
+}
+
+export function Talk({ project, version, variant, onOpen }: Props) {
+  const followed = useFollowed(variant.session);
+  const nothing = followed === null || (followed.complete && followed.conversation.transcript.items.length === 0);
+  const versions = project.versions ?? [];
+  const before = ancestorsOf(versions, version);
+  const after = versions.filter((each) => each.base?.version === version.id && each.id !== version.id);
+  const beside = versions.filter((each) => each.base !== null && each.base.version === version.base?.version && each.id !== version.id);
+  return (
+    <div className="talk">
+      {before.length + beside.length > 0 && (
+        <ol className="points" aria-label="Earlier in this conversation">
+          {before.map((each) => (
+            <Point key={each.id} version={each} onOpen={onOpen} />
+          ))}
+          {beside.map((each) => (
+            <Point key={each.id} version={each} branch onOpen={onOpen} />
+          ))}
+        </ol>
+      )}
+      {nothing ? <div className="empty grow">{MADE[version.kind]}</div> : <Thread session={variant.session} followed={followed} />}
+      {after.length > 0 && (
+        <ol className="points after" aria-label="Later in this conversation">
+          {after.map((each) => (
+            <Point key={each.id} version={each} branch={after.length > 1} onOpen={onOpen} />
+          ))}
+        </ol>
+      )}
+    </div>
+  );
+}
+
+function Point({ version, branch = false, onOpen }: { version: VersionView; branch?: boolean; onOpen(version: VersionView): void }) {
+  return (
+    <li className={branch ? "branch" : ""}>
+      <button type="button" className="point" onClick={() => onOpen(version)} title={version.text}>
+        <Icon name={branch ? "branch" : "history"} size={12} />
+        <span className="history-number numeric">{version.number}</span>
+        <span className="truncate grow">{version.text || KINDS[version.kind]}</span>
+      </button>
+    </li>
+  );
+}
+
+/** The versions that a version came from, the first one first. */
+export function ancestorsOf(versions: readonly VersionView[], version: VersionView): VersionView[] {
+  const found: VersionView[] = [];
+  const seen = new Set([version.id]);
+  for (let at = version.base?.version; at !== undefined && !seen.has(at); ) {
+    seen.add(at);
+    const next = versions.find((each) => each.id === at);
+    if (next === undefined) break;
+    found.unshift(next);
+    at = next.base?.version;
+  }
+  return found;
+}
