@@ -8,6 +8,7 @@
 # make dist    both wheels, in dist/
 # make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
 # make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
+# make tasks   small coding and tool tasks with any model, beside other agents: make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1
 # make eval    rebuild thirty pages from their pictures with the local converter, and renew docs/evaluation.md
 # make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
@@ -19,7 +20,7 @@ BIN := .venv/bin
 # Three processes for two cores, because many tests wait; whoever is done first takes work from the others.
 PARALLEL ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist worksteal
 
-.PHONY: test test-fast clients check run demo made dist fresh bench eval docs lock clean system
+.PHONY: test test-fast clients check run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
 
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
 test: system made check
@@ -44,7 +45,7 @@ check: .venv/ready
 	$(BIN)/pytest tests/test_layers.py
 
 run: .venv/ready made
-	$(BIN)/weft serve
+	$(BIN)/weft serve $(SERVE)
 
 demo: .venv/ready
 	$(BIN)/weft demo
@@ -56,10 +57,22 @@ made: .venv/ready
 	@$(BIN)/python scripts/build_page.py
 
 dist: .venv/ready
-	$(BIN)/python -m uv build --quiet --wheel --all-packages --out-dir dist
+	$(BIN)/python scripts/make_release.py
+
+audit: .venv/ready
+	$(BIN)/python scripts/make_release.py --audit
+
+chaos: .venv/ready
+	$(BIN)/python -m benchmarks.soak.soak $(CHAOS)
+
+fuzz: .venv/ready
+	WEFT_FUZZ_ROUNDS=40000 WEFT_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 tests/fuzz
 
 fresh:
 	sh scripts/fresh_machine.sh --make
+
+tasks: .venv-bench/ready
+	.venv-bench/bin/python -m benchmarks.tasks --model "$(MODEL)" --base-url "$(BASE_URL)" $(TASKS)
 
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)

@@ -7,6 +7,7 @@ models are written in code.
 """
 
 import asyncio
+import io
 import json
 import re
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from PIL import Image
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from weft.vision.local_model import LABEL
@@ -21,7 +23,7 @@ from weft.vision.local_model import LABEL
 ROOT = Path(__file__).parent.parent
 HOST = ROOT / "web" / "dev" / "host.py"
 CHROMIUM = "/usr/bin/chromium"
-LARGE: ViewportSize = {"width": 1280, "height": 800}
+LARGE: ViewportSize = {"width": 1440, "height": 900}
 SMALL: ViewportSize = {"width": 390, "height": 780}
 SLOW = 300_000
 """Milliseconds in which a picture has been read."""
@@ -65,13 +67,42 @@ class Views:
 
     async def compare(self) -> None:
         await self._go("#/")
-        await self.page.locator(".project-card").filter(has_text="A design in").click()
+        await self.page.locator(".project-card").filter(has_not_text=re.compile("weaving|fail|slowly")).first.click()
         await self.page.get_by_role("tab", name="Compare").click()
         await self.page.locator(".scores").wait_for()
         for alt in ("Target", "Result"):
             await self.page.wait_for_function(
                 f"() => document.querySelector('img[alt={alt}]')?.naturalWidth > 0", timeout=SLOW
             )
+
+    async def element(self) -> None:
+        await self._open_project()
+        await self.page.get_by_role("button", name="Select and edit").click()
+        await self.page.locator(".stage").frame_locator("iframe.shown").locator("h1").click()
+        await self.page.get_by_role("form", name="Change the element").wait_for()
+
+    async def history(self) -> None:
+        await self._open_project()
+        await self.page.get_by_role("tab", name="History").click()
+        await self.page.locator(".history-row .added").first.wait_for()
+
+    async def failed(self) -> None:
+        await self._go("#/")
+        await self.page.locator(".project-card").filter(has_text="fail").click()
+        await self.page.get_by_text("No page was made").wait_for()
+
+    async def building(self) -> None:
+        await self._go("#/")
+        await self.page.get_by_label("What to build").fill("A long page, built slowly")
+        await choose_models(self.page, ["scripted/steady", "scripted/slow"])
+        await self.page.get_by_role("button", name="Build", exact=True).click()
+        await self.page.locator(".stage iframe.shown").wait_for(timeout=SLOW)
+        await self.page.locator(".stage").frame_locator("iframe.shown").get_by_text("Card 3").wait_for(timeout=SLOW)
+
+    async def palette(self) -> None:
+        await self._open_project()
+        await self.page.keyboard.press("Control+k")
+        await self.page.locator(".palette-list li").nth(8).wait_for()
 
     async def settings(self) -> None:
         await self._go("#/settings")
@@ -89,9 +120,28 @@ class Views:
         await self._go("#/")
         await self.page.locator(".project-card").filter(has_text="weaving").click()
         await self.page.locator(".stage iframe.shown").wait_for()
+        await self.page.get_by_label("Version", exact=True).select_option(label="Version 1")
+        await self.page.get_by_role("heading", name="weaving").wait_for()
 
 
-NAMES = ("start", "conversation", "approval", "files", "events", "project", "code", "compare", "settings")
+NAMES = (
+    "start",
+    "conversation",
+    "approval",
+    "files",
+    "events",
+    "project",
+    "code",
+    "compare",
+    "history",
+    "element",
+    "failed",
+    "settings",
+    "building",
+    "palette",
+)
+COLOURS = 160
+"""Colours of a picture: enough for the page, and a quarter of the bytes."""
 
 
 async def prepare(page: Page) -> None:
@@ -112,8 +162,15 @@ async def prepare(page: Page) -> None:
     await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
     await build(page, [LABEL])
     await page.evaluate("location.hash = '#/'")
+    await page.get_by_label("What to build").fill("Please fail")
+    await build(page, ["scripted/quick", "scripted/calm"], "failed")
+    await page.evaluate("location.hash = '#/'")
     await page.get_by_label("What to build").fill("Build a landing page for a weaving studio")
     await build(page, [f"scripted/{name}" for name in ("quick", "calm", "bright", "plain")])
+    await page.get_by_label("What to change").fill("Change the headline")
+    await page.keyboard.press("Enter")
+    await page.locator(".stage").frame_locator("iframe.shown").get_by_text("again").wait_for()
+    await page.get_by_role("button", name="Earlier version ([)").click()
 
 
 async def ask(page: Page, text: str, permissions: str, until: str) -> None:
@@ -125,14 +182,19 @@ async def ask(page: Page, text: str, permissions: str, until: str) -> None:
     await page.locator(until).wait_for()
 
 
-async def build(page: Page, models: list[str]) -> None:
+async def choose_models(page: Page, models: list[str]) -> None:
     await page.get_by_role("button", name=re.compile("^Models")).click()
+    await page.get_by_role("menuitemradio", name="Automatic").click()
     for name in models:
-        await page.get_by_role("menuitemcheckbox", name=name, exact=True).click()
+        await page.get_by_role("menuitemcheckbox", name=name).first.click()
     await page.keyboard.press("Escape")
     await page.get_by_label("Variants").select_option(str(len(models)))
+
+
+async def build(page: Page, models: list[str], outcome: str = "completed") -> None:
+    await choose_models(page, models)
     await page.get_by_role("button", name="Build", exact=True).click()
-    done = page.get_by_role("group", name="Variants").get_by_role("button", name=re.compile("completed"))
+    done = page.get_by_role("group", name="Variants").get_by_role("button", name=re.compile(outcome))
     await done.nth(len(models) - 1).wait_for(timeout=SLOW)
 
 
@@ -148,9 +210,26 @@ async def capture(browser: Browser, address: str, folder: Path, theme: str, size
         await getattr(views, name)()
         await page.wait_for_timeout(TURN * 3)
         path = folder / f"page-{name}-{theme}-{'large' if size is LARGE else 'small'}.png"
-        await page.screenshot(path=path)
-        print(path.name)
+        await shoot(page, path)
     await context.close()
+
+
+async def shoot(page: Page, path: Path) -> None:
+    """Take a picture with few colours, which is small."""
+    whole = Image.open(io.BytesIO(await page.screenshot()))
+    whole.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    print(path.name)
+
+
+async def shoot_without_server(browser: Browser, address: str, server: "subprocess.Popen[bytes]", folder: Path) -> None:
+    """The project after its server has gone away."""
+    page = await browser.new_page(viewport=LARGE)
+    await page.goto(address)
+    await page.get_by_test_id("connection").wait_for(state="attached")
+    await Views(page).project()
+    server.terminate()
+    await page.get_by_test_id("away").wait_for()
+    await shoot(page, folder / "page-offline-light-large.png")
 
 
 async def main(folder: Path) -> None:
@@ -170,6 +249,7 @@ async def main(folder: Path) -> None:
                 for theme in ("light", "dark"):
                     for size in (LARGE, SMALL):
                         await capture(browser, address, folder, theme, size)
+                await shoot_without_server(browser, address, server, folder)
                 await browser.close()
         finally:
             server.terminate()

@@ -25,7 +25,8 @@ PASSWORD = "test & only"
 class PostgresServer:
     """A server of its own in a temporary folder, on a free port, with a password."""
 
-    def __init__(self, programs: Path, folder: Path) -> None:
+    def __init__(self, programs: Path, folder: Path, *, fsync: bool = False) -> None:
+        self._fsync = fsync
         self._programs = programs
         self._folder = folder
         self._data = folder / "data"
@@ -51,7 +52,12 @@ class PostgresServer:
         self._run("initdb", "-D", str(self._data), "-U", "weft", "--auth=scram-sha-256", f"--pwfile={password}")
 
     def start(self) -> None:
-        settings = ["fsync=off", "max_connections=200", f"port={self.port}", f"unix_socket_directories={self._folder}"]
+        settings = [
+            f"fsync={'on' if self._fsync else 'off'}",
+            "max_connections=200",
+            f"port={self.port}",
+            f"unix_socket_directories={self._folder}",
+        ]
         arguments = [argument for setting in settings for argument in ("-c", setting)]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -119,11 +125,12 @@ def require_programs() -> Path:
 
 
 @contextmanager
-def running_postgres() -> Generator[PostgresServer]:
-    """A server of its own, which a test may stop and start."""
+def running_postgres(*, fsync: bool = False) -> Generator[PostgresServer]:
+    """A server of its own, which a test may stop and start. Without `fsync` it is faster; a crash of its process loses
+    nothing."""
     programs = require_programs()
     folder = Path(tempfile.mkdtemp(prefix="weft-pg-"))
-    server = PostgresServer(programs, folder)
+    server = PostgresServer(programs, folder, fsync=fsync)
     try:
         server.create()
         server.start()

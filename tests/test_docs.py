@@ -19,7 +19,7 @@ import pytest
 from doc_commands import commands, lines, wrong_with
 from doc_pages import PAGES, ROOT, Block, blocks, name_of
 
-LANGUAGES = frozenset({"python", "console", "toml", "json", "html", "ini", "nginx", "text"})
+LANGUAGES = frozenset({"python", "console", "toml", "json", "html", "ini", "nginx", "text", "yaml"})
 RUN_COMMANDS = frozenset({"tutorial.md"})
 """Pages whose commands are run, one after the other in one folder."""
 _ALONE = frozenset({"build", "completion", "demo", "doctor", "models", "replay", "run", "sessions", "--version"})

@@ -175,6 +175,8 @@ class ChaosDriver:
                 reader.resumed.append(time())
             case "exchange_response":
                 reader.responses.append(event["data"]["status"])
+                if event["data"]["status"] != "completed":
+                    print(f"{reader.session}: {event['data'].get('error')}", flush=True)
             case _:
                 pass
 
@@ -252,7 +254,7 @@ def main(start: str = "", restart: Callable[[], object] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=180.0, help="duration of the killing")
     parser.add_argument("--kill-every", type=float, default=10.0, help="seconds between two kills")
     parser.add_argument("--rate", type=float, default=20.0, help="pieces of text a second and stream")
-    parser.add_argument("--length", type=float, default=8.0, help="seconds of one answer")
+    parser.add_argument("--length", type=float, default=5.0, help="seconds of one answer")
     parser.add_argument("--log", default="/dev/null", help="file for the output of the nodes")
     options = parser.parse_args()
     if options.restart:

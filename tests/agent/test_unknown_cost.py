@@ -43,9 +43,11 @@ async def test_one_that_does_not_may_not() -> None:
 
 
 async def test_an_endpoint_in_no_price_list() -> None:
-    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
-        async with weft.Agent(weft.Model("m", base_url=server.url)) as agent:
-            assert (await agent.run("Hi")).cost is None
+    async with (
+        ScriptedServer([wire_reply("chat", text="Hello")]) as server,
+        weft.Agent(weft.Model("m", base_url=server.url)) as agent,
+    ):
+        assert (await agent.run("Hi")).cost is None
 
 
 def test_the_report_of_an_evaluation_calls_it_unknown() -> None:

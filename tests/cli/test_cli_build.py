@@ -245,3 +245,12 @@ async def test_lines_that_change_in_place_on_a_terminal(tmp_path: Path) -> None:
     assert "\x1b[2A\r\x1b[J" in text
     assert "✓ 1" in text
     assert "out/2/" in text
+
+
+async def test_a_model_that_writes_nothing_has_built_nothing(capsys: Capture) -> None:
+    async with ScriptedServer(lambda _: Reply(wire_stream("chat", text="A bakery is a nice idea."))) as server:
+        ran = await build(capsys, server, "--text", "A bakery", "-o", "site")
+    assert (ran.code, ran.out) == (1, "")
+    assert "The model wrote no page" in ran.err
+    assert "It answered: A bakery is a nice idea." in ran.err
+    assert not here("site").exists()

@@ -53,7 +53,8 @@ async def test_a_call_is_allowed_by_a_key_and_withdrawn(tmp_path: Path) -> None:
     async with ScriptedServer(writer) as server, chat(server, tmp_path) as terminal:
         await terminal.shows("weft with m")
         await terminal.enter("Write it")
-        screen = await terminal.shows("Allow create_file? y yes", "content: alpha\\nbeta\\n")
+        screen = await terminal.shows("Allow create_file? y yes", "path: a.txt", "+alpha", "+beta")
+        assert "content:" not in screen
         assert not here("a.txt").exists()
         await asyncio.sleep(0.6)
         terminal.press("y")
@@ -263,3 +264,55 @@ async def test_the_text_of_a_failed_attempt_is_erased(tmp_path: Path) -> None:
         assert "Half of" not in screen
         await terminal.enter("/exit")
         await terminal.shows("status 0")
+
+
+async def test_commands_about_the_work(tmp_path: Path) -> None:
+    async with ScriptedServer(writer) as server, chat(server, tmp_path, "--permissions", "auto") as terminal:
+        await terminal.shows("weft with m")
+        await terminal.enter("/diff")
+        await terminal.shows("This conversation changed nothing.")
+        await terminal.enter("Write it")
+        await terminal.shows("It is written.")
+        await terminal.enter("/diff")
+        await terminal.shows("+++ b/a.txt", "+alpha")
+        await terminal.enter("!echo one; ls no-such-file; exit 3")
+        await terminal.shows("! echo one", "  one", "exit code 3")
+        await terminal.enter("/model")
+        await terminal.shows("The model is m.", "* m")
+        await terminal.enter("/compact")
+        await terminal.shows("too short to gain anything")
+        await terminal.enter("/review")
+        await terminal.shows("› Review the changes that this conversation made")
+        sent = json.dumps(server.requests[-1].body["messages"])
+        assert "I ran `echo one; ls no-such-file; exit 3` (exit code 3)" in sent
+        assert "+alpha" in sent
+        await terminal.enter("/clear")
+        await terminal.enter("/help")
+        await terminal.shows("/compact", "!command runs a command of yours")
+
+
+async def test_a_failed_command_is_not_green(tmp_path: Path) -> None:
+    fails = ToolCall(id="c1", name="run_command", input={"command": "echo first; echo broken >&2; exit 4"})
+
+    def reply(request: Any) -> Reply:
+        return (
+            wire_reply("chat", text="It failed.") if last_role(request) == "tool" else wire_reply("chat", calls=[fails])
+        )
+
+    async with ScriptedServer(reply) as server, chat(server, tmp_path, "--unsandboxed") as terminal:
+        await terminal.shows("weft with m")
+        await terminal.enter("Run it")
+        await terminal.shows("Allow run_command?", "$ echo first; echo broken >&2; exit 4")
+        await asyncio.sleep(0.6)
+        terminal.press("y")
+        screen = await terminal.shows("✗ run_command", "exit code 4", "  broken", "It failed.")
+        assert "✓ run_command" not in screen
+
+
+async def test_the_notes_of_a_project_are_followed(tmp_path: Path) -> None:
+    here("AGENTS.md").write_text("Always answer in rhymes.\n")
+    async with ScriptedServer(lambda _: wire_reply("chat", text=ANSWER)) as server, chat(server, tmp_path) as terminal:
+        await terminal.shows("weft with m", "AGENTS.md of this folder is followed.")
+        await terminal.enter("Say hello")
+        await terminal.shows("• two")
+    assert "Always answer in rhymes." in server.requests[0].body["messages"][0]["content"]

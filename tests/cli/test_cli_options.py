@@ -160,8 +160,11 @@ def test_headings_are_plain_words() -> None:
         "output",
         "parameters of requests",
         "requests to models",
+        "several servers on one store",
         "studio",
+        "telemetry",
         "tools",
+        "users",
         "variants",
     }
     assert "connection:" in walk_parsers(parser("serve"))[1].format_help()

@@ -130,3 +130,12 @@ async def test_a_client_of_the_server_cannot_replace_the_model(extra: dict[str, 
 
     with pytest.raises(ValueError, match="extra may not hold"):
         NewSession(extra=extra)
+
+
+def test_the_extra_of_a_session_reaches_its_agent() -> None:
+    from weft.server.views import NewSession
+    from weft.sessions.settings import SessionSettings
+
+    stored = SessionSettings.of(NewSession(extra={"zone": 1}).settings())
+    assert stored.options()["settings"].extra == {"zone": 1}
+    assert SessionSettings().options()["settings"] is None

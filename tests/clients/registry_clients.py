@@ -27,15 +27,15 @@ def _cache(name: str) -> Path:
     return folder
 
 
-def _install(folder: Path, *commands: Sequence[str]) -> None:
+def _install(folder: Path, *commands: Sequence[str], seconds: int = _SECONDS) -> None:
     """Run the commands that install packages into a folder, unless they were installed before."""
     if (folder / "installed").exists():
         return
     for command in commands:
         try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=False)
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
         except subprocess.TimeoutExpired:
-            pytest.skip(f"{command[0]} got no answer from its registry within {_SECONDS} s")
+            pytest.skip(f"{command[0]} got no answer from its registry within {seconds} s")
         if done.returncode:
             pytest.skip(f"the packages of the client cannot be fetched: {done.stderr[-300:]}")
     (folder / "installed").touch()
@@ -54,7 +54,7 @@ def node_folder(name: str = "node") -> Path:
     return folder
 
 
-def python_folder(*packages: str) -> Path:
+def python_folder(*packages: str, seconds: int = _SECONDS) -> Path:
     """The `bin` of an environment with Python packages."""
     key = sha256("\n".join([sys.version, *packages]).encode()).hexdigest()[:16]
     folder = _cache(f"python-{key}")
@@ -62,8 +62,19 @@ def python_folder(*packages: str) -> Path:
         folder,
         [sys.executable, "-m", "venv", "env"],
         ["env/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
+        seconds=seconds,
     )
     return folder / "env" / "bin"
+
+
+def npm_folder(*packages: str) -> Path:
+    """A folder with node packages of these versions."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = _cache(f"npm-{sha256(' '.join(packages).encode()).hexdigest()[:16]}")
+    (folder / "package.json").write_text("{}")
+    _install(folder, ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *packages])
+    return folder
 
 
 async def run_node(script: str, *arguments: Any) -> list[Any]:

@@ -1,11 +1,11 @@
-"""A2A 1.0 with the official client of `a2a-sdk`: turns, tools, approvals, cancel, subscribing after a cut, a restart."""
+"""A2A 1.0 with the official client of `a2a-sdk`: turns, tools, approvals, cancel, a cut connection, a restart."""
 
-import asyncio
 import base64
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -56,8 +56,7 @@ async def connected(
 
 
 def request(text: str, *more: Part, context: str = "", task: str = "") -> SendMessageRequest:
-    name = f"m{abs(hash((text, context, task))) % 10**9}-{id(object())}"
-    message = Message(message_id=name, role=Role.ROLE_USER, parts=[Part(text=text), *more])
+    message = Message(message_id=uuid4().hex, role=Role.ROLE_USER, parts=[Part(text=text), *more])
     message.context_id, message.task_id = context, task
     return SendMessageRequest(message=message)
 
@@ -159,13 +158,12 @@ async def test_a_cut_connection_is_resumed(tmp_path: Path, binding: str) -> None
         async for update in stream:
             if update.HasField("artifact_update"):
                 break
-        await stream.aclose()  # pyright: ignore[reportAttributeAccessIssue]
+        await cast(Any, stream).aclose()
         rest = [update async for update in client.subscribe(SubscribeToTaskRequest(id=first.task.id))]
         assert state_of(rest) == "COMPLETED"
         begun = "".join(part.text for artifact in rest[0].task.artifacts for part in artifact.parts)
-        later = "".join(
-            part.text for update in rest[1:] if update.HasField("artifact_update") for part in update.artifact_update.artifact.parts
-        )
+        pieces = [update.artifact_update.artifact for update in rest[1:] if update.HasField("artifact_update")]
+        later = "".join(part.text for piece in pieces for part in piece.parts)
         assert begun + later == "Word after word. " * 200
         with pytest.raises(UnsupportedOperationError):
             _ = [update async for update in client.subscribe(SubscribeToTaskRequest(id=first.task.id))]
@@ -197,7 +195,8 @@ async def test_changed_files_are_artifacts(tmp_path: Path) -> None:
     write = S([[S.call("create_file", path="a.txt", content="words")], "written"])
     async with served(tmp_path, lambda: write, mode="auto") as server, connected(server) as client:
         task = task_of(await exchange(client, request("Write.")))
-        (file,) = [each for each in (await client.get_task(GetTaskRequest(id=task.id))).artifacts if each.name == "a.txt"]
+        task = await client.get_task(GetTaskRequest(id=task.id))
+        (file,) = [each for each in task.artifacts if each.name == "a.txt"]
         assert (file.parts[0].raw, file.parts[0].filename) == (b"words", "a.txt")
 
 
@@ -217,4 +216,3 @@ async def test_owners_and_strangers(tmp_path: Path) -> None:
             assert card["supportedInterfaces"][0]["url"] == f"{server.url}/a2a"
             assert (await stranger.post(f"{server.url}/a2a", json={})).status_code == 401
             assert (await stranger.get(f"{server.url}/a2a/tasks/{task.id}")).status_code == 401
-    await asyncio.sleep(0)

@@ -14,8 +14,9 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     ToolUseContentBlockStop,
 )
-from weft.core.messages import ToolCall, ToolResult
+from weft.core.messages import Source, ToolCall, ToolResult
 from weft.core.payload import Payload
+from weft.core.server_tool_events import CitationAdded
 from weft.dialects.responses import ResponsesDialect
 
 LOCATE = {"type": "function", "name": "locate", "parameters": {"type": "object"}}
@@ -132,6 +133,17 @@ def test_nobody_to_ask_is_a_failure() -> None:
     assert dialect.pause() == []
     assert dialect.failure is not None
     assert dialect.failure["type"] == "permission_error"
+
+
+def test_a_source_is_an_annotation_of_its_text() -> None:
+    dialect = ResponsesDialect("ses_1")
+    first, *rest = text("Snow.", block="msg_1.0")
+    cites = CitationAdded("msg_1", "msg_1.0", Source("Weather", "https://example.org/oslo"))
+    sent = _sent(dialect, asked(), begun(), first, rest[0], cites, rest[1:], ended(), answered())
+    (added,) = [event for event in sent if event["type"] == "response.output_text.annotation.added"]
+    (message,) = sent[-1]["response"]["output"]
+    assert message["content"][0]["annotations"] == [added["annotation"]]
+    assert (added["annotation"]["url"], added["annotation"]["end_index"]) == ("https://example.org/oslo", 5)
 
 
 def test_only_the_last_text_of_an_answer_in_json() -> None:

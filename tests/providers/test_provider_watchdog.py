@@ -154,3 +154,22 @@ async def test_both_clocks_stop_with_the_turn() -> None:
     assert types(events).count("message_stop") == 2
     assert not any(isinstance(payload, ProviderError) for payload in events)
     assert trouble == []
+
+
+async def test_reading_a_long_prompt_is_no_stall() -> None:
+    """A server that sends nothing while it reads the prompt has `first` seconds; then the usual limits count."""
+    limits = weft.Timeouts(socket=0.2, content=0.2, first=30.0)
+    async with ScriptedServer([body("chat", Pause(0.6), *wire_stream("chat", text="Read."))]) as server:
+        turn, _ = await ask(session_at(server, retry=ONCE, timeouts=limits))
+    assert isinstance(turn, ProviderTurn)
+    assert turn.text == "Read."
+    async with ScriptedServer([body("chat", *half("chat"), Hang())]) as server:
+        error, _ = await ask(session_at(server, retry=ONCE, timeouts=limits))
+    assert isinstance(error, ProviderTimeout)
+    assert "No byte came for 0.2 s" in str(error)
+
+
+async def test_a_server_of_ones_own_may_read_for_minutes() -> None:
+    async with ScriptedServer([]) as server:
+        own, strict = session_at(server), session_at(server, timeouts=weft.Timeouts(socket=5.0))
+    assert (own._patience, strict._patience) == (1800.0, 0.0)  # pyright: ignore[reportPrivateUsage]

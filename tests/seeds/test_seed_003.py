@@ -672,7 +672,7 @@ async def test_methods_and_features_that_are_left_out() -> None:
 
 # --- multi-modal: audio -----------------------------------------------------------------------------------------------
 
-SILENT = [wire for wire in WIRES if wire not in ("chat", "responses", "gemini", "converse")]
+SILENT = [wire for wire in WIRES if wire not in ("chat", "gemini", "converse")]
 WAV = weft.File(media_type="audio/wav", data="UklGRg==")
 
 

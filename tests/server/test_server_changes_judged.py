@@ -187,8 +187,9 @@ async def test_two_people_who_decide_at_once_do_not_both(tmp_path: Path, folder:
 
 async def test_what_is_no_text_is_decided_on_as_a_whole(tmp_path: Path, folder: Path):
     (folder / "raw.bin").write_bytes(b"\x00\x01\x02")
+    read = [S.call("read_file", path="raw.bin")]
     turn = [S.call("write_file", path="raw.bin", content="text now\n")]
-    async with served(tmp_path, model(turn, "Done."), workspaces={"work": str(folder)}) as server:
+    async with served(tmp_path, model(read, turn, "Done."), workspaces={"work": str(folder)}) as server:
         session = await worked(server)
         seen = await looked(server, session, "raw.bin")
         assert seen["hunks"] is None

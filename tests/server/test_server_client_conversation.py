@@ -19,6 +19,7 @@ OURS = [
         ("Let me see.Take a coat.", True),
         ("Let me see.\n\nTake a coat.", True),
         ("Let me", True),
+        ("Take a coat.", True),
         ("", True),
         ("A dropped attempt. Let me see. Take a coat.", True),
         ("Something else.", False),

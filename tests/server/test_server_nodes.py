@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -26,7 +25,6 @@ def model() -> Iterator[ModelThread]:
 def cluster(tmp_path_factory: pytest.TempPathFactory, model: ModelThread) -> Iterator[list[Node]]:
     folder = tmp_path_factory.mktemp("nodes")
     with running_postgres() as database:
-        time.sleep(3)
         nodes = [Node(name, database.url, folder, model.url) for name in ("one", "two", "three")]
         for node in nodes:
             node.start()
@@ -85,6 +83,19 @@ async def test_a_cancel_on_another_node_reaches_the_holder(nodes: list[Node]) ->
         await there.until(session, "text_delta")
         assert await there.request("POST", f"/sessions/{session}/cancel") == {"cancelled": True}
         check_events(await here.until(session, "exchange_response"), "cancelled")
+
+
+async def test_a_response_is_read_cancelled_and_deleted_on_another_node(nodes: list[Node]) -> None:
+    one, two, _ = nodes
+    async with one.client() as here, two.client() as there:
+        begun = await here.request("POST", "/v1/responses", {"input": "Long 3000", "background": True})
+        path = f"/v1/responses/{begun['id']}"
+        async with asyncio.timeout(30):
+            while (await there.request("GET", path))["status"] != "in_progress":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        assert (await there.request("POST", f"{path}/cancel"))["status"] == "cancelled"
+        assert (await here.request("GET", path))["status"] == "cancelled"
+        assert (await there.request("DELETE", path))["deleted"] is True
 
 
 async def test_messages_queue_and_steer_through_any_node(nodes: list[Node]) -> None:

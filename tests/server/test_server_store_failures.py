@@ -19,7 +19,9 @@ from weft.dialects.dialect import NOT_STORED
 from weft.server.context import ServerContext
 from weft.server.operations import Operation
 from weft.server.project_routes import ProjectRoutes
+from weft.server.settings import ServerSettings
 from weft.server.studio_host import open_studio
+from weft.sessions.resumption import AfterCrash
 from weft.sessions.sqlite import SqliteStore
 from weft.studio.studio import Studio
 from weft.testing.checker import check_log
@@ -33,9 +35,10 @@ def _talks() -> weft.ScriptedModel:
 
 
 @asynccontextmanager
-async def on(database: Path) -> AsyncGenerator[Served]:
+async def on(database: Path, after_crash: AfterCrash = "continue") -> AsyncGenerator[Served]:
     store = SqliteStore(database, patience=0.3)
-    async with serving(context_on(store, {"scripted": _talks})) as server:
+    settings = ServerSettings(port=0, after_crash=after_crash)
+    async with serving(context_on(store, {"scripted": _talks}, settings=settings)) as server:
         yield server
 
 
@@ -102,9 +105,11 @@ async def _posted(server: Served, path: str, body: dict[str, Any]) -> tuple[int,
         return answer.status, await answer.text()
 
 
-@pytest.mark.parametrize("dialect", ["native", "loop"])
-async def test_the_exchange_gets_its_end_without_anybody_asking(tmp_path: Path, dialect: str) -> None:
-    async with on(tmp_path / "s.db") as server:
+@pytest.mark.parametrize(("dialect", "after_crash"), [("native", "close"), ("loop", "close"), ("native", "continue")])
+async def test_the_exchange_gets_its_end_without_anybody_asking(
+    tmp_path: Path, dialect: str, after_crash: AfterCrash
+) -> None:
+    async with on(tmp_path / "s.db", after_crash) as server:
         session = await server.session()
         stream = await server.client.get(f"/sessions/{session}/events")
         accepted = await server.send(session)
@@ -118,9 +123,12 @@ async def test_the_exchange_gets_its_end_without_anybody_asking(tmp_path: Path, 
         async with asyncio.timeout(60):
             response = await server.ended(session, accepted["exchange"])
             assert isinstance(response.data, ExchangeResponse)
-            assert response.data.status == "failed"
-            assert response.data.error is not None
-            assert response.data.error.message == REASON
+            if after_crash == "continue":
+                assert response.data.status == "completed"
+            else:
+                assert response.data.status == "failed"
+                assert response.data.error is not None
+                assert response.data.error.message == REASON
             later = await server.ended(session, queued["exchange"])
             assert isinstance(later.data, ExchangeResponse)
             assert later.data.status == "completed"

@@ -63,7 +63,8 @@ async def _receive_all(server: Atelier, message: object, *, patience: float = 60
 
 
 def _of(frames: Frames, variant: int) -> Frames:
-    return [frame for frame in frames if frame["variantIndex"] == variant and frame["type"] != "variantCount"]
+    about_all = ("variantCount", "variantModels")
+    return [frame for frame in frames if frame["variantIndex"] == variant and frame["type"] not in about_all]
 
 
 def _words(asked: Asked) -> str:
@@ -100,6 +101,7 @@ async def test_several_variants_report_their_own_story_on_one_socket(tmp_path: P
         assert code == 1000
         assert frames[0] == {"type": "variantCount", "value": "4", "variantIndex": 0}
         assert Counter(frame["type"] for frame in frames)["variantCount"] == 1
+        assert frames[1] == {"type": "variantModels", "data": {"models": ["one"] * 4}, "variantIndex": 0}
         for index in range(4):
             own = _of(frames, index)
             kinds = [frame["type"] for frame in own]

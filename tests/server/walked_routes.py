@@ -50,6 +50,8 @@ NAMES = {
     "blob": "0" * 64,
     "name": "name",
     "provider": "openai",
+    "share": "share_1",
+    "system": "dsy_00000000000000000000",
     "response_id": "resp_00000000000000000000000000000000_1",
     "ticket": base64.urlsafe_b64encode(b"nobody gave this one away").decode(),
 }

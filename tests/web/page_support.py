@@ -66,6 +66,7 @@ class Visit:
         await page.evaluate("location.hash = '#/'")
         await page.get_by_label("What to build").fill(text)
         await page.get_by_role("button", name=re.compile("^Models")).click()
+        await page.get_by_role("menuitemradio", name="Automatic").click()
         for model in models:
             await page.get_by_role("menuitemcheckbox", name=f"scripted/{model}").click()
         await page.keyboard.press("Escape")

@@ -324,6 +324,25 @@ async def test_errors_of_the_page_are_sent_to_the_agent(visit: Visit) -> None:
     await expect(page.locator(".user-bubble").last).to_contain_text("it broke")
 
 
+async def test_an_element_is_changed_by_hand_without_a_model(visit: Visit) -> None:
+    page = visit.page
+    await imported(visit)
+    await page.get_by_role("button", name="Select and edit").click()
+    await stage(visit).locator("h1").click()
+    panel = page.get_by_role("form", name="Change the element")
+    await panel.get_by_label("Text", exact=True).fill("Tea & cake")
+    await panel.get_by_label("Colour", exact=True).fill("#b00020")
+    await panel.get_by_role("button", name="Apply as new version").click()
+    await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 2")
+    await expect(stage(visit).locator("h1")).to_have_text("Tea & cake")
+    assert await stage(visit).locator("h1").evaluate("one => getComputedStyle(one).color") == "rgb(176, 0, 32)"
+    await page.get_by_role("tab", name="Code").click()
+    await expect(page.get_by_label("Content of index.html")).to_contain_text(
+        '<h1 style="color: #b00020">Tea &amp; cake</h1>'
+    )
+    await expect(page.locator(".variant")).to_contain_text("Edited by hand")
+
+
 # --- a server that goes away -----------------------------------------------------------------------------------------
 
 

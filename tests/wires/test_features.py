@@ -148,7 +148,6 @@ PLACES: dict[str, dict[FeatureName, dict[str, Any]]] = {
         "image_input": {"input.0.content.0.image_url": f"data:image/png;base64,{DATA}"},
         "pdf_input": {"input.0.content.0.file_data": f"data:application/pdf;base64,{DATA}"},
         "text_documents": {"input.0.content.0.file_data": f"data:text/csv;base64,{DATA}"},
-        "audio_input": {"input.0.content.0": {"type": "input_audio", "input_audio": {"data": DATA, "format": "wav"}}},
         "file_ids": {"input.0.content.0": {"type": "input_file", "file_id": "file_1"}},
         "service_tier": {"service_tier": "flex"},
         "user": {"safety_identifier": "u1"},

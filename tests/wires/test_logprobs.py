@@ -43,7 +43,7 @@ def test_they_are_read_if_they_were_asked_for(wire: str, asked: bool) -> None:
     decoder.close()
     assert decoder.message is not None
     assert decoder.message.text == "Hi"
-    assert decoder.logprobs == (EXPECTED if asked else [])
+    assert list(decoder.logprobs) == (EXPECTED if asked else [])
 
 
 def test_an_answer_that_was_not_streamed() -> None:

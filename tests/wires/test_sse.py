@@ -74,6 +74,7 @@ def parse(pieces: list[bytes], parser: SSEParser) -> list[Event]:
 @example("data: a\r\ndata:  b\r\n\r\ndata: c\r\rdata: d\n\n", [])
 @example("event: x\ndata: 1\n\ndata: 2\n\n", [])
 @example("data: 1\n\n\n\nid: 3\ndata: 2", [])
+@example("event: \ndata: \n\n", [])
 def test_any_stream_in_any_cut_reads_as_the_standard_states(text: str, places: list[int]) -> None:
     raw = text.encode()
     some = [0, *sorted(min(place, len(raw)) for place in places), len(raw)]

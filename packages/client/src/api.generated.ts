@@ -40,6 +40,19 @@ export interface Cancelled {
   cancelled: boolean;
 }
 
+export interface Capabilities {
+  screenshot_preview: boolean;
+}
+
+export interface Capture {
+  url: string;
+}
+
+export interface CaptureBody {
+  url: string;
+  apiKey?: string | null;
+}
+
 export interface ChangeView {
   path: string;
   kind: "changed" | "created" | "deleted";
@@ -81,6 +94,11 @@ export interface DelegatesView {
   delegates: DelegateView[];
 }
 
+export interface DesignSystemChange {
+  name?: string | null;
+  content?: string | null;
+}
+
 export interface DiffQuery {
   against: string;
 }
@@ -101,6 +119,16 @@ export interface EditBody {
   files: Record<string, string | null>;
 }
 
+export interface ElementBody {
+  kind: "element";
+  base: BaseBody;
+  path: string;
+  text?: string | null;
+  before?: string;
+  style?: Record<string, string>;
+  attributes?: Record<string, string>;
+}
+
 export type Empty = JsonObject;
 
 export interface ErrorBody {
@@ -116,6 +144,11 @@ export interface Example {
   name: string;
   title: string;
   thumbnail?: string | null;
+}
+
+export interface ExportBody {
+  code: string;
+  baseUrl?: string;
 }
 
 export interface ExportQuery {
@@ -262,6 +295,11 @@ export interface ModelsView {
   fixed?: boolean;
 }
 
+export interface NewDesignSystem {
+  name?: string;
+  content?: string;
+}
+
 export interface NewProject {
   prompt: PromptBody;
   stack?: string;
@@ -286,6 +324,10 @@ export interface NewSession {
   cache?: boolean;
   client_tools?: Json[];
   title?: string;
+}
+
+export interface NewShare {
+  writable?: boolean;
 }
 
 export interface PendingView {
@@ -437,6 +479,17 @@ export interface SettingsView {
   client_tools: string[];
 }
 
+export interface ShareView {
+  id: string;
+  writable: boolean;
+  created: number;
+  secret?: string;
+}
+
+export interface SharesView {
+  shares: ShareView[];
+}
+
 export interface SourceBody {
   data?: string | null;
   url?: string | null;
@@ -445,6 +498,14 @@ export interface SourceBody {
 export interface StackView {
   name: string;
   label: string;
+}
+
+export interface StoredDesignSystem {
+  id: string;
+  name: string;
+  content: string;
+  createdAt: string;
+  updatedAt: string;
 }
 
 export interface StudioFile {

@@ -1,7 +1,7 @@
 /** Calls of the API about projects of the studio. */
 
 import type { Diffs, NewProject, ProjectsView, ProjectView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
-import type { EditBody, RestoreBody, UpdateBody } from "./api.generated.js";
+import type { EditBody, ElementBody, RestoreBody, UpdateBody } from "./api.generated.js";
 import { filePath, type HttpClient, queryOf } from "./http.js";
 
 /** One variant of a version. */
@@ -33,7 +33,7 @@ export class ProjectsApi {
     return this.http.remove(this.http.route("projects", id));
   }
 
-  addVersion(id: string, body: UpdateBody | EditBody | RestoreBody): Promise<VersionView> {
+  addVersion(id: string, body: UpdateBody | EditBody | ElementBody | RestoreBody): Promise<VersionView> {
     return this.http.post(this.http.route("projects", id, "versions"), body);
   }
 

@@ -79,7 +79,7 @@ async def _build(options: argparse.Namespace, models: KnownModels, out: Path) ->
         if options.score and not is_scored and not options.json:
             print_note("The pages were not scored; `weft doctor` says what is missing.")
         built = await _write_variants(studio, project.id, version, out, options.force)
-    _print_result(options, project, version, built)
+    _print_result(options, project, built)
     return _status(built)
 
 
@@ -249,7 +249,6 @@ def best_first(variants: Sequence["Variant"]) -> list["Variant"]:
 def _print_result(
     options: argparse.Namespace,
     project: "Project",
-    version: "Version",
     built: Sequence[tuple["Variant", Path | None, list[str]]],
 ) -> None:
     if options.json:

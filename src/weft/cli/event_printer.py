@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from weft.cli.terminal import BOLD, DIM, GREEN, RED, Colours, count_rows, format_seconds, format_usd, truncate
+from weft.core.context_events import ConversationCompacted, RequestWithdrawn
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
@@ -139,6 +140,8 @@ class ConsolePrinter:
             case ServerToolCall(name=name, input=arguments):
                 self._activity = "waits for a tool of the provider"
                 self._note(self._paint(describe_server_call(name, arguments), DIM))
+            case ConversationCompacted() | RequestWithdrawn():
+                self._note(self._paint(describe_context(event.data), DIM))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(sanitize_text(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s."))
             case MessageDiscarded(message=message, error=error):
@@ -235,6 +238,8 @@ class Transcript:
                 return [self._paint(sanitize_text(error.message), RED)]
             case ExchangeResponse():
                 return [self._paint(describe_exchange(event.data), DIM)]
+            case ConversationCompacted() | RequestWithdrawn():
+                return [self._paint(describe_context(event.data), DIM)]
             case SessionRewound(seq=seq):
                 return [self._paint(f"(the conversation went back to event {seq})", DIM)]
             case _:
@@ -244,10 +249,28 @@ class Transcript:
 def call_line(call: ToolCompleted | ToolFailed, asked: str, paint: Colours) -> str:
     """Describe a finished call in one line. `asked` is the summary of its arguments."""
     mark, colour, text = "✓", GREEN, call.summary
-    if isinstance(call, ToolFailed):
+    if isinstance(call, ToolCompleted) and call.name == "run_command" and failed_command(call.summary):
+        mark, colour = "✗", RED
+    elif isinstance(call, ToolFailed):
         mark, colour, text = "✗", RED, f"{call.status}: {call.summary}"
     line = sanitize_text(f"{call.name} {asked} ({format_seconds(call.duration_ms / 1000)}) {text}")
     return f"{paint(mark, colour)} {' '.join(line.split())}"
+
+
+def failed_command(summary: str) -> bool:
+    """Return whether the summary of a command says that it failed."""
+    return summary.startswith("stopped") or (
+        summary.startswith("exit code ") and not summary.startswith(("exit code 0,", "exit code None"))
+    )
+
+
+def describe_context(payload: ConversationCompacted | RequestWithdrawn) -> str:
+    """Describe a change of the context in one line."""
+    if isinstance(payload, RequestWithdrawn):
+        return f"({payload.reason})"
+    how = {"model": "; the model summarised the beginning", "rule": "; the beginning was removed"}
+    written = how.get(payload.written_by or "", "; old results were cut")
+    return f"(compacted: {payload.tokens_before:,} → {payload.tokens_after:,} tokens{written})"
 
 
 def describe_server_call(name: str, arguments: JsonObject) -> str:

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="SERVER", help="configured MCP server, for login and logout")
     parser.add_argument("--http", action="store_true", help="offer them over HTTP, at /mcp of a server")
     serve.add_arguments(parser)
-    parser.set_defaults(command="serve")
+    parser.set_defaults(settings_of="serve")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,8 +2,10 @@
 
 import argparse
 import os
+from pathlib import Path
 
 from weft.config.paths import DATABASE, data_folder
+from weft.core.errors import ConfigurationError
 from weft.core.ids import new_id
 from weft.sessions.open import open_store
 from weft.sessions.postgres.address import password_of, with_password
@@ -24,6 +26,17 @@ def new_node_name(name: str | None) -> str:
     """Return a name of this process among the nodes. Another process of the same name is another node: the one before
     it may have died, and its work is claimed."""
     return new_id(name.replace("/", "-") if name else "node")
+
+
+def given_token() -> str:
+    """Return the token of the environment: WEFT_TOKEN, or the content of the file that WEFT_TOKEN_FILE names."""
+    file = os.environ.get("WEFT_TOKEN_FILE")
+    if os.environ.get("WEFT_TOKEN") or not file:
+        return os.environ.get("WEFT_TOKEN", "")
+    try:
+        return Path(file).read_text("utf-8").strip()
+    except OSError as error:
+        raise ConfigurationError(f"WEFT_TOKEN_FILE names a file that cannot be read ({error.strerror}).") from None
 
 
 def store_secrets(options: argparse.Namespace) -> list[str]:

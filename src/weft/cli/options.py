@@ -109,7 +109,7 @@ def walk_parsers(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParse
 
 def merge_options(options: argparse.Namespace) -> None:
     """Complete the options of a command with what the environment, files and defaults set."""
-    command = options.command
+    command = _settings_of(options)
     keys = command_keys(command)
     if not keys:
         return
@@ -129,6 +129,11 @@ def merge_options(options: argparse.Namespace) -> None:
             raise
     for setting in settings:
         setattr(options, setting.key, _option_value(keys[setting.key], setting.value))
+
+
+def _settings_of(options: argparse.Namespace) -> str:
+    """The command whose settings count: a command may use those of another."""
+    return getattr(options, "settings_of", options.command)
 
 
 def request_options(options: argparse.Namespace) -> AbstractContextManager[None]:
@@ -180,7 +185,7 @@ class OwnToolSettings:
 
 def find_own_tools(options: argparse.Namespace) -> OwnToolSettings:
     """Find the settings of completed options that name tools of one's own, with the places that set them."""
-    command, now = options.command, sources()
+    command, now = _settings_of(options), sources()
     given: dict[str, Any] = {}
     for name, key in command_keys(command).items():
         if name not in OWN_TOOLS:

@@ -15,13 +15,15 @@ from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
 from weft.agent.telemetry import TelemetryReactor
 from weft.agent.tracker import Budget
+from weft.cli.approval_view import approval_lines
 from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
 from weft.cli.mcp_input import attach_resources, expand_prompt
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from weft.cli.project_notes import read_notes
 from weft.cli.request_settings import reasoning_of
-from weft.cli.telemetry import open_telemetry
-from weft.cli.terminal import print_note
+from weft.cli.telemetry import start_telemetry
+from weft.cli.terminal import Colours, print_note
 from weft.core.errors import ConfigurationError
 from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.core.messages import Image, Message, user_message
@@ -44,6 +46,7 @@ NO_MODEL = (
 _TICK_SECONDS = 0.25
 _STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
+TEXT_EDITING = "{model} writes files as text, because small models call tools badly; --edit-format tools changes that."
 EXAMPLES = """examples:
   weft run --model anthropic/claude-sonnet-4-6 "Say hello"
   weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
@@ -81,9 +84,13 @@ async def _run(
     options: argparse.Namespace, question: Message, show: JsonPrinter | ConsolePrinter
 ) -> tuple[Agent, PipeGuard, AgentResult]:
     folders = [options.workspace] if options.workspace else []
-    with open_telemetry(options) as telemetry:
+    telemetry = start_telemetry(options)
+    try:
         async with open_own_tools(options, folders=folders) as own:
-            return await _run_with(options, question, show, own, telemetry)
+            return await _run_with(options, question, show, own, telemetry.reactor if telemetry is not None else None)
+    finally:
+        if telemetry is not None:
+            await telemetry.close()
 
 
 async def _run_with(
@@ -97,6 +104,8 @@ async def _run_with(
     print_problems(own)
     settings["tools"] += own.sources()
     agent = Agent(named_model(options), **settings)
+    if agent.engine.edits_as_text and not options.json:
+        print_note(TEXT_EDITING.format(model=agent.engine.models.name))
     guard = PipeGuard(show, agent.cancel)
     agent.subscribe(guard)
     if telemetry is not None:
@@ -130,7 +139,7 @@ def _agent_options(options: argparse.Namespace) -> dict[str, Any]:
     names: list[str] = options.tools or ["all" if options.workspace else "none"]
     return {
         "tools": named_tools(builtin_names(names), Sandbox(unsandboxed=options.unsandboxed)),
-        "instructions": options.system or None,
+        "instructions": [text for text in (options.system, read_notes(options.workspace)) if text],
         "workspace": _folder(options.workspace),
         "permissions": Permissions(options.permissions, options.rule),
         "budget": Budget(
@@ -230,7 +239,8 @@ async def ask_approval(request: ApprovalRequested) -> Approval:
     """Show a call and read the decision as one letter."""
     if not sys.stdin.isatty():
         return Approval(False, _NOBODY)
-    print(f"\nweft: {sanitize_text(request.name)}\n{sanitize_text(request.summary)}", file=sys.stderr)
+    shown = "\n".join(approval_lines(request, Colours(sys.stderr)))
+    print(f"\nweft: {sanitize_text(request.name)}\n{shown}", file=sys.stderr)
     while True:
         answer = (await _read_line("allow? [y]es, [n]o, [a]lways this: ")).strip().lower()
         if answer in ("y", "yes"):

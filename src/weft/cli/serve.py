@@ -13,11 +13,12 @@ from socket import socket
 import msgspec
 
 from weft.cli.local_studio import missing_studio_error
-from weft.cli.named_store import new_node_name, open_named_store, store_secrets
+from weft.cli.named_store import given_token, new_node_name, open_named_store, store_secrets
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
 from weft.cli.request_settings import reasoning_of
 from weft.cli.run import check_endpoint, named_model
+from weft.cli.telemetry import start_telemetry
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.server.access_tokens import AccessTokens, new_token
@@ -26,6 +27,7 @@ from weft.server.connections import raise_descriptor_limit
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
 from weft.server.settings import ServerLimits, ServerSettings, validate_settings
+from weft.server.users import Users, read_users
 from weft.server.uvicorn_server import bind, configure_logging, serve_app
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     settings = validate_settings(_settings(options))
     with bind(settings) as bound:
         settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
-        token = options.token or ("" if options.no_token else os.environ.get("WEFT_TOKEN") or new_token())
+        token = options.token or ("" if options.no_token else given_token() or new_token())
         configure_logging(options.log, [token, *store_secrets(options)])
         store = open_named_store(options.data, options.store, node=new_node_name(options.node), news=options.news or "")
         asyncio.run(_serve(options, settings, token, store, bound))
@@ -67,10 +69,17 @@ async def _serve(
     options: argparse.Namespace, settings: ServerSettings, token: str, store: Store, bound: socket
 ) -> None:
     try:
+        if options.store and token and not (options.token or given_token()):
+            token = (await store.put_record("secret", "token", token.encode(), only_new=True)).decode()
+            configure_logging(options.log, [token, *store_secrets(options)])
         async with open_own_tools(options, folders=list(_workspaces(options.workspace).values())) as own:
             print_problems(own)
             context = make_context(options, settings, token, store, own)
             app = create_app(context, extensions(options))
+            telemetry = start_telemetry(options)
+            if telemetry is not None:
+                context.subscribe(telemetry.reactor)
+                context.on_stop(telemetry.close)
             await serve_app(app, context, bound, lambda: _print_ready(options, settings, token))
     finally:
         await store.close()
@@ -81,6 +90,7 @@ def make_context(
 ) -> ServerContext:
     """Make the state of a server from the options."""
     named = {options.model: named_model(options)} if options.base_url else {}
+    users = read_users(options.users) if options.users else Users()
     tools = [*builtin_names(options.tools), *own.by_name()]
     defaults = SessionSettings(
         model=options.model or "",
@@ -95,7 +105,8 @@ def make_context(
         Sessions(store),
         KnownModels(options.model, named),
         settings=settings,
-        tokens=AccessTokens({token: ""} if token else {}),
+        tokens=_tokens(options, token, users),
+        users=users,
         defaults=defaults,
         tools=own.by_name,
         workspaces=_workspaces(options.workspace),
@@ -109,6 +120,23 @@ def make_context(
 
         own.servers.on_change(offer_tools)
     return context
+
+
+def _tokens(options: argparse.Namespace, token: str, users: Users) -> AccessTokens:
+    """Return the tokens that the options, the file of users and the identity provider give access by."""
+    verify = None
+    if options.jwt_issuer:
+        from weft.server.jwt_auth import JwtVerifier
+
+        verifier = JwtVerifier(
+            options.jwt_issuer,
+            options.jwt_audience or "",
+            keys_url=options.jwt_keys or "",
+            algorithms=options.jwt_algorithms,
+            owner_claim=options.jwt_owner,
+        )
+        verify = verifier.verify
+    return AccessTokens({token: ""} if token else {}, digests=users.digests, verify=verify)
 
 
 def extensions(options: argparse.Namespace) -> list[Extension]:
@@ -171,6 +199,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         client_tool_timeout=options.client_tool_timeout,
         after_crash=options.after_crash,
         room=options.room,
+        keep_deltas=options.keep_deltas * 3600 if options.keep_deltas is not None else None,
         show_tools=options.show_tools,
         limits=ServerLimits(
             exchanges=options.max_exchanges,

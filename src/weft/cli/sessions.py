@@ -14,10 +14,13 @@ from weft.cli.event_printer import Transcript
 from weft.cli.named_store import open_named_store
 from weft.cli.options import add_options
 from weft.cli.terminal import BOLD, DIM, Colours, align_columns, print_note, truncate
+from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.json import encode_text
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import NoSuchSession, SessionInfo, iterate_events
+from weft.sessions.store_copy import check_session, iterate_sessions
+from weft.testing.checker import check_log
 from weft.tools.sanitize import sanitize_text
 
 
@@ -34,6 +37,7 @@ async def open_sessions(data: str | None = None, url: str | None = None) -> Asyn
 EXAMPLES = """examples:
   weft sessions list --search bakery
   weft sessions show ses_01ab                 the beginning of the id is enough
+  weft sessions check                         read every log, and report what is damaged
   weft sessions export ses_01ab -o bakery.weft
   weft sessions import bakery.weft
   weft sessions rename ses_01ab "The bakery"
@@ -48,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing.add_argument("--limit", type=int, default=20, metavar="N", help="at most so many (%(default)s)")
     listing.add_argument("--all", action="store_true", help="also sessions of the studio")
     showing = acts.add_parser("show", help="print the conversation of a session")
+    checking = acts.add_parser("check", help="read logs, and report what is damaged or breaks a promise of logs")
     exporting = acts.add_parser("export", help="write a session to a file that another machine can import")
     exporting.add_argument("-o", "--output", metavar="FILE", help="file to write (standard output)")
     importing = acts.add_parser("import", help="create a session from an exported file")
@@ -59,14 +64,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     renaming.add_argument("title")
     deleting.add_argument("sessions", nargs="+", metavar="session", help="id, or its beginning")
     deleting.add_argument("--yes", action="store_true", help="do not ask")
-    for act in (listing, showing, exporting, importing, renaming, deleting):
+    checking.add_argument("sessions", nargs="*", metavar="session", help="id, or its beginning (all sessions)")
+    for act in (listing, showing, checking, exporting, importing, renaming, deleting):
         add_options(act, "sessions")
-    for act in (listing, showing, importing):
+    for act in (listing, showing, checking, importing):
         act.add_argument("--json", action="store_true", help="print one JSON object a line")
 
 
 def run(options: argparse.Namespace) -> int:
-    acts = {"list": _list, "show": _show, "export": _export, "import": _import, "rename": _rename, "delete": _delete}
+    acts = {
+        "list": _list,
+        "show": _show,
+        "check": _check,
+        "export": _export,
+        "import": _import,
+        "rename": _rename,
+        "delete": _delete,
+    }
 
     async def act() -> int:
         async with open_sessions(options.data, options.store) as sessions:
@@ -153,6 +167,29 @@ async def _show(sessions: Sessions, options: argparse.Namespace) -> int:
         for line in [encode_text(event)] if options.json else transcript.lines(event):
             print(line)
     return 0
+
+
+async def _check(sessions: Sessions, options: argparse.Namespace) -> int:
+    """Check logs against the invariants, which docs/testing.md lists. An exchange that still runs breaks none."""
+    named = [await find_session(sessions, name) for name in options.sessions]
+    count = bad = 0
+    async for info in _iterate_given(named) if named else iterate_sessions(sessions.store):
+        count += 1
+        log: list[Event] = []
+        problem = await check_session(sessions.store, info, log.append)
+        found = (
+            [problem] if problem is not None else [str(each) for each in check_log(log, complete=info.work == "idle")]
+        )
+        bad += bool(found)
+        for text in found:
+            print(encode_text({"session": info.id, "problem": text}) if options.json else f"{info.id}: {text}")
+    print_note(f"{count:,} sessions were checked; {bad:,} have problems.")
+    return 1 if bad else 0
+
+
+async def _iterate_given(found: list[SessionInfo]) -> AsyncIterator[SessionInfo]:
+    for info in found:
+        yield info
 
 
 async def _export(sessions: Sessions, options: argparse.Namespace) -> int:

@@ -1,8 +1,10 @@
-"""OpenTelemetry of a command: `--otel` sends what the variables `OTEL_…` name, over OTLP with HTTP."""
+"""OpenTelemetry of a command: `--otel` sends traces and metrics where the variables `OTEL_…` say, by OTLP over HTTP."""
 
 import argparse
-from collections.abc import Generator
-from contextlib import contextmanager
+import asyncio
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from weft.agent.telemetry import TelemetryReactor
 from weft.core.errors import ConfigurationError
@@ -10,17 +12,29 @@ from weft.core.errors import ConfigurationError
 _SECONDS = 5
 
 
-@contextmanager
-def open_telemetry(options: argparse.Namespace) -> Generator[TelemetryReactor | None]:
-    """The reactor of a command, None without `--otel`. What is collected is sent at the end of the block."""
+@dataclass(frozen=True, slots=True)
+class CommandTelemetry:
+    """The reactor of a command, and the end of its exporters."""
+
+    reactor: TelemetryReactor
+    _shutdowns: tuple[Callable[[], object], ...]
+
+    async def close(self) -> None:
+        """Send what is collected. Waits a few seconds at most for a collector that does not answer."""
+        self.reactor.close()
+        for shutdown in self._shutdowns:
+            await asyncio.to_thread(shutdown)
+
+
+def start_telemetry(options: argparse.Namespace) -> CommandTelemetry | None:
+    """The telemetry that the options ask for, None without `--otel`."""
     if not options.otel_export:
-        yield None
-        return
+        return None
     try:
         from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
         from opentelemetry.sdk.metrics import MeterProvider
-        from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
+        from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
@@ -30,13 +44,11 @@ def open_telemetry(options: argparse.Namespace) -> Generator[TelemetryReactor | 
     is_unnamed = str(named.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
     resource = named.merge(Resource({SERVICE_NAME: "weft"})) if is_unnamed else named
     traces = TracerProvider(resource=resource, shutdown_on_exit=False)
-    traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_SECONDS)))
-    reader = PeriodicExportingMetricReader(OTLPMetricExporter(timeout=_SECONDS))
-    meters = MeterProvider([reader], resource, shutdown_on_exit=False)
+    if os.environ.get("OTEL_TRACES_EXPORTER") != "none":
+        traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(timeout=_SECONDS)))
+    readers: list[MetricReader] = []
+    if os.environ.get("OTEL_METRICS_EXPORTER") != "none":
+        readers.append(PeriodicExportingMetricReader(OTLPMetricExporter(timeout=_SECONDS)))
+    meters = MeterProvider(readers, resource, shutdown_on_exit=False)
     reactor = TelemetryReactor(content=options.otel_content, tracer_provider=traces, meter_provider=meters)
-    try:
-        yield reactor
-    finally:
-        reactor.close()
-        traces.shutdown()
-        meters.shutdown()
+    return CommandTelemetry(reactor, (traces.shutdown, meters.shutdown))

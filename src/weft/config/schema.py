@@ -20,6 +20,7 @@ Names = str | list[str]
 """One name or several; its flag can be repeated, or holds names separated by commas."""
 _TOOLS = "tools or families: files, read, shell, web, todo, ask, all, none; or your own, as in my_tools:weather"
 _BEST = "the strongest model that has a key"
+_USERS = "users"
 _CLIENT = "limits for each client"
 _NODES = "several servers on one store"
 _Model = Annotated[str, option("provider/model, or with --base-url the name there", "model", without=_BEST)]
@@ -171,6 +172,31 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
     no_token: Annotated[
         bool, option("accept every program of this machine", "connection", default=False, user_only=True)
     ]
+    users: Annotated[
+        str, option("file of users, with their tokens and limits", _USERS, metavar="FILE", path=True, user_only=True)
+    ]
+    jwt_issuer: Annotated[
+        str, option("accept signed tokens of this OpenID Connect issuer", _USERS, metavar="URL", user_only=True)
+    ]
+    jwt_audience: Annotated[
+        str, option("audience that a signed token must name", _USERS, metavar="NAME", user_only=True)
+    ]
+    jwt_keys: Annotated[
+        str,
+        option(
+            "address of its keys (JWKS)",
+            _USERS,
+            without="as the issuer's configuration says",
+            metavar="URL",
+            user_only=True,
+        ),
+    ]
+    jwt_algorithms: Annotated[
+        Names, option("algorithms of signed tokens", _USERS, default="RS256,ES256", metavar="NAMES", user_only=True)
+    ]
+    jwt_owner: Annotated[
+        str, option("claim that names the owner of sessions", _USERS, default="sub", metavar="CLAIM", user_only=True)
+    ]
     allow_origin: Annotated[
         list[str],
         option("origin of a web page that may use the server", "connection", metavar="ORIGIN", user_only=True),
@@ -219,6 +245,10 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
             metavar="URL",
             user_only=True,
         ),
+    ]
+    keep_deltas: Annotated[
+        Amount,
+        option("hours after which the deltas of an idle session are joined", without="never", metavar="HOURS"),
     ]
     open: Annotated[bool, option("open the page in a browser", default=True)]
     log: Annotated[LevelName, option("least level that is logged", default="warning")]
@@ -318,6 +348,7 @@ COMMANDS: dict[str, type[Table]] = {
 DATA_COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions": ("data", "store"),
     "store": ("data", "store"),
+    "tokens": ("data", "store"),
     "replay": ("data",),
     "doctor": ("data",),
 }

@@ -48,6 +48,16 @@ class TimeoutsTable(Table, frozen=True, kw_only=True):
     content: Annotated[
         Amount, _request_limit("seconds without content, though bytes arrive", "--timeout-content", 300.0)
     ]
+    first: Annotated[
+        Amount,
+        option(
+            "seconds until the first content, while the prompt is read",
+            "requests to models",
+            without="1800 for a server of your own, else as above",
+            metavar="SECONDS",
+            flag="--timeout-first",
+        ),
+    ]
     tail: Annotated[Amount, _request_limit("seconds after the stop reason, for late usage", "--timeout-tail", 5.0)]
     total: Annotated[Amount, _request_limit("seconds for one whole answer", "--timeout-total", 3600.0)]
 

@@ -80,6 +80,7 @@ class OpenItem:
     call: str = ""
     name: str = ""
     parts: list[str] = field(default_factory=list[str])
+    annotations: list[JsonObject] = field(default_factory=list[JsonObject])
     value_of: JsonObject | None = None
     """The item itself, if it has no content that arrives in pieces."""
 
@@ -108,6 +109,12 @@ class OpenItem:
     def no_logprobs(self) -> JsonObject:
         return {"logprobs": []} if self.kind == "output_text" else {}
 
+    def cite(self, title: str, url: str) -> JsonObject:
+        """Add a source of the text so far. Returns the fields of its event."""
+        cited = {"type": "url_citation", "title": title, "url": url, "start_index": 0, "end_index": len(self.text)}
+        self.annotations.append(cited)
+        return {**self.at, "annotation_index": len(self.annotations) - 1, "annotation": cited}
+
     def value(self, status: str) -> JsonObject:
         """The item with the content so far."""
         match self.kind:
@@ -129,7 +136,8 @@ class OpenItem:
             case "refusal":
                 return {"type": "refusal", "refusal": self.text}
             case _:
-                return {"type": "output_text", "text": self.text, "annotations": [], "logprobs": []}
+                annotations = list(self.annotations)
+                return {"type": "output_text", "text": self.text, "annotations": annotations, "logprobs": []}
 
     def begin(self) -> Iterator[Named]:
         """The events with which the item begins."""

@@ -36,6 +36,7 @@ from weft.core.events import (
 )
 from weft.core.json import JsonObject, as_objects, encode_text, loads
 from weft.core.messages import ToolCall, ToolResult
+from weft.core.server_tool_events import CitationAdded
 from weft.core.turn import Usage
 from weft.dialects.calls import ClientCall, OpenCalls
 from weft.dialects.dialect import ExchangeDialect, Frame, error_text, failure_text, result_text, write_sse
@@ -135,6 +136,9 @@ class ResponsesDialect(ExchangeDialect):
                 self._starts[block] = event.seq
             case ToolUseContentBlockStart(block=block, id=call, name=name) if name in self._own:
                 self._open_call(block, call, name)
+            case CitationAdded(block=block, source=source) if source.url is not None and block in self._items:
+                cited = self._items[block].cite(source.title, source.url)
+                self._send("response.output_text.annotation.added", **cited)
             case ExchangeRequest(model=model):
                 self._begin(event, model)
             case MessageStart():

@@ -1,6 +1,6 @@
 """The contract between a model and the loop that runs turns on it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, runtime_checkable
 
 import msgspec
@@ -35,7 +35,7 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     """The cost, if the provider reports it."""
     unread_call: bool = False
     """The text holds a call in a form that could not be read."""
-    logprobs: list[TokenLogprob] = []
+    logprobs: Sequence[TokenLogprob] = ()
     """The log-probabilities of the tokens of the text, if `Settings.top_logprobs` requested them."""
 
     @property

@@ -61,6 +61,8 @@ _CALL_REJECTED = (
     "Your last message could not be read as a tool call, so nothing was run. "
     "Call one of the tools with arguments that are valid JSON for its schema, or answer in text."
 )
+_USUAL = Timeouts()
+_OWN_SERVER_SECONDS = 1800.0
 _PEEK = 16
 _STREAM_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data:|event:|id:|retry:|:|[\[{])")
 """The start of a stream, or of an answer that was not streamed, whatever its content type."""
@@ -255,7 +257,7 @@ class WireSession(ConversationBase):
     async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
         response = await self._post(body)
         watchdog = self._watchdog
-        watchdog.start(response.close)
+        watchdog.start(response.close, first=self._patience)
         finished = False
         try:
             await self._check_response(response)
@@ -286,6 +288,15 @@ class WireSession(ConversationBase):
         )
         return await tape.post(request, model, body) if isinstance(tape, TrafficRecorder) else await request
 
+    @property
+    def _patience(self) -> float:
+        """The seconds until the first content. A machine of one's own may read a long prompt for minutes."""
+        limits = self.timeouts
+        if limits.first is not None:
+            return limits.first
+        is_usual = (limits.socket, limits.content) == (_USUAL.socket, _USUAL.content)
+        return _OWN_SERVER_SECONDS if is_usual and self.model.base_url.startswith("http:") else 0.0
+
     async def _open_transport(self) -> Transport:
         """Return the connection pool of the running loop."""
         if self._transport is None or not self._transport.is_here():
@@ -296,7 +307,7 @@ class WireSession(ConversationBase):
         """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
         task = asyncio.current_task()
         assert task is not None
-        self._watchdog.start(task.cancel, grace=self.timeouts.connect)
+        self._watchdog.start(task.cancel, grace=self.timeouts.connect, first=self._patience)
         try:
             return await request
         except asyncio.CancelledError:

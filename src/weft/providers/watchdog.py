@@ -16,6 +16,9 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
     """Without a byte."""
     content: float = 300.0
     """Without content, though bytes arrive."""
+    first: float | None = None
+    """Until the first content, while the model reads the prompt. None: 1,800 s for a server of your own (`http:`) whose
+    other limits are the usual ones, else `socket` and `content` count from the start."""
     tail: float = 5.0
     """After the stop reason, for late usage."""
     total: float = 3600.0
@@ -38,12 +41,23 @@ class Watchdog:
         self._timer: asyncio.TimerHandle | None = None
         self._tail: asyncio.TimerHandle | None = None
         self._last_byte = self._last_content = self._began = 0.0
+        self._first = 0.0  # that silence may last before the first content
 
-    def start(self, abort: Callable[[], object], grace: float = 0.0) -> None:
-        """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds."""
+    @property
+    def _socket(self) -> float:
+        return max(self._timeouts.socket, self._first)
+
+    @property
+    def _content(self) -> float:
+        return max(self._timeouts.content, self._first)
+
+    def start(self, abort: Callable[[], object], grace: float = 0.0, first: float = 0.0) -> None:
+        """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds. Until there
+        is content, silence may last `first` seconds."""
         loop = asyncio.get_running_loop()
         self._last_byte = self._last_content = self._began = loop.time() + grace
-        due = self._last_byte + min(self._timeouts.socket, self._timeouts.content, self._timeouts.total)
+        self._first = first
+        due = self._last_byte + min(self._socket, self._content, self._timeouts.total)
         if self._timer is not None and (loop is not self._loop or self._timer.when() > due):
             self._timer.cancel()
             self._timer = None
@@ -59,6 +73,9 @@ class Watchdog:
         self._last_byte = self._loop.time()
         if content:
             self._last_content = self._last_byte
+            if self._first:
+                self._first = 0.0
+                self._schedule()
 
     def finishing(self) -> None:
         """Record the stop reason: from now on silence is the end, not an error."""
@@ -76,20 +93,30 @@ class Watchdog:
         if self._abort is None or self._loop is None:
             return
         now, limits = self._loop.time(), self._timeouts
-        if now - self._last_byte >= limits.socket:
-            self.error = ProviderTimeout(f"No byte came for {limits.socket:g} s; try again, or raise Timeouts.socket.")
-        elif now - self._last_content >= limits.content:
+        name = "first" if self._first else "socket"
+        if now - self._last_byte >= self._socket:
+            self.error = ProviderTimeout(f"No byte came for {self._socket:g} s; try again, or raise Timeouts.{name}.")
+        elif now - self._last_content >= self._content:
+            name = "first" if self._first else "content"
             self.error = Stalled(
-                f"The stream stayed open but brought nothing for {limits.content:g} s; "
-                "try again, or raise Timeouts.content."
+                f"The stream stayed open but brought nothing for {self._content:g} s; "
+                f"try again, or raise Timeouts.{name}."
             )
         elif now - self._began >= limits.total:
             self.error = AnswerTooSlow(f"The answer took longer than {limits.total:g} s; raise Timeouts.total.")
         if self.error is not None:
             self._abort()
             return
-        due = min(self._last_byte + limits.socket, self._last_content + limits.content, self._began + limits.total)
-        self._timer = self._loop.call_later(max(due - now, 0.001), self._check)
+        self._schedule()
+
+    def _schedule(self) -> None:
+        """Set the timer to the clock that runs out first."""
+        assert self._loop is not None
+        if self._timer is not None:
+            self._timer.cancel()
+        total = self._began + self._timeouts.total
+        due = min(self._last_byte + self._socket, self._last_content + self._content, total)
+        self._timer = self._loop.call_later(max(due - self._loop.time(), 0.001), self._check)
 
     def _end(self) -> None:
         self.ended = True

@@ -15,7 +15,15 @@ from starlette.types import ASGIApp, Lifespan
 from starlette.websockets import WebSocket
 
 from weft.core.json import JsonObject, encode
-from weft.server import client_tools, conversation, file_routes, key_routes, server_routes, session_routes
+from weft.server import (
+    client_tools,
+    conversation,
+    file_routes,
+    key_routes,
+    server_routes,
+    session_routes,
+    share_routes,
+)
 from weft.server.agui_routes import AGUIRoutes
 from weft.server.ai_sdk_routes import ChatRoutes
 from weft.server.context import ServerContext
@@ -53,7 +61,7 @@ def create_app(
     operations = [build_route(operation, context) for operation in listed.operations]
     api = _Api(routes=[*operations, document, *listed.routes], lifespan=_lifespan(context))
     api.router.redirect_slashes = False
-    return Guard(api, context.settings, context.tokens, authenticate, context.metrics)
+    return Guard(api, context.settings, context.tokens, authenticate, context.metrics, context.shares)
 
 
 class ServerRoutes(NamedTuple):
@@ -73,6 +81,7 @@ def list_routes(context: ServerContext, extensions: Sequence[Extension] = ()) ->
             *file_routes.OPERATIONS,
             *server_routes.OPERATIONS,
             *key_routes.OPERATIONS,
+            *share_routes.OPERATIONS,
         ],
         [
             *_stream_routes(context),

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from copy import copy
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ import msgspec
 from weft.agent.reactors import Reactor
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
-from weft.server.access_tokens import AccessTokens
+from weft.server.access_tokens import TOKENS, AccessTokens
 from weft.server.event_stream import EventStream
 from weft.server.guard import Caller
 from weft.server.limits import UsageMeters
@@ -23,16 +23,20 @@ from weft.server.models import ModelSource
 from weft.server.node import ServerNode
 from weft.server.open_sessions import OpenSessions, StoreRecovery
 from weft.server.settings import ServerSettings
+from weft.server.shares import SHARES, ProjectShares
+from weft.server.users import Users
 from weft.sessions.memory import MemoryStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import NoSuchSession, SessionInfo
+from weft.sessions.stored_files import open_stored_files
 from weft.tools.builtin import builtin_tool_names, named_tools
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
+from weft.tools.workspace.base import Workspace
 
 WatchProject = Callable[[Caller, str], AsyncGenerator[JsonObject]]
 """Yields a project now and after every change."""
@@ -82,6 +86,7 @@ class ServerContext:
         session_tools: SessionTools | None = None,
         sandbox: Sandbox | None = None,
         agent_options: AgentOptions | None = None,
+        users: Users | None = None,
     ) -> None:
         self.settings = settings
         self.tokens = tokens
@@ -94,7 +99,8 @@ class ServerContext:
         self.session_tools: SessionTools = session_tools or (lambda _: {})
         """Tools that are made for one session, by name."""
         self.agent_options = agent_options
-        self.meters = UsageMeters(settings.limits, store=sessions.store)
+        self.meters = UsageMeters(settings.limits, store=sessions.store, users=users)
+        self.shares = ProjectShares(sessions.store)
         self.metrics = ServerMetrics()
         self._reactors: list[Reactor] = [self.metrics]
         self.open_sessions = OpenSessions(
@@ -102,8 +108,9 @@ class ServerContext:
         )
         self.open_sessions.on_open(self._subscribe_meters)
         self._store_recovery = StoreRecovery(self.open_sessions, self._end_streams_of)
-        self.node = ServerNode(sessions.store, self.open_sessions, folders=list(self.workspaces), room=settings.room)
+        self.node = ServerNode(sessions.store, self.open_sessions, folders=list(self.workspaces), settings=settings)
         """This server among the others that share its store."""
+        self._reloading: set[asyncio.Task[None]] = set()
         self._in_memory: ServerContext | None = None
         self.studio: Any = None
         """The studio of this server, if it has one."""
@@ -158,8 +165,18 @@ class ServerContext:
             with suppress(NoSuchSession):
                 await self.sessions.store.delete(draft)
         self.preview_key = await self.sessions.store.put_record("secret", "previews", self.preview_key, only_new=True)
+        self.node.on_records(self._on_records)
+        await self.tokens.attach(self.sessions.store)
+        await self.shares.reload()
         await self.node.start()
         self._sweeper = asyncio.create_task(self._sweep(), name="weft-sweeper")
+
+    def _on_records(self, kind: str) -> None:
+        """Read the tokens and shares that another server, or a command, has changed."""
+        for reload, of in ((self.tokens.reload, TOKENS), (self.shares.reload, SHARES)):
+            if kind in ("", of):
+                self._reloading.add(task := asyncio.create_task(reload(), name=f"weft-reload-{of}"))
+                task.add_done_callback(self._reloading.discard)
 
     async def stop(self) -> None:
         """End the streams, give exchanges time to finish, then close the sessions and the store."""
@@ -271,6 +288,28 @@ class ServerContext:
         if not all(isinstance(program[name], Tool) for name in named):
             return [*named_tools(builtin, self.sandbox), *made, *(program[name] for name in named)]
         return [*named_tools(builtin, self.sandbox), *made, *([_NamedTools(named, self._own_tools)] if named else [])]
+
+    @asynccontextmanager
+    async def open_files(self, info: SessionInfo) -> AsyncGenerator[Workspace]:
+        """The files of a session, for reading. A session that is not open here is not opened: another process may write
+        it."""
+        session = self.open_sessions.find_open(info.id)
+        if session is not None and session.error is None:
+            yield session.workspace
+            return
+        if self.agent_options is not None and not info.kind:  # only the program knows where the files are
+            async with self.open_sessions.use(info) as session:
+                yield session.workspace
+            return
+        wanted = SessionSettings.of(info.settings).workspace
+        folder = self.workspaces.get(wanted) if wanted is not None else None
+        if wanted is not None and folder is None:
+            raise ConfigurationError(f"The folder {wanted!r} is no longer offered by this server.")
+        workspace = await open_stored_files(self.sessions.store, info, folder)
+        try:
+            yield workspace
+        finally:
+            workspace.close()
 
     def _subscribe_meters(self, info: SessionInfo, session: Session) -> None:
         for reactor in self._reactors:

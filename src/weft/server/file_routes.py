@@ -25,7 +25,6 @@ from weft.server.views import (
     RevisionView,
 )
 from weft.sessions.changes import FileComparison
-from weft.sessions.session import Session
 from weft.tools.workspace.base import Workspace
 
 _HEADERS = {
@@ -39,20 +38,20 @@ _MAX_CHANGES = 1000
 
 
 async def _list_files(call: ApiCall) -> FilesView:
-    async with call.context.open_sessions.use(await call.session()) as session:
-        return await asyncio.to_thread(_file_listing, session.workspace)
+    async with call.context.open_files(await call.session()) as workspace:
+        return await asyncio.to_thread(_file_listing, workspace)
 
 
 async def _read_file(call: ApiCall) -> Response:
     path, query = call.path["path"], call.query
-    async with call.context.open_sessions.use(await call.session()) as session:
-        data = await asyncio.to_thread(_file_bytes, session, path, query.revision)
+    async with call.context.open_files(await call.session()) as workspace:
+        data = await asyncio.to_thread(_file_bytes, workspace, path, query.revision)
     return download(data, path)
 
 
 async def _list_revisions(call: ApiCall) -> RevisionsView:
-    async with call.context.open_sessions.use(await call.session()) as session:
-        changes = session.workspace.revisions(session.workspace.normal(call.path["path"]))
+    async with call.context.open_files(await call.session()) as workspace:
+        changes = workspace.revisions(workspace.normal(call.path["path"]))
     return RevisionsView([RevisionView(each.revision, each.hash, each.size, each.diff) for each in changes])
 
 
@@ -88,8 +87,7 @@ def _file_listing(workspace: Workspace) -> FilesView:
     return FilesView(shown, listing.cut or len(files) > _MAX_FILES)
 
 
-def _file_bytes(session: Session, path: str, revision: int | None) -> bytes:
-    workspace = session.workspace
+def _file_bytes(workspace: Workspace, path: str, revision: int | None) -> bytes:
     if revision is None:
         return workspace.read(path, remember=False)
     found = workspace.content_at(workspace.normal(path), revision)

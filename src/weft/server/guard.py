@@ -24,7 +24,9 @@ from weft.server.errors import ApiError, api_error_of
 from weft.server.limits import RateLimiter
 from weft.server.metrics import ServerMetrics
 from weft.server.public_address import PublicAddress
+from weft.server.scope import header_values, read_trace, route_path, single_header
 from weft.server.settings import ServerSettings, hosts_of, is_address, is_loopback, split_host
+from weft.server.shares import ProjectShares
 
 SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
@@ -38,10 +40,11 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 """Headers of every response that does not set them itself."""
 AGENT_CARD = "/.well-known/agent-card.json"
 """Describes the agent to A2A clients, which read it before they have a token."""
-PUBLIC = frozenset({"/", "/health", "/ready", "/metrics", "/login", "/favicon.ico", AGENT_CARD})
-"""Paths that need no token. The page itself holds no data; /metrics checks its callers itself."""
+PUBLIC = frozenset({"/", "/health", "/ready", "/login", "/favicon.ico", AGENT_CARD})
+"""Paths that need no token. The page itself holds no data."""
 PUBLIC_FOLDERS = ("/assets/",)
 """Files of the page."""
+METRICS = "/metrics"
 PREVIEWS = "/preview/"
 """Pages that models wrote. They have an opaque origin and no token; their addresses are unguessable."""
 
@@ -57,7 +60,7 @@ _BODY_TYPES = (
     "video/",
 )
 _ALLOWED_METHODS = "GET, POST, PUT, PATCH, DELETE"
-_ALLOWED_HEADERS = ("Authorization", "Content-Type", "Last-Event-ID")
+_ALLOWED_HEADERS = ("Authorization", "Content-Type", "Last-Event-ID", "X-Weft-Share")
 _EXPOSED_HEADERS = b"X-Weft-Session, X-Weft-Exchange, X-Request-Id, Retry-After, x-vercel-ai-ui-message-stream"
 """Headers of a response that pages of other origins may read."""
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,60}\Z")
@@ -79,6 +82,7 @@ class Caller(msgspec.Struct, frozen=True):
     """None where the request carries no token of this server."""
     root_path: str = ""
     """The path that the server is mounted under, as the client sees it."""
+    is_guest: bool = False  # the request came with the link of a shared project, and `owner` is that of the project
 
 
 class Guard:
@@ -91,8 +95,9 @@ class Guard:
         tokens: AccessTokens,
         authenticate: Authenticate | None = None,
         metrics: ServerMetrics | None = None,
+        shares: ProjectShares | None = None,
     ) -> None:
-        self.app = app
+        self.app, self._shares = app, shares
         self._metrics = metrics or ServerMetrics()
         self._settings = settings
         self._tokens = tokens
@@ -175,12 +180,14 @@ class Guard:
             return None
         _check_body(scope)
         caller = await self._identify(scope, origin)
-        if caller is None and not is_public:
+        if caller is None and not is_public and not self._is_open_scrape(scope):
             raise ApiError(
                 "unauthorized",
                 "A token is needed; send it as 'Authorization: Bearer …'.",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+        if caller is not None and self._shares is not None:
+            caller = await self._shares.admit(caller, scope, route_path(scope))
         if caller is not None and not _count_as_known(scope) and not is_public:
             raise ApiError(
                 "unavailable",
@@ -188,6 +195,12 @@ class Guard:
                 headers={"Retry-After": "5", "Connection": "close"},
             )
         return caller
+
+    def _is_open_scrape(self, scope: Scope) -> bool:
+        """Whether a program of this machine reads the metrics, and the operator lets it do so without a token."""
+        client: tuple[str, int] | None = scope.get("client")
+        is_near = client is not None and is_loopback(client[0])
+        return self._settings.open_metrics and is_near and scope["type"] == "http" and route_path(scope) == METRICS
 
     def _is_known_host(self, host: str) -> bool:
         """A DNS name that an attacker rebinds to this machine is not known.
@@ -252,7 +265,7 @@ class Guard:
 
     def _cookie(self, scope: Scope) -> bytes | None:
         wanted = cookie_name(self._settings, scope)
-        for pair in ";".join(_header_values(scope, b"cookie")).split(";"):
+        for pair in ";".join(header_values(scope, b"cookie")).split(";"):
             name, _, value = pair.strip().partition("=")
             if name == wanted:
                 return self._tokens.identify_cookie(value)
@@ -369,32 +382,6 @@ def error_response(error: ApiError, scope: Scope | None = None) -> Response:
     if scope is not None and route_path(scope).startswith("/v1/"):
         data["error"] |= {"type": error.kind, "param": error.param}
     return Response(encode(data), error.status, headers, "application/json")
-
-
-def route_path(scope: Scope) -> str:
-    """The path below the prefix that the server is mounted under."""
-    path: str = scope["path"]
-    root: str = scope.get("root_path", "")
-    rest = path.removeprefix(root)
-    return rest if not root or rest.startswith("/") or path == root else path
-
-
-def single_header(scope: Scope, name: bytes) -> str | None:
-    """The value of a header that may occur once; empty if it occurs more often, so that it matches nothing."""
-    found = _header_values(scope, name)
-    if len(found) > 1:
-        return ""
-    return found[0] if found else None
-
-
-def read_trace(scope: Scope) -> dict[str, str]:
-    """The headers that name the trace of a request."""
-    found = {name: single_header(scope, name.encode()) for name in ("traceparent", "tracestate")}
-    return {name: value for name, value in found.items() if value}
-
-
-def _header_values(scope: Scope, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for key, value in scope["headers"] if key == name]
 
 
 def _is_public(scope: Scope) -> bool:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
 
+import msgspec
+
 from weft.agent.exchange import Exchange
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse
 from weft.core.turn import Usage
 from weft.server.errors import ApiError, too_many
 from weft.server.settings import ServerLimits
+from weft.server.users import Users
 from weft.sessions.shared import SharedStore, Spending
 
 DAY = 24 * 3600.0
@@ -40,17 +43,35 @@ class UsageMeters:
     store, whose figures may be a second old."""
 
     def __init__(
-        self, limits: ServerLimits, clock: Callable[[], float] = monotonic, *, store: SharedStore | None = None
+        self,
+        limits: ServerLimits,
+        clock: Callable[[], float] = monotonic,
+        *,
+        store: SharedStore | None = None,
+        users: Users | None = None,
     ) -> None:
         self.limits = limits
+        self._users = users or Users()
         self._clock = clock
         self._owners: dict[str, _OwnerUsage] = {}
         self._store = store
         self._writing: set[asyncio.Task[None]] = set()
 
+    def limits_of(self, owner: str) -> ServerLimits:
+        """Return the limits of an owner: its own, and those of the server where it has none."""
+        user = self._users.users.get(owner)
+        if user is None:
+            return self.limits
+        own = {
+            "exchanges": user.max_exchanges,
+            "tokens_per_day": user.max_tokens_per_day,
+            "usd_per_day": user.max_usd_per_day,
+        }
+        return msgspec.structs.replace(self.limits, **{name: value for name, value in own.items() if value is not None})
+
     async def refresh(self, owner: str) -> None:
         """Read what all nodes use for an owner, before `check_exchange`."""
-        usage, limits = self._usage_of(owner), self.limits
+        usage, limits = self._usage_of(owner), self.limits_of(owner)
         is_old = self._clock() - usage.read_at > _REFRESH_SECONDS
         if self._store is None or not (is_old or usage.running >= limits.exchanges):
             return
@@ -93,11 +114,11 @@ class UsageMeters:
         try:
             await store.record_spending(owner, tokens=tokens, usd=usd)
         except Exception as error:
-            _log.error("the usage of an exchange is not stored: %s", error)
+            _log.error("the usage of an exchange is not stored (%s)", type(error).__name__)
 
     def check_exchange(self, owner: str, count: int = 1) -> None:
         """Raise if the owner may not start `count` exchanges now."""
-        usage, limits = self._usage_of(owner), self.limits
+        usage, limits = self._usage_of(owner), self.limits_of(owner)
         running = max(len(usage.exchanges), usage.running)
         if running + count > limits.exchanges:
             raise too_many(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from starlette.routing import BaseRoute, Route
@@ -14,13 +15,19 @@ if TYPE_CHECKING:
     from weft.server.mcp.http import McpEndpoint
 
 PATH = "/mcp"
+_describe = partial(RouteDescription, path=PATH, tag="mcp", media_type="*/*")
+_DESCRIPTIONS = (
+    _describe("POST", summary="A message of an MCP client: JSON-RPC as the protocol defines it."),
+    _describe("GET", summary="The stream of an MCP client, or the rest of one that was cut off."),
+    _describe("DELETE", summary="The end of an MCP client's connection."),
+)
 
 
 def mcp_routes(context: ServerContext) -> Sequence[BaseRoute | RouteDescription]:
     """Return the route at which MCP clients use the server."""
     endpoint = _LazyEndpoint(context)
     context.on_stop(endpoint.close)
-    return [Route(PATH, endpoint, methods=["GET", "POST", "DELETE"])]
+    return [Route(PATH, endpoint, methods=["GET", "POST", "DELETE"]), *_DESCRIPTIONS]
 
 
 class _LazyEndpoint:

@@ -17,15 +17,19 @@ from weft.core.json import encode
 from weft.server.errors import ApiError
 from weft.server.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command
 from weft.server.open_sessions import HeldElsewhere, OpenSessions
+from weft.server.settings import ServerSettings
 from weft.sessions.shared import HEARTBEAT_SECONDS, NODE_SECONDS, News, PostedCommand
-from weft.sessions.store import NoSuchSession, SessionBusy, Store, StoreCorrupt, StoreError
+from weft.sessions.store import Fenced, NoSuchSession, SessionBusy, Store, StoreCorrupt, StoreError
 
 CLAIM_SECONDS = 0.5
 """Seconds between two claims, with some jitter."""
 MOST_CLAIMED = 16
 """Sessions that are claimed at once, so that other nodes get some too."""
+LONGEST_LAG = 10.0
+"""A node whose event loop does nothing for so long counts as dead, though its process lives."""
 IDLE_SECONDS = 5.0
 """Where there are several nodes, a session that is not used for so long is released."""
+_THIN_BEATS = 60
 DAMAGED = "damaged"
 """The kind of the records that name damaged sessions."""
 
@@ -35,17 +39,24 @@ _log = logging.getLogger("weft.server.node")
 class ServerNode:
     """Connects the sessions of a server to the other nodes of its store."""
 
-    def __init__(self, store: Store, sessions: OpenSessions, *, folders: Sequence[str], room: int) -> None:
+    def __init__(
+        self, store: Store, sessions: OpenSessions, *, folders: Sequence[str], settings: ServerSettings
+    ) -> None:
         self._store = store
         self._sessions = sessions
         self._folders = folders
-        self._room = room
+        self._room = settings.room
+        self._keep_deltas = settings.keep_deltas
         self.forwarder = Forwarder(store)
         self._beat: float | None = None
+        self._tick = 0.0
+        self._end_support: Callable[[], None] = lambda: None
         self._nodes = 1
         self._draining = False
         self._stale: dict[str, int] = {}  # sessions that are watched here, and the known ends of their logs
         self._on_work, self._on_commands, self._on_events = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._on_thinned = asyncio.Event()
+        self._on_thinned.set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._unsubscribe: Callable[[], None] | None = None
         self._on_records: list[Callable[[str], object]] = []
@@ -66,6 +77,8 @@ class ServerNode:
 
     async def start(self) -> None:
         await self._send_heartbeat()
+        self._tick = monotonic()
+        self._end_support = self._store.support_heartbeat(lambda: monotonic() - self._tick < LONGEST_LAG)
         self._unsubscribe = self._store.subscribe_news(self._on_news)
         for run in (self._beat_for_ever, self._claim_for_ever, self._serve_commands, self._feed_hubs):
             self._start(run())
@@ -79,6 +92,7 @@ class ServerNode:
         self._draining = True
         if self._unsubscribe is not None:
             self._unsubscribe()
+        self._end_support()
         for task in list(self._tasks):
             task.cancel()
         if self._tasks:
@@ -98,6 +112,7 @@ class ServerNode:
         beats = 0
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
+            self._tick = monotonic()
             try:
                 async with asyncio.timeout(NODE_SECONDS):
                     await self._send_heartbeat()
@@ -106,6 +121,9 @@ class ServerNode:
                     self._nodes = len(await self._store.list_nodes())
                     if self._nodes > 1:
                         await self._sessions.close_idle(IDLE_SECONDS)
+                if beats % _THIN_BEATS == 0 and self._keep_deltas is not None and self._on_thinned.is_set():
+                    self._on_thinned.clear()
+                    self._start(self._thin_out(self._keep_deltas))
                 failing = False
             except (WeftError, TimeoutError) as error:
                 if not failing:
@@ -115,6 +133,16 @@ class ServerNode:
     async def _send_heartbeat(self) -> None:
         await self._store.heartbeat(folders=self._folders, room=max(self._room - self._sessions.busy, 0))
         self._beat = monotonic()
+
+    async def _thin_out(self, seconds: float) -> None:
+        """Join the deltas of old sessions, a few at a time."""
+        try:
+            while await self._store.thin_out(seconds=seconds):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        except WeftError as error:
+            _log.warning("old sessions cannot be thinned out: %s", error)
+        finally:
+            self._on_thinned.set()
 
     # --- work --------------------------------------------------------------------------------------------------------
 
@@ -141,7 +169,7 @@ class ServerNode:
         try:
             async with self._sessions.use(await self._store.info(session)):
                 _log.info("continues the work of another node", extra={"session": session})
-        except (SessionBusy, HeldElsewhere, NoSuchSession):
+        except (SessionBusy, HeldElsewhere, NoSuchSession, Fenced):
             return  # another node was faster, or it was deleted
         except StoreCorrupt as error:
             await self._set_aside(session, str(error))

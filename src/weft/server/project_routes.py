@@ -15,6 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from weft.core.json import JsonObject, encode
 from weft.server.context import ServerContext
+from weft.server.design_page_routes import DesignPageRoutes
 from weft.server.errors import ApiError, ErrorCode
 from weft.server.event_hub import wake_waiter
 from weft.server.file_routes import download
@@ -33,6 +34,7 @@ from weft.server.studio_views import (
     DiffQuery,
     Diffs,
     EditBody,
+    ElementBody,
     ExportQuery,
     NewProject,
     NewVersion,
@@ -56,6 +58,7 @@ from weft.server.views import ListQuery
 from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, Viewport
+from weft.studio.direct_edit import ElementChange
 from weft.studio.export import safe_name, zip_project
 from weft.studio.page_files import guess_stack
 from weft.studio.preview import PAGE, ProjectPreview
@@ -93,6 +96,7 @@ class ProjectRoutes:
         previews = PreviewRoutes(self._studio, self._tickets, self._context.settings.public)
         return [
             *self._operations(),
+            *DesignPageRoutes(self._context).operations(),
             Route("/projects/{project}/events", self.events, methods=["GET"]),
             *previews.routes(),
             WebSocketRoute("/generate-code", GenerateCodeSocket(self._studio, self._context).run),
@@ -205,10 +209,19 @@ class ProjectRoutes:
             case EditBody(base=base, files=files):
                 changed = {path: text.encode() if text is not None else None for path, text in files.items()}
                 version = await self._studio.edit(call.owner, name, base.base(), changed)
+            case ElementBody(base=base) as body:
+                change = ElementChange(
+                    path=body.path,
+                    text=body.text,
+                    before=body.before,
+                    style=body.style,
+                    attributes=dict(body.attributes.items()),
+                )
+                version = await self._studio.edit_element(call.owner, name, base.base(), change)
             case RestoreBody(base=base):
                 version = await self._studio.restore(call.owner, name, base.base())
             case _:
-                raise ApiError("invalid", "The kind of a version is update, edit or restore.")
+                raise ApiError("invalid", "The kind of a version is update, edit, element or restore.")
         return await self._version(call, version)
 
     async def target(self, call: ApiCall) -> Response:

@@ -5,6 +5,7 @@ response survives a restart, and every reader gets the same frames.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from weft.core.client_events import ResponseRequested
@@ -20,6 +21,7 @@ from weft.server.errors import ApiError
 from weft.server.event_hub import EncodedEvent
 from weft.server.event_stream import catch_up
 from weft.server.exchange_stream import ExchangeFrames, ExchangePart
+from weft.server.open_sessions import HeldElsewhere
 from weft.server.responses_request import has_approvals, tool_label
 from weft.sessions.history import read_history
 from weft.sessions.settings import SessionSettings
@@ -124,8 +126,9 @@ async def read_response(context: ServerContext, response: StoredResponse) -> Rea
     """Read a response from the log. A writer that crashed before its end is noticed, and the response ended."""
     read = await _read(context, response)
     if read.end is None and context.open_sessions.find_open(response.info.id) is None:
-        async with context.open_sessions.use(response.info):  # opening a session ends what a crash interrupted
-            read = await _read(context, response)
+        with suppress(HeldElsewhere):  # another node works in it
+            async with context.open_sessions.use(response.info):  # opening a session ends what a crash interrupted
+                read = await _read(context, response)
     return read
 
 

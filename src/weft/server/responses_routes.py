@@ -21,6 +21,7 @@ from weft.server.client_conversation import require_model
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.exchange_stream import ExchangeStreamResponse, collect_frames
+from weft.server.forwarding import Answer
 from weft.server.openai_sessions import CLIENT_GONE, OpenAISessions, failure_response
 from weft.server.operations import caller_of, check_parameters
 from weft.server.responses_input import list_items, listed_item
@@ -51,10 +52,20 @@ class ResponseRoutes:
         return [
             Route("/v1/responses", self.create, methods=["POST"]),
             Route("/v1/responses/{response_id}", self.retrieve, methods=["GET"]),
-            Route("/v1/responses/{response_id}", self.delete, methods=["DELETE"]),
-            Route("/v1/responses/{response_id}/cancel", self.cancel, methods=["POST"]),
+            Route("/v1/responses/{response_id}", self._at_holder("DELETE", self.delete), methods=["DELETE"]),
+            Route("/v1/responses/{response_id}/cancel", self._at_holder("cancel", self.cancel), methods=["POST"]),
             Route("/v1/responses/{response_id}/input_items", self.input_items, methods=["GET"]),
         ]
+
+    def _at_holder(self, name: str, answer: Answer) -> Answer:
+        """Run a handler at the node that holds the session of a response."""
+        forwarder, operation = self._context.node.forwarder, f"{name} /v1/responses"
+        forwarder.register(operation, answer)
+
+        async def run(request: Request) -> Response:
+            return await forwarder.run(operation, request, caller_of(request), answer)
+
+        return run
 
     # --- create ------------------------------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """Starts and continues responses: finds the session of a request, and begins or continues an exchange in it."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import time
 
@@ -142,7 +143,7 @@ class ResponseStarter:
         read, previous = asked.read, asked.previous
         results: dict[str, ClientResult] = {}
         if read.messages and read.messages[-1]["role"] == "tool":
-            for block in convert_messages(read.messages[-1:])[0].content:
+            for block in _convert(read.messages[-1:])[0].content:
                 if isinstance(block, ToolResult):
                     results[block.id] = ClientResult(block.content, bool(block.is_error))
         context = self._context if asked.wanted.is_stored or previous is not None else self._context.in_memory()
@@ -172,7 +173,7 @@ class ResponseStarter:
             if current is None or not waiting & answers.ids:
                 return None
             if asked.previous is None and answers.results:
-                theirs = exchanged_texts(convert_messages(asked.read.messages))
+                theirs = exchanged_texts(_convert(asked.read.messages))
                 if not is_same_conversation(theirs, exchanged_texts(session.engine.messages)):
                     return None
             if missing := sorted(waiting - answers.ids):
@@ -190,7 +191,7 @@ class ResponseStarter:
     # --- beginning ---------------------------------------------------------------------------------------------------
 
     async def _begin(self, asked: _Asked) -> StartedResponse:
-        messages = convert_messages(asked.read.messages)
+        messages = _convert(asked.read.messages)
         context = self._context if asked.wanted.is_stored else self._context.in_memory()
         shape = await asyncio.to_thread(asked.wanted.output_shape)
         info, message = await self._find_session(context, asked, messages)
@@ -217,7 +218,7 @@ class ResponseStarter:
             if found is not None:
                 return found, messages[-1]
             messages = await self._with_history(asked.previous, messages)
-        *history, message = with_all_results(messages)
+        *history, message = _complete(messages)
         conversation = self._conversation(asked, history)
         if asked.previous is not None or message.role != "user" or not asked.wanted.is_stored:
             return await create_session(context, conversation), message
@@ -247,15 +248,15 @@ class ResponseStarter:
         if context is not self._context or len(messages) != 1 or messages[0].role != "user":
             return None
         settings = SessionSettings.of(previous.info.settings)
-        is_same_model = settings.model in (asked.model, context.merge_settings({"model": asked.model}).model)
-        if last and is_same_model:
+        model = asked.model or context.defaults.model
+        if last and model == settings.model:
             return previous.info
         if read.is_paused:
             return None
         context.meters.check_new_session(asked.owner)
         fork = await context.sessions.fork(previous.info.id, read.end)
-        if not is_same_model:
-            changed = context.merge_settings({"model": asked.model}, settings)
+        if model != settings.model:
+            changed = context.merge_settings({"model": model}, settings)
             await context.sessions.store.configure(fork.id, changed.data())
         return await context.sessions.store.info(fork.id)
 
@@ -311,6 +312,26 @@ class ResponseStarter:
         if not has_approvals(parameters):
             _refuse_questions(session, exchange)
         return StoredResponse(info, session.bus.seq, request)
+
+
+def _convert(messages: Sequence[JsonObject]) -> list[Message]:
+    with _naming_input():
+        return convert_messages(messages)
+
+
+def _complete(messages: Sequence[Message]) -> list[Message]:
+    with _naming_input():
+        return with_all_results(messages)
+
+
+@contextmanager
+def _naming_input() -> Generator[None]:
+    """Name the parameter in errors about messages."""
+    try:
+        yield
+    except ApiError as error:
+        error.param = error.param or "input"
+        raise
 
 
 def _waiting(session: Session) -> set[str]:

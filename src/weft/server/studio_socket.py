@@ -136,6 +136,8 @@ class GenerateCodeSocket:
 
     async def _send_all(self, page: "_Page", streams: list[EventStream], version: Version, brief: BuildRequest) -> None:
         await page.send_json({"type": "variantCount", "value": str(len(streams)), "variantIndex": 0})
+        models = [variant.model for variant in version.variants]
+        await page.send_json({"type": "variantModels", "data": {"models": models}, "variantIndex": 0})
         async with asyncio.TaskGroup() as group:
             for index, stream in enumerate(streams):
                 group.create_task(self._send_variant(page, stream, index, brief))

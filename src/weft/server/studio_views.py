@@ -80,7 +80,20 @@ class RestoreBody(Body, frozen=True, kw_only=True, tag="restore", tag_field="kin
     base: BaseBody
 
 
-NewVersion = UpdateBody | EditBody | RestoreBody
+class ElementBody(Body, frozen=True, kw_only=True, tag="element", tag_field="kind"):
+    """Changes one element of the page in its source; no model is called."""
+
+    base: BaseBody
+    path: Words
+    """The selector of the element, as the preview reports it."""
+    text: Words | None = None
+    before: Words = ""
+    """The text that the element showed."""
+    style: Annotated[dict[str, Name], msgspec.Meta(max_length=40)] = {}
+    attributes: Annotated[dict[Literal["src", "alt", "href"], Words], msgspec.Meta(max_length=3)] = {}
+
+
+NewVersion = UpdateBody | EditBody | RestoreBody | ElementBody
 
 
 class ProjectChange(Body, frozen=True, kw_only=True):

@@ -173,6 +173,7 @@ class UvicornServer(uvicorn.Server):
                 http=partial(_HttpProtocol, self._connections),  # pyright: ignore[reportArgumentType]
                 backlog=ACCEPTS_PER_TICK,
                 log_config=None,
+                log_level="error",  # anyone can send what is no request
                 access_log=False,
                 server_header=False,
                 date_header=True,
@@ -220,7 +221,8 @@ def bind(settings: ServerSettings) -> socket.socket:
     except OSError as error:
         bound.close()
         raise ConfigurationError(
-            f"{settings.host}:{settings.port} cannot be used ({error.strerror}); choose another with --port."
+            f"{settings.host}:{settings.port} cannot be used ({error.strerror}); choose another with --port: 0 is "
+            "a free one (make run SERVE='--port 0')."
         ) from None
     bound.setblocking(False)
     return bound

@@ -164,7 +164,8 @@ class RewindBody(Body, frozen=True, kw_only=True):
 
 
 class LoginBody(Body, frozen=True, kw_only=True):
-    token: Name
+    token: Annotated[str, msgspec.Meta(max_length=16_384)]
+    """A token of the server, or a signed one."""
 
 
 class MessagesView(msgspec.Struct, frozen=True):

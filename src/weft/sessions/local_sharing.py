@@ -54,6 +54,9 @@ class LocalSharing:
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         self._info = NodeInfo(name=self._node, folders=tuple(folders), room=room)
 
+    def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
+        return lambda: None
+
     async def list_nodes(self) -> Sequence[NodeInfo]:
         return [self._info]
 
@@ -71,6 +74,9 @@ class LocalSharing:
             with suppress(NotFound):
                 found[session] = await self.read(session, after=after)
         return found
+
+    async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
+        return 0
 
     def subscribe_news(self, callback: OnNews) -> Callable[[], None]:
         return self._news.add(callback)

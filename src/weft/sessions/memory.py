@@ -198,6 +198,9 @@ class MemoryStore(LocalSharing):
             raise NoSuchBlob(digest)
         return data
 
+    async def list_blobs(self, session: str) -> Sequence[str]:
+        return list(self._find(session).blobs)
+
     async def close(self) -> None:
         pass
 

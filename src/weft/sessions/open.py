@@ -7,6 +7,7 @@ from typing import Any
 from weft.agent.agent import Agent
 from weft.core.errors import ConfigurationError
 from weft.sessions.postgres.address import is_postgres, without_password
+from weft.sessions.resumption import AfterCrash
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import NoSuchSession, SessionExists, SessionInfo, Store
@@ -48,11 +49,12 @@ def open_store(url: str, *, node: str = "", news: str = "") -> Store:
 class OpeningSession:
     """A session that is being opened. Await it, or use it as an async context manager that closes the session."""
 
-    def __init__(self, name: str, agent: Agent, store: str | Store, title: str) -> None:
+    def __init__(self, name: str, agent: Agent, store: str | Store, title: str, after_crash: AfterCrash) -> None:
         self._name = name
         self._agent = agent
         self._store = store
         self._title = title
+        self._after_crash: AfterCrash = after_crash
         self._session: Session | None = None
 
     def __await__(self) -> Generator[Any, None, Session]:
@@ -73,7 +75,7 @@ class OpeningSession:
                 await store.info(self._name)
             except NoSuchSession:
                 await self._create(store)
-            session = await Session.open(store, self._name, **self._agent.options)
+            session = await Session.open(store, self._name, after_crash=self._after_crash, **self._agent.options)
         except BaseException:
             if isinstance(self._store, str):
                 await store.close()
@@ -98,11 +100,14 @@ class OpeningSession:
             await store.create(SessionInfo(id=self._name, title=self._title, settings=settings.data()))
 
 
-def open_session(name: str, agent: Agent, *, store: str | Store, title: str = "") -> OpeningSession:
+def open_session(
+    name: str, agent: Agent, *, store: str | Store, title: str = "", after_crash: AfterCrash = "close"
+) -> OpeningSession:
     """Open a conversation that outlives the process: create the session `name`, or continue it.
 
     `store` is a URL (see `open_store`) or a `Store`. The session has the model, tools, instructions, permissions and
     budget of `agent`, which itself is not used. Await the result, or use it with `async with`. Raises SessionBusy while
-    another process has the session open.
+    another process has the session open. With `after_crash="continue"` an exchange that a dead process left open is
+    continued.
     """
-    return OpeningSession(name, agent, store, title)
+    return OpeningSession(name, agent, store, title, after_crash)

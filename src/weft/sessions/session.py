@@ -20,8 +20,8 @@ from weft.core.events import FileChanged, SessionReleased, SessionRewound, UserM
 from weft.core.messages import Message, ToolDefinition, ToolResult
 from weft.sessions.changes import MAX_COMPARED, Changes
 from weft.sessions.crash_points import reach
-from weft.sessions.history import SessionHistory, read_contents, read_history
-from weft.sessions.recorder import DelegateLogs, EventRecorder, OnStored, close_delegates, iterate_delegates
+from weft.sessions.history import SessionHistory, read_history
+from weft.sessions.recorder import DelegateLogs, EventRecorder, OnStored, close_delegates
 from weft.sessions.resumption import AfterCrash, SessionResumption, restore_files
 from weft.sessions.settings import AllowedCalls, SessionSettings, add_allowed
 from weft.sessions.shared import WorkTracker
@@ -36,6 +36,7 @@ from weft.sessions.store import (
     mark_dead,
     new_holder,
 )
+from weft.sessions.stored_files import add_delegated_changes
 from weft.tools.client_tools import ClientToolLike, read_client_tools
 from weft.tools.permissions import Permissions
 from weft.tools.runtime import Invocation, Middleware, Next
@@ -132,13 +133,8 @@ class Session(Agent):
         try:
             info = await store.info(session)
             history = await read_history(store, session, SessionSettings.of(info.settings))
-            contents = await read_contents(store, session, history)
             await close_delegates(store, session)
-            async for delegate in iterate_delegates(store, session):
-                theirs = await read_history(store, delegate.id, SessionSettings())
-                contents |= await read_contents(store, delegate.id, theirs)
-                history.changes += theirs.changes
-            history.changes.sort(key=lambda change: change.revision)  # puts the changes of each file in order
+            contents = await add_delegated_changes(store, session, history)
             opened = cls(store, lease, info, history, **options)
         except BaseException:
             try:

@@ -127,6 +127,11 @@ class SharedStore(Protocol):
         and need no renewal. A node that was cut off from the store judges no other node dead for `NODE_SECONDS`."""
         ...
 
+    def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
+        """Keep this node alive while its event loop is too busy for heartbeats, as long as `is_alive` returns True; it
+        is called in another thread. Returns a function that ends the support."""
+        ...
+
     async def list_nodes(self) -> Sequence[NodeInfo]:
         """Return the living nodes."""
         ...
@@ -151,6 +156,12 @@ class SharedStore(Protocol):
 
     async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:
         """Return the next events of several sessions, each after a seq. Missing sessions are left out."""
+        ...
+
+    async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
+        """Join the deltas of at most `limit` idle sessions that were not changed for `seconds`: the first delta of a
+        block gets the whole text, the others stay as empty ones. Returns how many sessions were thinned out; always 0
+        for a store that keeps every delta."""
         ...
 
     def subscribe_news(self, callback: OnNews) -> Callable[[], None]:

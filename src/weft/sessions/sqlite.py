@@ -153,6 +153,9 @@ class SqliteStore(SqliteSharing):
     async def blob(self, session: str, digest: str) -> bytes:
         return await self._read(lambda connection: _blob(connection, _key(connection, session), digest))
 
+    async def list_blobs(self, session: str) -> Sequence[str]:
+        return await self._read(lambda connection: _digests(connection, _key(connection, session)))
+
     async def close(self) -> None:
         """Finish all queued jobs and close the file."""
         await self._close_sharing()
@@ -222,12 +225,14 @@ def _info(session: str, connection: sqlite3.Connection) -> SessionInfo:
     return _info_of(row)
 
 
-def _info_of(row: Sequence[Any]) -> SessionInfo:
+def _info_of(row: Sequence[Any], *, is_listed: bool = False) -> SessionInfo:
     *head, settings = row
     names = _INFO.split(", ")[:-1]
     try:
         parsed = as_object(loads(settings))
     except ValueError:
+        if is_listed:  # one damaged session does not hide the others
+            return SessionInfo(**dict(zip(names, head, strict=True)))
         raise StoreCorrupt("The settings of the session are damaged; put a backup of its file in place.") from None
     return SessionInfo(**dict(zip(names, head, strict=True)), settings=parsed)
 
@@ -247,7 +252,7 @@ def _list(
         " AND (?6 IS NULL OR kind = ?6) ORDER BY updated DESC, id LIMIT ?4",
         (updated, last, search, limit + 1, owner, kind),
     )
-    return make_page([_info_of(row) for row in rows], limit)
+    return make_page([_info_of(row, is_listed=True) for row in rows], limit)
 
 
 def _delegates(session: str, connection: sqlite3.Connection) -> Sequence[SessionInfo]:
@@ -388,6 +393,11 @@ def _event(seq: int, body: bytes, refs: bytes | None, blob: Callable[[str], byte
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):
         pass
     raise StoreCorrupt(f"The log of the session is damaged at event {seq}; put a backup of its file in place.")
+
+
+def _digests(connection: sqlite3.Connection, key: int) -> Sequence[str]:
+    rows = connection.execute("SELECT digest FROM session_blobs WHERE session = ? ORDER BY digest", (key,))
+    return [digest for (digest,) in rows]
 
 
 def _blob(connection: sqlite3.Connection, key: int, digest: str) -> bytes:

@@ -199,6 +199,7 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     work: Work = "idle"
     """Whether an exchange is open in it, or requests wait."""
     settings: JsonObject = {}
+    """Empty in a list, if those of the session are damaged; `info` reports it."""
 
 
 class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -300,6 +301,10 @@ class Store(SharedStore, Protocol):
 
     async def blob(self, session: str, digest: str) -> bytes:
         """Return a blob. Raises NoSuchBlob for one that does not belong to the session."""
+        ...
+
+    async def list_blobs(self, session: str) -> Sequence[str]:
+        """Return the digests of all blobs of a session."""
         ...
 
     async def close(self) -> None: ...

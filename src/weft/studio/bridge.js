@@ -130,7 +130,11 @@
     mark(null);
     const html = element.outerHTML.slice(0, 8000);
     const alike = [...document.querySelectorAll(element.tagName)].filter((each) => each.className === element.className && each.textContent === element.textContent);
-    say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length });
+    const style = getComputedStyle(element);
+    const look = { color: style.color, background: style.backgroundColor, size: style.fontSize, padding: style.padding };
+    const text = element.childElementCount === 0 ? element.textContent : null;
+    const source = element.tagName === "IMG" ? element.getAttribute("src") : null;
+    say("selected", { html, path: pathOf(element), index: alike.indexOf(element) + 1, count: alike.length, text, look, source });
   };
   addEventListener("message", (event) => {
     if (event.source !== parent || !event.data || event.data.weft !== "select") return;

@@ -65,7 +65,7 @@ class ProjectStore:
 
     async def list(self, owner: str, *, search: str = "", limit: int = 50, after: str | None = None) -> ProjectPage:
         page = await self.store.list(search=search, limit=limit, after=after, owner=owner, kind=KIND)
-        return ProjectPage([_project(info) for info in page.sessions], page.next)
+        return ProjectPage([_project(info) for info in page.sessions if _FIELD in info.settings], page.next)
 
     async def change(self, name: str, change: Change) -> Project:
         """Store the result of `change` on a project. Changes of one project run one after the other."""

@@ -13,6 +13,7 @@ import msgspec
 
 from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.store import NoSuchSession, SessionInfo
+from weft.studio.direct_edit import ElementChange, edit_element
 from weft.studio.host import SessionHost
 from weft.studio.page_files import has_page, read_title
 from weft.studio.preview import PAGE, ProjectPreview
@@ -129,6 +130,14 @@ class Studio:
         changed = {**await self.files(owner, name, base), **files}
         content = {path: data for path, data in changed.items() if data is not None}
         return await self._builder.add_files(owner, project, "edit", base, content)
+
+    async def edit_element(self, owner: str, name: str, base: VariantRef, change: ElementChange) -> Version:
+        """Add a version with one element changed in the source of the page. Raises CannotEdit."""
+        project = await self.get(owner, name)
+        files = await self.files(owner, name, base)
+        entry = self.entry_of(project)
+        changed = edit_element(files, entry if entry in files else PAGE, change)
+        return await self.edit(owner, name, base, changed)
 
     async def restore(self, owner: str, name: str, base: VariantRef) -> Version:
         """Add a version with the files of an earlier variant. The versions in between stay."""

@@ -16,9 +16,9 @@ from weft.core.errors import ErrorInfo, WeftError
 from weft.core.events import ExchangeResponse
 from weft.core.messages import Message, user_message
 from weft.core.turn import Usage
-from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import LEASE_SECONDS, PAGE, NoSuchSession, SessionBusy, SessionInfo, StoreError
+from weft.sessions.stored_files import open_stored_files
 from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
 from weft.studio.page_files import has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
@@ -26,6 +26,7 @@ from weft.studio.project_store import ChangeProject
 from weft.studio.score.score import Score
 from weft.studio.scoring import score_variant
 from weft.studio.tools.context import VariantContext
+from weft.tools.workspace.base import Workspace
 
 UpdateVariant = Callable[..., Awaitable[Project]]  # changes the fields of one variant in its project
 BuildContext = Callable[[str, Project, Version, Variant], Awaitable[VariantContext]]
@@ -76,10 +77,10 @@ class VariantRunner:
 
     async def cancel(self, variant: Variant, reason: str) -> bool:
         """Cancel a variant, also before its exchange has begun. False if it does not run."""
-        if variant.session not in self._tasks:
+        info = await self._host.sessions.store.info(variant.session)
+        if variant.session not in self._tasks and info.work == "idle":  # another server may run it
             return False
         self._cancelled.setdefault(variant.session, reason)
-        info = await self._host.sessions.store.info(variant.session)
         async with self._host.use(info) as session:
             session.cancel(reason)
         return True
@@ -88,11 +89,8 @@ class VariantRunner:
         """Read all files of a session's workspace."""
         store = self._host.sessions.store
         info = await store.info(session)
-        if not info.last_seq:  # its files are those that it began with; no model is needed to read them
-            initial = SessionSettings.of(info.settings).files
-            return {path: await store.blob(session, digest) for path, digest in initial.items()}
-        async with self._host.use(info) as opened:
-            return await asyncio.to_thread(_read_workspace, opened)
+        workspace = await open_stored_files(store, info)  # no lease and no model is needed to read them
+        return await asyncio.to_thread(_read_workspace, workspace)
 
     async def wait_idle(self, project: str, version: str | None = None) -> None:
         """Wait until no variant of a project, or of one of its versions, runs."""
@@ -260,8 +258,11 @@ class VariantRunner:
     async def _recover_outcome(self, project: str, version: Version, variant: Variant) -> dict[str, Any]:
         """Read the outcome of a variant from its log; empty if it is still running."""
         try:
-            info = await self._host.sessions.store.info(variant.session)
+            store = self._host.sessions.store
+            info = await store.info(variant.session)
             outcome = await self._find_response(info, variant)
+            if outcome is None and await store.find_holder(info.id) not in ("", store.node):
+                return {}  # another process runs it
             if not info.last_seq and time() - version.created < LEASE_SECONDS:
                 return {}  # another process may be starting it
             if outcome is None and info.last_seq:
@@ -347,8 +348,7 @@ def _add_costs(cost: float | None, before: float | None) -> float | None:
     return None if cost is None or before is None else cost + before
 
 
-def _read_workspace(session: Session) -> dict[str, bytes]:
-    workspace = session.workspace
+def _read_workspace(workspace: Workspace) -> dict[str, bytes]:
     paths = [entry.path for entry in workspace.list(depth=None) if entry.kind == "file"]
     return {path: workspace.read(path, remember=False) for path in paths}
 

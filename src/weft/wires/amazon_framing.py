@@ -9,7 +9,7 @@ import binascii
 import struct
 from zlib import crc32
 
-from weft.core.errors import GarbledStream, MalformedResponse
+from weft.core.errors import GarbledStream, MalformedResponse, ProviderError
 from weft.core.json import as_object, encode, loads
 from weft.wires.framing import MAX_EVENT_BYTES, ServerSentEvent
 
@@ -31,18 +31,25 @@ class AmazonEventParser:
         self.stray: list[bytes] = []
         self._buffer = bytearray()
         self._at = 0  # the start of the next message in the buffer
+        self._fault: ProviderError | None = None
         self._wanted = _PRELUDE.size  # the bytes that the next step needs
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
+        self._raise_fault()
         self._buffer += chunk
         events: list[ServerSentEvent] = []
-        while len(self._buffer) - self._at >= self._wanted:
-            if self._wanted == _PRELUDE.size:
-                self._wanted = self._read_prelude()
-                continue
-            events.append(self._read_message())
-            self._at += self._wanted
-            self._wanted = _PRELUDE.size
+        try:
+            while len(self._buffer) - self._at >= self._wanted:
+                if self._wanted == _PRELUDE.size:
+                    self._wanted = self._read_prelude()
+                    continue
+                events.append(self._read_message())
+                self._at += self._wanted
+                self._wanted = _PRELUDE.size
+        except ProviderError as fault:
+            self._fault = fault  # what came before it counts, however the bytes were cut
+        if not events:
+            self._raise_fault()
         if self._at > 1 << 16 or self._at == len(self._buffer):
             del self._buffer[: self._at]
             self._at = 0
@@ -50,7 +57,12 @@ class AmazonEventParser:
 
     def close(self) -> list[ServerSentEvent]:
         """End the stream. A message that is cut off is dropped; the decoder notices the missing end."""
+        self._raise_fault()
         return []
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
 
     def _read_prelude(self) -> int:
         total, headers, checksum = _PRELUDE.unpack_from(self._buffer, self._at)

@@ -1,4 +1,4 @@
-"""Audio in requests: OpenAI's APIs, Gemini and Converse have a form for it, the other APIs have none.
+"""Audio in requests: Chat Completions, Gemini and Converse have a form for it, the other APIs have none.
 
 A request whose newest message holds audio that the API cannot carry is refused before it is sent. Older audio, and
 audio in the result of a tool, becomes a note in the text, so that a conversation can continue with another model.
@@ -18,7 +18,7 @@ _FORMATS = {
     "audio/mpeg": "mp3",
     "audio/mp3": "mp3",
 }
-"""The formats of OpenAI's APIs by media type. https://platform.openai.com/docs/guides/audio"""
+"""The formats of Chat Completions by media type. https://platform.openai.com/docs/guides/audio"""
 
 
 _CONVERSE_FORMATS = frozenset(
@@ -31,8 +31,8 @@ def is_audio(block: Block) -> bool:
     return isinstance(block, File) and block.media_type.lower().startswith("audio/")
 
 
-def encode_openai_audio(file: File) -> JsonObject | None:
-    """Encode audio for Chat Completions and Responses; None if it has another format, or only a URL."""
+def encode_chat_audio(file: File) -> JsonObject | None:
+    """Encode audio for Chat Completions; None if it has another format, or only a URL."""
     kind = _FORMATS.get(_media_type(file))
     if kind is None or not file.data:
         return None
@@ -71,16 +71,16 @@ def _check(wire: str, file: File) -> None:
                     f"The converse wire carries audio as data and not as {_media_type(file)} or by URL; convert it to "
                     "WAV, MP3, FLAC or Ogg."
                 )
-        case "chat" | "responses":
-            if encode_openai_audio(file) is None:
+        case "chat":
+            if encode_chat_audio(file) is None:
                 given = "audio by URL" if file.url else _media_type(file)
                 raise InvalidRequest(
-                    f"The {wire} wire carries audio as WAV or MP3 data and not {given}; convert it, or use Gemini."
+                    f"The chat wire carries audio as WAV or MP3 data and not {given}; convert it, or use Gemini."
                 )
         case _:
             raise InvalidRequest(
-                f"The {wire} wire carries no audio; send a transcript, or use a model over the chat, responses or "
-                "gemini wire, such as openai-chat/gpt-4o-audio-preview."
+                f"The {wire} wire carries no audio; send a transcript, or use a model over the chat or gemini wire, "
+                "such as openai-chat/gpt-4o-audio-preview."
             )
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
-from weft.wires.audio import describe_unsent, encode_openai_audio, is_audio
+from weft.wires.audio import describe_unsent, encode_chat_audio, is_audio
 from weft.wires.documents import read_text_document
 from weft.wires.features import WireFeatures
 from weft.wires.history import History, native_echo, render, split_result
@@ -165,7 +165,7 @@ def _encode_part(block: Block) -> JsonObject:
         case Image(media_type=media_type, data=data):
             return {"type": "image_url", "image_url": {"url": data_url(media_type, data or "")}}
         case File() if is_audio(block):
-            return encode_openai_audio(block) or {"type": "text", "text": describe_unsent(block)}
+            return encode_chat_audio(block) or {"type": "text", "text": describe_unsent(block)}
         case File(url=str(url), name=name):
             return {"type": "text", "text": f"File {name or ''}: {url}"}
         case File(media_type=media_type, data=data, name=name):

@@ -5,7 +5,8 @@ in any split, `close` ends the response. Only `close` decides the outcome: a mes
 provider's terminal event was seen, and with `message_discarded` otherwise. No call is returned before that.
 """
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
+from functools import partial
 from typing import Any, ClassVar, TypeVar
 
 import msgspec
@@ -92,6 +93,17 @@ class Decoder(MessageWriter):
     """The text holds a call in a form that cannot be read."""
     ignored_count: int = 0
 
+    logprobs: Sequence[TokenLogprob] = ()
+    """The log-probabilities of the tokens, if they were requested."""
+
+    # An instance has attributes of its own for these only if it needs them: beyond thirty, access to all is slower.
+    _add_model_text: Callable[..., object] = MessageWriter._add_text  # pyright: ignore[reportPrivateUsage]
+    """Adds text of the model. A decoder that looks for calls or files in it replaces this by `_add_parsed_text`."""
+    _text_calls: TextCalls | None = None
+    _text_files: TextFiles | None = None
+    _text_edits: TextEdits | None = None
+    _file: OpenBlock | None = None
+    """The file that is being written as text."""
     _closing: bool = False
     _read_bytes: int = 0
 
@@ -120,14 +132,15 @@ class Decoder(MessageWriter):
         self._attempt = attempt
         self._max_output_tokens = max_output_tokens
         self._framing = self._new_framing()
-        self._text_calls = TextCalls(tools) if tools and quirks.text_calls else None
-        self._text_files = text_files
-        self._text_edits = TextEdits(text_files) if text_files is not None else None
-        self._file: OpenBlock | None = None  # that is being written as text
-        self.logprobs: list[TokenLogprob] = []
-        """The log-probabilities of the tokens, if they were requested."""
+        if tools and quirks.text_calls:
+            self._text_calls = TextCalls(tools)
+            self._add_model_text = self._add_parsed_text
+        if text_files is not None:
+            self._text_files, self._text_edits = text_files, TextEdits(text_files)
+            self._add_model_text = self._add_parsed_text
         if logprobs:
-            self._read_event = self._read_with_logprobs
+            self.logprobs = found = list[TokenLogprob]()
+            self._read_event = partial(self._read_with_logprobs, found)
         self._init_state()
 
     # --- the interface ---------------------------------------------------------------------------------------
@@ -189,9 +202,9 @@ class Decoder(MessageWriter):
         """Read one event of the stream."""
         raise NotImplementedError
 
-    def _read_with_logprobs(self, data: bytes, event: str) -> None:
+    def _read_with_logprobs(self, found: list[TokenLogprob], data: bytes, event: str) -> None:
         """Read one event, and the log-probabilities in it first."""
-        self.logprobs += read_logprobs(self.wire, data)
+        found += read_logprobs(self.wire, data)
         type(self)._read_event(self, data, event)
 
     def _build_native(self) -> Any:
@@ -236,7 +249,7 @@ class Decoder(MessageWriter):
             self._ignore(data)
             return None
 
-    def _add_model_text(self, text: str) -> None:
+    def _add_parsed_text(self, text: str) -> None:
         """Add text in which calls or files may be written."""
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))

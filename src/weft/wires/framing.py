@@ -100,7 +100,8 @@ class SSEParser:
             if not second and first.startswith(b"data: "):
                 events.append(ServerSentEvent(first[6:], "message", self._id))
             elif second.startswith(b"data: ") and first.startswith(b"event: ") and b"\n" not in second:
-                events.append(ServerSentEvent(second[6:], first[7:].decode("utf-8", "replace"), self._id))
+                name = first[7:].decode("utf-8", "replace") or "message"
+                events.append(ServerSentEvent(second[6:], name, self._id))
             else:
                 self._parse_lines(block + b"\n\n", events)
         if rest:

@@ -9,7 +9,7 @@ from typing import cast
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import Settings
-from weft.wires.audio import describe_unsent, encode_openai_audio, is_audio
+from weft.wires.audio import describe_unsent, is_audio
 from weft.wires.features import WireFeatures
 from weft.wires.history import History, native_echo, render, result_parts
 from weft.wires.output_schema import openai_schema, strict_tool_schema
@@ -40,7 +40,6 @@ FEATURES: WireFeatures = {
     "image_input": "input_image",
     "pdf_input": "input_file",
     "text_documents": "input_file",
-    "audio_input": "input_audio",
     "file_ids": "file_id",
     "file_upload": "POST /files",
     "token_count": "POST /responses/input_tokens",
@@ -191,7 +190,7 @@ def _encode_part(block: Block) -> JsonObject:
         case Image(media_type=media_type, data=data):
             return {"type": "input_image", "image_url": data_url(media_type, data or "")}
         case File() if is_audio(block):
-            return encode_openai_audio(block) or {"type": "input_text", "text": describe_unsent(block)}
+            return {"type": "input_text", "text": describe_unsent(block)}
         case File(file_id=str(file_id)):
             return {"type": "input_file", "file_id": file_id}
         case File(url=str(url)):

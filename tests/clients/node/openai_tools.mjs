@@ -1,6 +1,6 @@
 // Clients of /v1 in node: node openai_tools.mjs OPTIONS. Prints what each of them got, as JSON.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { generateText, jsonSchema, stepCountIs, tool } from "ai";
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 
 const options = JSON.parse(process.argv[2]);
@@ -27,6 +27,25 @@ try {
   got.error = error.message;
 }
 
+const turns = [{ role: "user", content: "Hello" }];
+turns.push((await client.chat.completions.create({ model: "weft", messages: turns })).choices[0].message);
+turns.push({ role: "user", content: "Thanks" });
+got.turns = (await client.chat.completions.create({ model: "weft", messages: turns })).choices[0].message.content;
+const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${options.pixel}` } };
+const looked = await client.chat.completions.create({
+  model: "weft",
+  messages: [{ role: "user", content: [{ type: "text", text: "What is seen?" }, picture] }],
+});
+got.picture = looked.choices[0].message.content;
+const cut = await client.chat.completions.create({
+  model: "weft",
+  messages: [{ role: "user", content: "A long one" }],
+  stream: true,
+});
+for await (const chunk of cut) {
+  if (chunk.choices[0]?.delta.content) break; // closes the connection
+}
+
 const provider = createOpenAICompatible({ name: "weft", baseURL, apiKey: options.token });
 const answer = await generateText({
   model: provider("weft"),
@@ -37,5 +56,26 @@ const answer = await generateText({
   },
 });
 got.compatible = answer.text;
+const image = await generateText({
+  model: provider("weft"),
+  messages: [
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "What is seen?" },
+        { type: "file", data: options.pixel, mediaType: "image/png" },
+      ],
+    },
+  ],
+});
+got.compatiblePicture = image.text;
+got.compatibleError = await generateText({ model: provider("weft"), prompt: "Please fail", maxRetries: 0 }).catch(
+  (error) => error.message,
+);
+const aborted = new AbortController();
+const stopped = streamText({ model: provider("weft"), prompt: "Another long one", abortSignal: aborted.signal });
+for await (const delta of stopped.textStream) {
+  if (delta) aborted.abort();
+}
 console.log(JSON.stringify(got));
 process.stdout.write("", () => process.exit(0)); // a pipe is written asynchronously

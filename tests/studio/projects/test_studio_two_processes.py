@@ -6,11 +6,9 @@ import sys
 from contextlib import aclosing
 from pathlib import Path
 
-import pytest
 from studio_support import OWNER, desk, page, writes
 
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import SessionBusy
 from weft.studio.project import VariantRef
 from weft.studio.project_store import ProjectStore
 from weft.studio.request import BuildRequest
@@ -70,8 +68,7 @@ async def test_a_variant_that_another_process_builds_is_not_lost(tmp_path: Path)
                 break
             await asyncio.sleep(0.02)
         assert [variant.status for variant in seen.versions[0].variants] == ["running"]
-        with pytest.raises(SessionBusy, match="open elsewhere; close it there, or wait"):
-            await there.studio.files(OWNER, made.id, VariantRef(version, 0))
+        await there.studio.files(OWNER, made.id, VariantRef(version, 0))  # reading needs no lease
         watched = asyncio.create_task(_completed(there.studio, made.id))
         done = await here.studio.wait_version(OWNER, made.id, version)
         assert [variant.status for variant in done.variants] == ["completed"]
@@ -111,8 +108,7 @@ async def test_a_variant_of_a_process_that_died_is_there_for_the_next(tmp_path: 
         )
         assert other.stdout is not None
         assert await other.stdout.readline() == b"held\n"
-        with pytest.raises(SessionBusy):
-            await here.studio.files(OWNER, made.id, VariantRef(version.id, 0))
+        assert "index.html" in await here.studio.files(OWNER, made.id, VariantRef(version.id, 0))
         other.kill()
         await other.wait()
         assert "index.html" in await here.studio.files(OWNER, made.id, VariantRef(version.id, 0))

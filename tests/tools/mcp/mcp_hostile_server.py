@@ -58,7 +58,8 @@ def result(request: dict[str, Any]) -> str | None:
             capabilities = {"tools": {"listChanged": True}}
             return json.dumps({"protocolVersion": "2025-06-18", "capabilities": capabilities, "serverInfo": about})
         case "tools/list":
-            return page(int((request.get("params") or {}).get("cursor") or 0))
+            params: dict[str, Any] = request.get("params") or {}
+            return page(int(params.get("cursor") or 0))
         case "tools/call":
             return call()
         case _:
@@ -91,8 +92,16 @@ def serve_pipes() -> None:
             threading.Thread(target=flood, args=(write,), daemon=True).start()
         if message.get("method") == "tools/call" and "asks" in ATTACKS:
             for number in range(200):
-                params = {"message": f"Question {number}?", "requestedSchema": {"type": "object", "properties": {}}}
-                request = {"jsonrpc": "2.0", "id": 10_000 + number, "method": "elicitation/create", "params": params}
+                params: dict[str, Any] = {
+                    "message": f"Question {number}?",
+                    "requestedSchema": {"type": "object", "properties": {}},
+                }
+                request: dict[str, Any] = {
+                    "jsonrpc": "2.0",
+                    "id": 10_000 + number,
+                    "method": "elicitation/create",
+                    "params": params,
+                }
                 write(json.dumps(request))
         if "id" in message and "method" in message:
             write(response(message))

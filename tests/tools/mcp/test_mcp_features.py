@@ -173,3 +173,16 @@ async def test_requests_of_several_sessions_at_once_are_refused() -> None:
         await begun.wait()
         assert "decline" in await result_of(servers, "book", on_question=answering("Fill in"))
         await first
+
+
+@LEGACY
+async def test_a_cancelled_call_withdraws_its_question(words: tuple[str, ...]) -> None:
+    async with McpServers([features(*words)]) as servers:
+        agent = weft.Agent(S([[S.call("feat__book")], "done"]), tools=[servers], permissions="auto")
+        async with agent:
+            exchange = agent.send("Book.")
+            await until(lambda: agent.questions)
+            exchange.cancel("Enough.")
+            await exchange.result()
+            await until(lambda: not agent.questions, 5.0)
+            assert "feat__work" in by_name(servers)

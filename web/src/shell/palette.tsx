@@ -10,11 +10,12 @@ import { useTheme } from "./theme";
 export function Palette() {
   const [open, setOpen] = useState(false);
   const [theme, setTheme] = useTheme();
+  const dark = theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
   useCommands([
     { name: "New project", icon: "plus", run: () => go() },
     { name: "Settings", icon: "gear", run: () => go("settings") },
     { name: "All sessions", icon: "chat", run: () => go("sessions") },
-    { name: theme === "dark" ? "Light theme" : "Dark theme", icon: theme === "dark" ? "sun" : "moon", run: () => setTheme(theme === "dark" ? "light" : "dark") },
+    { name: dark ? "Light theme" : "Dark theme", icon: dark ? "sun" : "moon", run: () => setTheme(dark ? "light" : "dark") },
   ]);
   useEffect(() => {
     const pressed = (event: KeyboardEvent) => {

@@ -7,6 +7,7 @@ import { Segmented } from "../parts/segmented";
 import { labelOf } from "../studio/model_choice";
 import { health, models, providers, type ProviderView, tools, workspaces } from "../wire/api";
 import { logOut } from "../wire/login";
+import { DesignSystems } from "./design_systems";
 import { type Fetched, useFetched } from "./fetched";
 import { ProviderRow } from "./provider_keys";
 import { useTheme } from "./theme";
@@ -62,6 +63,7 @@ export function Settings() {
           )}
         </Known>
       </section>
+      <DesignSystems />
       <section className="card stack" aria-labelledby="models">
         <h2 id="models">Models</h2>
         <Known fetched={known}>
@@ -143,7 +145,7 @@ export function Settings() {
 
 /** Those that can be used first, then those of this machine, then the rest. */
 function sorted(listed: readonly ProviderView[]): ProviderView[] {
-  const rank = (each: ProviderView) => (each.is_local ? (each.is_running ? 0 : 2) : each.key_set ? 0 : KNOWN.includes(each.name) ? 1 : 3);
+  const rank = (each: ProviderView) => (each.is_local ? (each.is_running ? 0 : 2) : each.key_set && (each.variables?.length ?? 0) > 0 ? 0 : KNOWN.includes(each.name) ? 1 : 3);
   return [...listed].sort((a, b) => rank(a) - rank(b));
 }
 

@@ -1,11 +1,24 @@
 /** Calls of the studio that the client has no methods for. */
 
-import { post, put, remove, route } from "../wire/rest";
+import { get, post, put, remove, route } from "../wire/rest";
 
 export interface KeyTest {
   ok: boolean;
   message: string;
 }
+
+/** Named rules of a design: colours, fonts, components. */
+export interface DesignSystem {
+  id: string;
+  name: string;
+  content: string;
+}
+
+export const designSystems = {
+  list: () => get<DesignSystem[]>(route("api", "design-systems")),
+  add: (name: string, content: string) => post<DesignSystem>(route("api", "design-systems"), { name, content }),
+  remove: (id: string) => remove(route("api", "design-systems", id)),
+};
 
 export const keys = {
   store: (provider: string, key: string) => put<unknown>(route("providers", provider, "key"), { key }),

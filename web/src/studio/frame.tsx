@@ -16,10 +16,22 @@ export type Source = { src: string } | { draft: Draft; base: string };
 export type PreviewMessage =
   | { weft: "console"; level: string; message: string }
   | { weft: "error"; message: string }
-  | { weft: "selected"; html: string; path: string; index: number; count?: number }
+  | { weft: "selected"; html: string; path: string; index: number; count?: number; element: Element }
   | { weft: "size"; width: number; height: number }
   | { weft: "escape" }
   | { weft: "empty" };
+
+/** What an element shows, for changing it directly. */
+export interface Element {
+  /** Its text; null if it holds other elements. */
+  text: string | null;
+  /** The address of a picture. */
+  source: string | null;
+  color: string;
+  background: string;
+  size: string;
+  padding: string;
+}
 
 interface Props {
   source: Source | null;
@@ -147,7 +159,16 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
       return { weft: "error", message: text(said["message"] ?? said["text"], 2000) };
     case "selected": {
       const count = typeof said["count"] === "number" ? { count: Math.trunc(said["count"]) } : {};
-      return { weft: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count };
+      const look = (typeof said["look"] === "object" && said["look"] !== null ? said["look"] : {}) as Record<string, unknown>;
+      const element: Element = {
+        text: typeof said["text"] === "string" ? text(said["text"], 4000) : null,
+        source: typeof said["source"] === "string" ? text(said["source"], 2000) : null,
+        color: text(look["color"], 60),
+        background: text(look["background"], 60),
+        size: text(look["size"], 40),
+        padding: text(look["padding"], 60),
+      };
+      return { weft: "selected", html: text(said["html"], 8000), path: text(said["path"], 1000), index: Math.trunc(Number(said["index"])) || 0, ...count, element };
     }
     case "empty":
       return { weft: "empty" };

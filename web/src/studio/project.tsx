@@ -16,6 +16,8 @@ import { download } from "../wire/rest";
 import { ChangeBox } from "./change_box";
 import { Compare } from "./compare";
 import { repairText } from "./console";
+import { ElementPanel } from "./element_panel";
+import type { Element } from "./frame";
 import { History } from "./history";
 import { labelOf } from "./model_choice";
 import { ProjectHead } from "./project_head";
@@ -83,8 +85,10 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
   }, [version.id]);
   useNumbers(version.variants.length, choose);
   const show = useCallback((next: Tab, to = version.id) => go("project", project.id, next, to), [project.id, version.id]);
-  const pointed = useCallback((said: Selected) => {
+  const [element, setElement] = useState<Element | null>(null);
+  const pointed = useCallback((said: Selected, found: Element) => {
     setSelected(said);
+    setElement(found);
     setSelecting(false);
   }, []);
   const base: Base = { version: version.id, variant: variant?.index ?? 0 };
@@ -203,7 +207,17 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
                         add({ kind: "update", base, prompt: { text: repairText(errors) }, variants: 1 }).catch(showFailure);
                       }
                 }
-              />
+              >
+                {selected !== null && element !== null && !away && !isRunning(variant) && (
+                  <ElementPanel
+                    key={`${version.id} ${selected.path ?? ""} ${selected.html}`}
+                    path={selected.path ?? ""}
+                    element={element}
+                    onClose={() => setSelected(null)}
+                    onApply={(edit) => add({ kind: "element", base, ...edit }).catch(showFailure)}
+                  />
+                )}
+              </Stage>
             )}
             {tab === "code" && (
               <Code

@@ -9,7 +9,7 @@ import { Segmented } from "../parts/segmented";
 import { useCommands } from "../shell/commands";
 import type { Prompt, VariantView } from "../wire/api";
 import { ErrorList } from "./console";
-import { Frame, type PreviewMessage } from "./frame";
+import { type Element, Frame, type PreviewMessage } from "./frame";
 import { useSource } from "./source";
 import { errorOf, isRunning } from "./variant_card";
 
@@ -31,7 +31,7 @@ interface Props {
   bar: HTMLElement | null;
   selecting: boolean;
   onSelecting(on: boolean): void;
-  onSelected(selected: Selected): void;
+  onSelected(selected: Selected, element: Element): void;
   onRetry: (() => void) | null;
   /** Lets an agent repair what goes wrong in the page; null where none can. */
   onFix: ((errors: readonly string[]) => void) | null;
@@ -64,8 +64,8 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       if (said.weft === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.weft === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.weft === "selected") {
-        const { weft: _, ...selected } = said;
-        onSelected(selected);
+        const { weft: _, element, ...selected } = said;
+        onSelected(selected, element);
       }
     },
     [onSelected, finished, escape],

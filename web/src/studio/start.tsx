@@ -13,6 +13,7 @@ import { useFetched } from "../shell/fetched";
 import { address, go } from "../shell/route";
 import { type ModelView, models, projects, studio, type StudioView } from "../wire/api";
 import { Assist } from "./assist";
+import { designSystems } from "./calls";
 import { type Example, Examples, pictureOf } from "./examples";
 import { ModelChoice } from "./model_choice";
 import { isPage, promptOf } from "./prompt";
@@ -80,7 +81,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [stack, setStack] = useKeptText("stack");
   const [remembered, setRemembered] = useKeptValue<string[]>("models", []);
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
-  const [system, setSystem] = useState("");
+  const [system, setSystem] = useKeptText("design-system");
+  const systems = useFetched("design-systems", designSystems.list);
+  const design = systems.value?.find((each) => each.id === system);
   const [busy, setBusy] = useState(false);
   const away = useAway();
   const chosen = remembered.filter((name) => offer?.models.some((each) => each.name === name) ?? false);
@@ -104,7 +107,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         ...(prompt.html === undefined ? { stack: built } : {}),
         variants: count,
         ...(chosen.length > 0 ? { models: chosen } : {}),
-        ...(system ? { design_system: system } : {}),
+        ...(design === undefined ? {} : { design_system: design.content }),
       });
       setText("");
       setAttachments([]);
@@ -155,11 +158,13 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
                 ))}
               </select>
             </label>
-            {offer !== null && offer.design_systems.length > 0 && (
-              <select className="select" aria-label="Design system" value={system} onChange={(event) => setSystem(event.target.value)}>
+            {!noWords && systems.value !== null && systems.value.length > 0 && (
+              <select className="select" aria-label="Design system" value={design?.id ?? ""} onChange={(event) => setSystem(event.target.value)}>
                 <option value="">No design system</option>
-                {offer.design_systems.map((each) => (
-                  <option key={each}>{each}</option>
+                {systems.value.map((each) => (
+                  <option key={each.id} value={each.id}>
+                    {each.name}
+                  </option>
                 ))}
               </select>
             )}

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
+from weft.cli.project_notes import find_notes
 from weft.cli.request_settings import reasoning_of
-from weft.cli.run import default_model, named_model
+from weft.cli.run import TEXT_EDITING, default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
 from weft.cli.terminal import BOLD, DIM, Colours
 from weft.config.paths import data_folder
@@ -82,17 +83,18 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
     paint = Colours(sys.stdout)
     screen = ChatScreen(sys.stdout)
     display = EventDisplay(screen, paint)
-    async with open_own_tools(options) as own, open_sessions(options.data) as sessions:
+    folders = [settings.workspace or "."]
+    async with open_own_tools(options, folders=folders) as own, open_sessions(options.data) as sessions:
         chat = ChatSession(
             sessions,
             models,
             settings,
             sandbox=sandbox,
-            own_tools=own.tools,
+            own_tools=own.sources,
             on_event=display.on_event,
             after_crash=options.after_crash,
         )
-        console = ChatConsole(chat, screen, display, paint)
+        console = ChatConsole(chat, screen, display, paint, own.servers)
         if options.resume is None:
             await chat.begin()
         else:
@@ -103,6 +105,10 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
         try:
             screen.print(f"{paint('weft', BOLD)} with {chat.model} in {chat.folder}")
             console.note("/help lists commands and keys. Calls that do more than read ask first.")
+            if (notes := find_notes(chat.folder)) is not None:
+                console.note(f"{notes.name} of this folder is followed.")
+            if chat.session.engine.edits_as_text:
+                console.note(TEXT_EDITING.format(model=chat.model))
             for problem in own.problems:
                 console.note(problem)
             if options.resume is not None:

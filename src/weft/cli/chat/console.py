@@ -17,6 +17,7 @@ from weft.cli.chat.attachments import attach_files, clipboard_picture, complete_
 from weft.cli.chat.display import EventDisplay
 from weft.cli.chat.screen import ChatScreen
 from weft.cli.chat.session import ChatSession
+from weft.cli.chat.work_commands import compact_conversation, review_changes, run_shell_line, show_diff
 from weft.cli.event_printer import Transcript
 from weft.cli.mcp_input import attach_resources, complete_resource, expand_prompt, prompt_commands
 from weft.cli.sessions import format_time
@@ -46,6 +47,7 @@ _KEY_HELP = (
     "@path attaches a file or the list of a folder (Tab completes); a path to a picture attaches the picture.",
     "@server:address attaches a resource of an MCP server, /server:prompt uses a prompt of it.",
     "Ctrl-V attaches the picture in the clipboard.",
+    "!command runs a command of yours in the folder; the model sees it and its output with your next request.",
 )
 
 
@@ -239,6 +241,8 @@ class ChatConsole:
             try:
                 if text.startswith("/"):
                     await run_command(self, text)
+                elif text.startswith("!"):
+                    await run_shell_line(self, text[1:].strip())
                 else:
                     await self._send(self._expand(text))
             except WeftError as error:
@@ -323,7 +327,7 @@ async def _help(console: ChatConsole, _: str) -> None:
 async def _model(console: ChatConsole, name: str) -> None:
     chat = console.chat
     if not name:
-        console.note(f"The model is {chat.model}. /model provider/name changes it; `weft models` lists them.")
+        console.note(f"The model is {chat.model}. /model provider/name changes it:", *await chat.model_names())
         return
     _check_idle(console)
     await chat.change_model(name)
@@ -361,6 +365,11 @@ async def _new(console: ChatConsole, _: str) -> None:
     console.note("A new conversation. /resume has the earlier ones.")
 
 
+async def _clear(console: ChatConsole, _: str) -> None:
+    await _new(console, "")
+    console.screen.clear()
+
+
 async def _mcp(console: ChatConsole, _: str) -> None:
     servers = console.servers
     if servers is None:
@@ -395,8 +404,12 @@ def _check_idle(console: ChatConsole) -> None:
 
 CHAT_COMMANDS: dict[str, tuple[str, Callable[[ChatConsole, str], Awaitable[None]]]] = {
     "help": ("this list", _help),
-    "model": ("show the model, or /model NAME to change it", _model),
+    "model": ("list models, or /model NAME to change it", _model),
+    "diff": ("show what this conversation changed, or /diff PATH", show_diff),
     "undo": ("undo the last exchange and its changes of files", _undo),
+    "review": ("let the model review the changes, or /review WHAT", review_changes),
+    "compact": ("let the model summarise the conversation; /compact undo restores it", compact_conversation),
+    "clear": ("begin a new conversation and clear the screen", _clear),
     "resume": ("list earlier conversations of this folder, or /resume N to continue one", _resume),
     "new": ("begin a new conversation", _new),
     "mcp": ("show the MCP servers, and how many tools, prompts and resources each has", _mcp),

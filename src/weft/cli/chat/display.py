@@ -2,10 +2,18 @@
 
 from time import monotonic
 
+from weft.cli.approval_view import approval_lines, diff_lines
 from weft.cli.chat.markdown import MarkdownStream
 from weft.cli.chat.screen import ChatScreen
-from weft.cli.event_printer import call_line, describe_exchange, describe_server_call
-from weft.cli.terminal import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Colours, format_seconds
+from weft.cli.event_printer import (
+    call_line,
+    describe_context,
+    describe_exchange,
+    describe_server_call,
+    failed_command,
+)
+from weft.cli.terminal import BOLD, CYAN, DIM, RED, YELLOW, Colours, format_seconds
+from weft.core.context_events import ConversationCompacted, RequestWithdrawn
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
@@ -29,11 +37,12 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     UserMessage,
 )
-from weft.core.messages import Message, Text
+from weft.core.messages import Message, Text, ToolResult
 from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import sanitize_text
 
-_MAX_DIFF_LINES = 40
+_MAX_OUTPUT_LINES = 8
+"""Lines of the output of a failed command that are shown."""
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -87,6 +96,10 @@ class EventDisplay:
                 self._activity = sanitize_text(text.strip().splitlines()[-1])
             case ToolCompleted() | ToolFailed():
                 self._screen.print(call_line(event.data, self._asked.pop(event.data.id, ""), self._paint))
+            case ToolResult(name="run_command") if failed_command(event.data.summary):
+                self._screen.print(*_output_lines(event.data.text, self._paint))
+            case ConversationCompacted() | RequestWithdrawn():
+                self._note(describe_context(event.data))
             case FileChanged(path=path, diff=diff):
                 head = f"✎ {sanitize_text(path)} {self._paint(count_changes(diff), DIM)}"
                 self._screen.print(head, *diff_lines(diff, self._paint))
@@ -190,8 +203,8 @@ class EventDisplay:
             return
         self.approval = request = self._waiting[0]
         self.approval_since = monotonic()
-        lines = [f"  {line}" for line in sanitize_text(request.summary).splitlines()]
-        self._screen.print(self._paint(f"? {sanitize_text(request.name)}", YELLOW, BOLD), *lines)
+        head = self._paint(f"? {sanitize_text(request.name)}", YELLOW, BOLD)
+        self._screen.print(head, *approval_lines(request, self._paint))
 
     def _resolve_approval(self, approval: str, decision: str) -> None:
         self._waiting = [request for request in self._waiting if request.approval != approval]
@@ -206,12 +219,12 @@ class EventDisplay:
         self._screen.print(self._paint(f"? {sanitize_text(question.text)}", YELLOW, BOLD), *choices)
 
 
-def diff_lines(diff: str, paint: Colours, *, most: int = _MAX_DIFF_LINES) -> list[str]:
-    """Return the coloured lines of a unified diff, without its head; at most `most`."""
-    body = [line for line in sanitize_text(diff).splitlines() if not line.startswith(("--- ", "+++ "))]
-    shown = [_diff_line(line, paint) for line in body[:most]]
-    left = len(body) - most
-    return [*shown, *([paint(f"  … {left} more lines", DIM)] if left > 0 else [])]
+def _output_lines(text: str, paint: Colours) -> list[str]:
+    """The last lines of the output of a command."""
+    lines = [line for line in sanitize_text(text).splitlines()[1:] if line.strip()]
+    left = len(lines) - _MAX_OUTPUT_LINES
+    head = [paint(f"  … {left} lines before", DIM)] if left > 0 else []
+    return [*head, *(paint(f"  {line}", DIM) for line in lines[-_MAX_OUTPUT_LINES:])]
 
 
 def count_changes(diff: str) -> str:
@@ -220,9 +233,3 @@ def count_changes(diff: str) -> str:
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
     return f"+{added} −{removed}"
-
-
-def _diff_line(line: str, paint: Colours) -> str:
-    colours = {"+": GREEN, "-": RED, "@": CYAN}
-    colour = colours.get(line[:1], DIM)
-    return f"  {paint(line, colour)}"

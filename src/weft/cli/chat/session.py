@@ -1,11 +1,13 @@
 """The stored session behind `weft chat`: begin, resume, undo, cost."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
 import msgspec
 
+from weft.cli.project_notes import read_notes
 from weft.cli.run import NO_MODEL, require_key
 from weft.cli.sessions import list_sessions
 from weft.cli.terminal import format_usd
@@ -23,10 +25,12 @@ from weft.tools.builtin import named_tools
 from weft.tools.function_tools import ToolLike
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.workspace.base import PathFault, Workspace
+from weft.tools.workspace.diff import unified_diff
 from weft.tools.workspace.disk import DiskWorkspace
 
 KIND = "chat"
 """The kind of these sessions: a server does not list them, since their workspace is a path."""
+_MAX_MODELS = 40
 EventHandler = Callable[[Event], None]
 
 
@@ -157,6 +161,30 @@ class ChatSession:
         money = "cost unknown" if unknown and not usd else f"{least}{format_usd(usd)}"
         return f"{asked} exchanges with {self.model}: {tokens}, {money}."
 
+    async def model_names(self) -> list[str]:
+        """List the models that can be used now, the current one marked."""
+        views = await asyncio.to_thread(self._models.list_models)
+        names = [view.name for view in views if not view.name.startswith("local/")]
+        left = len(names) - _MAX_MODELS
+        listed = [f"{'*' if name == self.model else ' '} {name}" for name in names[:_MAX_MODELS]]
+        return [*listed, *([f"  and {left} more; `weft models` lists all"] if left > 0 else [])]
+
+    async def diff(self, path: str = "") -> str:
+        """Return the changes of files that this conversation made, of all or of one."""
+        await self.session.flush()
+        first: dict[str, int] = {}
+        for event in await self.events():
+            if isinstance(event.data, FileChanged):
+                first.setdefault(event.data.path, event.data.revision - 1)
+        workspace = self.session.workspace
+        diffs: list[str] = []
+        for name, revision in first.items():
+            if path and name != path:
+                continue
+            now = workspace.read(name, remember=False) if workspace.exists(name) else None
+            diffs.append(unified_diff(name, workspace.content_at(name, revision), now))
+        return "".join(diffs)
+
     async def undo(self) -> list[str]:
         """Remove the last exchange from the conversation and restore its files. Returns lines to print."""
         await self.session.flush()
@@ -182,7 +210,10 @@ class ChatSession:
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
-        session = await self._sessions.open(info.id, model=model, tools=tools, after_crash=self._after_crash)
+        instructions = [text for text in (settings.instructions, read_notes(self.folder)) if text]
+        session = await self._sessions.open(
+            info.id, model=model, tools=tools, instructions=instructions, after_crash=self._after_crash
+        )
         session.subscribe(self._receive)
         return session
 

@@ -1,7 +1,8 @@
 """A chunk: the events that one append brought, as one compressed row.
 
 A line of a chunk is the JSON of an event, and behind a tab the places of its large contents, which are blobs. Neither
-can hold a line break or a tab.
+can hold a line break or a tab. In a chunk that was thinned out, a line `=7` stands for seven empty deltas after the
+event before it.
 """
 
 import zlib
@@ -10,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from weft.core.envelope import Event
 from weft.sessions.event_codec import decode_stored, encode_stored
 from weft.sessions.store import NoSuchBlob, StoreCorrupt
+from weft.sessions.thinning import DeltaRun
 
-PLAIN, ZLIB = 0, 1
+PLAIN, ZLIB, RUNS = 0, 1, 2
 _LEVEL = 1
 
 
@@ -39,12 +41,18 @@ def pack_lines(lines: Sequence[bytes]) -> tuple[int, bytes]:
     return (ZLIB, packed) if len(packed) < len(plain) else (PLAIN, plain)
 
 
+def pack_runs(lines: Sequence[tuple[bytes, int]]) -> tuple[int, bytes]:
+    """Return the codec and the body of a chunk whose lines are followed by empty deltas."""
+    flat = [part for line, empty in lines for part in ((line, b"=%d" % empty) if empty else (line,))]
+    return RUNS, zlib.compress(b"\n".join(flat), _LEVEL)
+
+
 def unpack_lines(codec: int, body: bytes) -> list[bytes]:
     """Return the lines of a chunk. Raises ValueError if it is damaged."""
-    if codec not in (PLAIN, ZLIB):
+    if codec not in (PLAIN, ZLIB, RUNS):
         raise ValueError(codec)
     try:
-        return (zlib.decompress(body) if codec == ZLIB else body).split(b"\n")
+        return (body if codec == PLAIN else zlib.decompress(body)).split(b"\n")
     except zlib.error as error:
         raise ValueError(str(error)) from None
 
@@ -58,14 +66,20 @@ def split_line(line: bytes) -> tuple[bytes, bytes | None]:
 def decode_chunk(first_seq: int, codec: int, body: bytes, blob: Callable[[str], bytes]) -> Iterator[Event]:
     """Yield the events of a chunk. Raises StoreCorrupt where it is damaged."""
     seq = first_seq
+    before: Event | None = None
     try:
         for line in unpack_lines(codec, body):
-            event = decode_stored(*split_line(line), blob)
-            if event.seq != seq:
-                raise ValueError(event.seq)
-            yield event
+            if codec == RUNS and line.startswith(b"=") and before is not None:
+                empty = list(DeltaRun(before, int(line[1:])).events())[1:]
+                yield from empty
+                seq += len(empty)
+                continue
+            before = decode_stored(*split_line(line), blob)
+            if before.seq != seq:
+                raise ValueError(before.seq)
+            yield before
             seq += 1
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob, AssertionError):
         raise damaged(seq) from None
 
 

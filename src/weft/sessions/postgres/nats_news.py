@@ -66,7 +66,7 @@ class NatsNews:
         name = f"{self._pool.name}/{self._pool.schema}"
         return f"weft.news.{sha256(name.encode()).hexdigest()[:16]}"
 
-    def with_notice(self, statement: str) -> str:
+    def with_notice(self, statement: str, schema: str) -> str:
         """Return the statement as it is: the notice is no part of the database."""
         return statement
 

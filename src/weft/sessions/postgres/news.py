@@ -74,7 +74,7 @@ def split_appended(appended: Sequence[Appended]) -> Iterator[Notice]:
 class NewsChannel(Protocol):
     """Carries notices between the nodes of a store."""
 
-    def with_notice(self, statement: str) -> str:
+    def with_notice(self, statement: str, schema: str) -> str:
         """Add the notice of appends to the statement that stores them, if the channel is part of the database."""
         ...
 
@@ -89,6 +89,10 @@ class NewsChannel(Protocol):
     async def close(self) -> None: ...
 
 
+def _channel_of(schema: str) -> str:
+    return f"weft_{sha256(schema.encode()).hexdigest()[:16]}"
+
+
 class PostgresNews:
     """Notices by LISTEN and NOTIFY."""
 
@@ -99,12 +103,13 @@ class PostgresNews:
 
     @property
     def _channel(self) -> str:
-        return f"weft_{sha256(self._pool.schema.encode()).hexdigest()[:16]}"
+        return _channel_of(self._pool.schema)
 
-    def with_notice(self, statement: str) -> str:
+    def with_notice(self, statement: str, schema: str) -> str:
         head, _, rest = statement.rpartition("SELECT id, key FROM h")
         return f"""{head.rstrip()}, n AS (
-    SELECT pg_notify('{self._channel}', json_build_object('e', json_agg(json_build_array(id, last_seq, epoch)))::text)
+    SELECT pg_notify('{_channel_of(schema)}',
+                     json_build_object('e', json_agg(json_build_array(id, last_seq, epoch)))::text)
     FROM (SELECT CASE WHEN length(id) <= {_LONGEST_ID} THEN id ELSE '' END AS id, last_seq, epoch,
                  (row_number() OVER () - 1) / {_PER_NOTICE} AS part FROM h WHERE body IS NOT NULL) AS parts
     GROUP BY part
@@ -116,6 +121,7 @@ SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
 
     async def publish(self, notice: Notice) -> None:
         text = encode(notice).decode()
+        await self._pool.open()  # the name of the channel is known then
         await self._pool.run(lambda connection: connection.execute("SELECT pg_notify($1, $2)", self._channel, text))
 
     def subscribe(self, callback: OnNews) -> Callable[[], None]:

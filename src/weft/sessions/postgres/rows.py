@@ -12,7 +12,8 @@ INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, paren
 _NAMES = INFO.split(", ")
 
 _ALIVE = f"EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW})"
-_JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {NODE_SECONDS} < {NOW}"
+_RESTART_SECONDS = 3 * NODE_SECONDS
+_JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {_RESTART_SECONDS} < {NOW}"
 """After a restart of the database every node needs the time for a heartbeat before it can be judged dead."""
 NODE_DEAD = f"(s.node <> '' AND $1::boolean AND {_JUDGED} AND NOT {_ALIVE})"
 """The node of a session is dead. The first parameter of the query is whether this node may judge others."""
@@ -21,11 +22,13 @@ CLAIMABLE = f"""(s.work <> 'idle' AND NOT s.draft AND s.cause IS NULL AND s.not_
     AND CASE WHEN s.holder = '' THEN s.node = '' OR {NODE_DEAD} ELSE s.expires <= {NOW} OR {NODE_DEAD} END)"""
 
 
-def read_info(row: Sequence[Any]) -> SessionInfo:
+def read_info(row: Sequence[Any], *, is_listed: bool = False) -> SessionInfo:
     *head, settings = row[: len(_NAMES)]
     try:
         parsed = as_object(loads(settings))
     except ValueError:
+        if is_listed:  # one damaged session does not hide the others
+            return SessionInfo(**dict(zip(_NAMES, head, strict=False)))
         raise StoreCorrupt("The settings of the session are damaged; restore the database.") from None
     return SessionInfo(**dict(zip(_NAMES, head, strict=False)), settings=parsed)
 

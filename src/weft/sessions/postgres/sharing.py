@@ -6,6 +6,7 @@ from time import monotonic
 
 import weft
 from weft.core.ids import new_id
+from weft.sessions.postgres.beating import HeartbeatThread
 from weft.sessions.postgres.connection import ConnectionPool
 from weft.sessions.postgres.driver import Connection
 from weft.sessions.postgres.news import NewsChannel, Notice
@@ -34,8 +35,10 @@ _KEPT_SPENDING = 40 * 24 * 60
 class PostgresSharing:
     """The shared part of a PostgreSQL store."""
 
-    def __init__(self, pool: ConnectionPool, news: NewsChannel, node: str) -> None:
+    def __init__(self, pool: ConnectionPool, news: NewsChannel, node: str, *, control: ConnectionPool) -> None:
         self._pool = pool
+        self._control = control
+        """Connections for heartbeats and claims, which must not wait for readers."""
         self._news = news
         self._node = node or new_id("node")
         self._folders: tuple[str, ...] = ()
@@ -72,7 +75,7 @@ class PostgresSharing:
                 weft.__version__,
             )
 
-        await self._pool.run(beat)
+        await self._control.run(beat)
         now = monotonic()
         if self._last_beat is not None and now - self._last_beat > NODE_SECONDS - HEARTBEAT_SECONDS:
             self._judges_from = now + NODE_SECONDS
@@ -80,6 +83,9 @@ class PostgresSharing:
         if now - self._cleaned > _CLEAN_SECONDS:
             self._cleaned = now
             await self._pool.run(_clean)
+
+    def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
+        return HeartbeatThread(self._control.connect_alone, self._node, is_alive).stop
 
     async def list_nodes(self) -> Sequence[NodeInfo]:
         rows = await self._pool.run(
@@ -97,7 +103,7 @@ class PostgresSharing:
     # --- work --------------------------------------------------------------------------------------------------------
 
     async def claim_work(self, limit: int) -> Sequence[str]:
-        rows = await self._pool.run(
+        rows = await self._control.run(
             lambda connection: connection.fetch(
                 "UPDATE sessions SET node = $2, holder = '', expires = 0, epoch = epoch + 1 WHERE key IN ("
                 f"SELECT s.key FROM sessions s WHERE {CLAIMABLE} AND (s.folder IS NULL OR s.folder = ANY($3))"

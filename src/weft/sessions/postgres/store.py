@@ -12,6 +12,7 @@ from weft.sessions.postgres.connection import ConnectionPool
 from weft.sessions.postgres.driver import Connection
 from weft.sessions.postgres.log import LogReader
 from weft.sessions.postgres.news import NewsChannel, Notice, PostgresNews
+from weft.sessions.postgres.retention import thin_sessions
 from weft.sessions.postgres.rows import FREE, INFO, folder_of, read_info
 from weft.sessions.postgres.schema import NOW
 from weft.sessions.postgres.sharing import PostgresSharing
@@ -54,8 +55,9 @@ class PostgresStore(PostgresSharing):
     def __init__(self, url: str, *, node: str = "", news_url: str = "", patience: float = 30.0) -> None:
         pool = ConnectionPool(url, patience=patience)
         channel = _open_news(pool, news_url)
-        super().__init__(pool, channel, node)
-        self._writer = GroupWriter(pool, channel)
+        super().__init__(pool, channel, node, control=ConnectionPool(url, size=2, patience=patience))
+        self._commit_pool = ConnectionPool(url, size=1, patience=patience)
+        self._writer = GroupWriter(self._commit_pool, channel)
         self._log = LogReader(pool)
 
     @property
@@ -137,7 +139,7 @@ class PostgresStore(PostgresSharing):
                 kind,
             )
         )
-        return make_page([read_info(row) for row in rows], limit)
+        return make_page([read_info(row, is_listed=True) for row in rows], limit)
 
     async def delegates(self, session: str) -> Sequence[SessionInfo]:
         rows = await self._pool.run(
@@ -288,6 +290,9 @@ class PostgresStore(PostgresSharing):
     async def read_many(self, cursors: Mapping[str, int]) -> Mapping[str, Sequence[Event]]:
         return await self._log.read_many(cursors)
 
+    async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
+        return await thin_sessions(self._pool, self._log, seconds=seconds, limit=limit)
+
     # --- blobs -------------------------------------------------------------------------------------------------------
 
     async def put_blob(self, session: str, data: bytes) -> str:
@@ -313,11 +318,21 @@ class PostgresStore(PostgresSharing):
             raise NoSuchBlob(digest)
         return row[1]
 
+    async def list_blobs(self, session: str) -> Sequence[str]:
+        key = (await self._find_row("SELECT key FROM sessions WHERE id = $1", session))[0]
+        rows = await self._pool.run(
+            lambda connection: connection.fetch(
+                "SELECT digest FROM session_blobs WHERE session = $1 ORDER BY digest", key
+            )
+        )
+        return [row[0] for row in rows]
+
     async def close(self) -> None:
         """Commit what waits and close the connections."""
         await self._writer.close()
         await self._news.close()
-        await self._pool.close()
+        for pool in (self._commit_pool, self._control, self._pool):
+            await pool.close()
 
     async def _find_row(self, query: str, session: str, *values: object) -> Sequence[Any]:
         """Run a query about one session. Raises NoSuchSession if it returns nothing."""

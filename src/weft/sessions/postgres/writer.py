@@ -158,7 +158,7 @@ class GroupWriter:
     async def _append(self, connection: Connection, group: list[PendingAppend]) -> dict[str, int]:
         """Run the statement. Returns the keys of the sessions that it stored, by id."""
         rows = await connection.fetch(
-            self._news.with_notice(APPEND),
+            self._news.with_notice(APPEND, self._pool.schema),
             [pending.lease.session for pending in group],
             [pending.lease.epoch for pending in group],
             [pending.lease.holder for pending in group],

@@ -23,7 +23,7 @@ TOOL_NAMES: tuple[str, ...] = (
 
 
 _TEXT_BUILD = ("create_file", "edit_file", "read_file")
-_NEED_PICTURES = frozenset({"compare_with_target", "extract_assets", "edit_image", "remove_background"})
+_NEED_PICTURES = frozenset({"compare_with_target", "extract_assets", "edit_image"})
 
 
 def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
@@ -34,8 +34,6 @@ def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
     unused = set[str]()
     if not pictures and not files:
         unused |= _NEED_PICTURES
-    if not files:
-        unused.add("retrieve_option")
     if not files and not links:
         unused.add("save_assets")
     own = [name for name in TOOL_NAMES if name not in unused]

@@ -35,13 +35,11 @@ Change = Callable[[Image.Image], Awaitable[MadeImage]]
 class WantedImage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A picture to make."""
 
-    prompt: Annotated[str, msgspec.Meta(description="What it shows, in which style, in a sentence or two.")]
-    name: Annotated[
-        str, msgspec.Meta(description="What to call its file: hero.jpg, team-anna. PNG if it says no kind.")
-    ]
-    width: Annotated[_Side, msgspec.Meta(description="Pixels, as it is shown on the page.")] = 1024
-    height: Annotated[_Side, msgspec.Meta(description="Pixels, as it is shown on the page.")] = 768
-    transparent: Annotated[bool, msgspec.Meta(description="The subject alone, with nothing behind it.")] = False
+    prompt: str
+    name: Annotated[str, msgspec.Meta(description="Of its file: hero.jpg, team-anna. PNG if it says no kind.")]
+    width: _Side = 1024
+    height: _Side = 768
+    transparent: bool = False
 
 
 def generate_tool(find: FindContext, source: ImageMaker) -> Tool:
@@ -54,12 +52,10 @@ def generate_tool(find: FindContext, source: ImageMaker) -> Tool:
         timeout=600,
     )
     async def generate_images(images: list[WantedImage], ctx: ToolContext) -> ToolOutput:
-        """Make pictures from words and save them as files of the project. Ask for all that you need in one call.
-
-        Where no image model can be used, a placeholder of the right size is drawn instead, and the result says so.
+        """Make pictures from words and save them in the project. Ask for all that you need in one call.
 
         Args:
-            images: The pictures, each with what it shows, its name and its size.
+            images: Each with what it shows and its style, its name, and its size on the page in pixels.
         """
         if not 0 < len(images) <= MAX_IMAGES:
             raise ToolFault(f"{len(images)} pictures were asked for; ask for 1 to {MAX_IMAGES} in one call.")
@@ -173,10 +169,7 @@ def background_tool(images: ImageMaker) -> Tool:
         timeout=300,
     )
     async def remove_background(paths: list[str], ctx: ToolContext) -> ToolOutput:
-        """Free logos, products or people from their background.
-
-        Each result is a PNG beside the file, with -cutout at the end of its name: assets/mug.jpg becomes
-        assets/mug-cutout.png.
+        """Free logos, products or people from their background: assets/mug.jpg becomes assets/mug-cutout.png.
 
         Args:
             paths: The pictures' files in the project.

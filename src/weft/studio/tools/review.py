@@ -35,13 +35,11 @@ _MAX_OPTION_CHARACTERS = 100_000
 def screenshot_tool(find: FindContext) -> Tool:
     @tool(name="screenshot_preview", effect="read", access=reads_all, summary=lambda _: "Look at the page", timeout=90)
     async def screenshot_preview(ctx: ToolContext, path: str = "", devices: list[Device] | None = None) -> ToolOutput:
-        """Look at the page as a browser shows it: pictures, errors in the console, requests that failed, overflow.
-
-        The browser reaches nothing outside the project but the libraries that the stack offers.
+        """Look at the page as a browser without a network shows it: pictures, errors, failed requests, overflow.
 
         Args:
-            path: Which page, where the project has several, such as about.html. The first one if it is left out.
-            devices: desktop (1280 px wide), mobile (375 px wide), or both, which is the default.
+            path: Which page, such as about.html; the first one if it is left out.
+            devices: desktop, mobile, or both, which is the default.
         """
         work = await find()
         files = await asyncio.to_thread(read_page_files, ctx.workspace, work.stack)
@@ -188,7 +186,7 @@ def option_tool(find: FindContext) -> Tool:
         """Read the files of another option (variant) of this design.
 
         Args:
-            option_number: Which one, counted from 1 as the person sees them.
+            option_number: Which one, counted from 1.
         """
         work = await find()
         try:

@@ -318,10 +318,9 @@ def edit_file(
     old_text: str | None = None,
     new_text: str | None = None,
 ) -> ToolOutput:
-    """Replace exact texts in a file. Each old_text, with its spaces and line breaks, must stand in the file exactly
-    once, or as often as its count says; then all of these places are changed.
+    """Replace exact texts in a file. Each old_text must stand in it exactly once, or as often as its count says.
 
-    Edits are applied in order, from the top of the file to its end; if one does not fit, none is applied.
+    Edits are applied in order, from the top to the end; if one does not fit, none is applied.
 
     Args:
         path: The file's path, relative to the workspace.

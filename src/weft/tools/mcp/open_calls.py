@@ -5,11 +5,13 @@ refused if calls of several sessions are.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
 
 from weft.tools.context import ToolContext
 
+T = TypeVar("T")
 MAX_REQUESTS = 50
 """Maximum requests of a server during one call."""
 
@@ -21,6 +23,8 @@ class OpenCall:
         self.context = context
         self.seconds = seconds
         self._requests = 0
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
         self._resting = 0
         self._timeout: asyncio.Timeout | None = None
 
@@ -34,6 +38,25 @@ class OpenCall:
         """Count a request of the server. Returns False if there are too many."""
         self._requests += 1
         return self._requests <= MAX_REQUESTS
+
+    async def answer(self, answering: Coroutine[Any, Any, T]) -> T | None:
+        """Run the answer to a request of the server. Returns None if the call ends first."""
+        task = asyncio.create_task(answering)
+        self._running.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._closed and task.cancelled():
+                return None
+            raise
+        finally:
+            self._running.discard(task)
+
+    def close(self) -> None:
+        """End the answers that are not given yet, such as questions to the user."""
+        self._closed = True
+        for task in self._running:
+            task.cancel()
 
     @asynccontextmanager
     async def limited(self) -> AsyncGenerator[None]:
@@ -75,6 +98,7 @@ class OpenCalls:
             yield call
         finally:
             self._open.remove(call)
+            call.close()
 
     def find(self) -> OpenCall | None:
         """Return the call that a request of the server belongs to. None if there is no call, or if it is not clear."""

@@ -6,7 +6,7 @@ A request is answered for the session of the call. Its permission is that of a t
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -24,7 +24,7 @@ from weft.tools.mcp.config import shorten
 from weft.tools.mcp.content import convert_block
 from weft.tools.mcp.elicitation import DECLINE, elicit
 from weft.tools.mcp.open_calls import OpenCall, OpenCalls
-from weft.tools.model_requests import ModelRequest
+from weft.tools.model_requests import ModelAnswer, ModelRequest
 
 MAX_SAMPLED_TOKENS = 32_000
 MAX_SAMPLED_MESSAGES = 100
@@ -83,9 +83,10 @@ class ServerRequests:
         try:
             with call.resting():
                 async with self._person, asyncio.timeout(_PERSON_SECONDS):
-                    return await elicit(self._server, params, call.context.ask)
+                    result = await call.answer(elicit(self._server, params, call.context.ask))
         except TimeoutError:
-            return types.ElicitResult(action="cancel")
+            result = None
+        return result or types.ElicitResult(action="cancel")
 
     async def sample(
         self, context: ClientRequestContext, params: types.CreateMessageRequestParams
@@ -105,10 +106,12 @@ class ServerRequests:
         try:
             with call.resting():
                 async with self._person, asyncio.timeout(_PERSON_SECONDS):
-                    problem = await self._permit(call.context, request)
-                if problem:
-                    return _refused(problem)
-                answer = await host.ask_model(request)
+                    problem = await call.answer(self._permit(call.context, request))
+                if problem or problem is None:
+                    return _refused(problem or "The call is over.")
+                answer = await call.answer(_as_coroutine(host.ask_model(request)))
+                if answer is None:
+                    return _refused("The call is over.")
         except TimeoutError:
             return _refused("Nobody answered whether the model may be asked.")
         except WeftError as error:
@@ -170,6 +173,10 @@ def _model_request(params: types.CreateMessageRequestParams) -> ModelRequest | N
         temperature=params.temperature,
         stop_sequences=tuple(params.stop_sequences or ())[:8],
     )
+
+
+async def _as_coroutine(answering: Awaitable[ModelAnswer]) -> ModelAnswer:
+    return await answering
 
 
 def _refused(message: str) -> types.ErrorData:

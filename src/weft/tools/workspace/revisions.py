@@ -62,6 +62,11 @@ class RevisionLog:
         """Whether the session has read or written the file."""
         return path in self._seen
 
+    def is_last(self, path: str, current: bytes | None) -> bool:
+        """Whether the content is the last that the session wrote, maybe in an earlier process."""
+        changes = self._changes.get(path)
+        return bool(changes) and changes[-1].hash == digest(current)
+
     def mark_missing(self, path: str) -> None:
         """Record that the file does not exist, if the session had seen it."""
         if path in self._seen:
@@ -200,8 +205,14 @@ class RevisionedWorkspace(ABC):
             return content
 
     def is_seen(self, path: str) -> bool:
+        path = _file(path)
         with self._lock:
-            return self._revisions.is_seen(_file(path))
+            if self._revisions.is_seen(path):
+                return True
+            try:
+                return self._revisions.is_last(path, self._current(path))
+            except PathFault:
+                return False
 
     def identity(self, path: str) -> Identity | None:
         """Files in memory have none."""

@@ -1,0 +1,102 @@
+"""A proxy before an endpoint that counts requests and tokens, so that every agent is measured alike."""
+
+import http.client
+import json
+import re
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+_USAGE = re.compile(rb'"(prompt_tokens|completion_tokens|input_tokens|output_tokens)"\s*:\s*(\d+)')
+_SKIPPED = ("host", "content-length", "connection", "accept-encoding", "transfer-encoding")
+_BYTES_PER_TOKEN = 3.5
+
+
+@dataclass
+class Counts:
+    requests: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class CountingProxy:
+    """Listens on a free port of the loopback and passes every request on."""
+
+    def __init__(self, base_url: str) -> None:
+        self._target = urlsplit(base_url)
+        self.counts = Counts()
+        proxy = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                proxy.forward(self, b"")
+
+            def do_POST(self) -> None:
+                proxy.forward(self, self.rfile.read(int(self.headers.get("content-length") or 0)))
+
+            def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}{self._target.path}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def reset(self) -> Counts:
+        """Return the counts so far and begin anew."""
+        counts, self.counts = self.counts, Counts()
+        return counts
+
+    def forward(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        kind = http.client.HTTPSConnection if self._target.scheme == "https" else http.client.HTTPConnection
+        connection = kind(self._target.hostname or "", self._target.port, timeout=1800)
+        headers = {name: value for name, value in handler.headers.items() if name.lower() not in _SKIPPED}
+        try:
+            connection.request(handler.command, handler.path, body or None, headers)
+            answer = connection.getresponse()
+            handler.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in _SKIPPED:
+                    handler.send_header(name, value)
+            handler.send_header("connection", "close")
+            handler.end_headers()
+            read = b""
+            while piece := answer.read1(65536):
+                read += piece
+                handler.wfile.write(piece)
+                handler.wfile.flush()
+        except (OSError, http.client.HTTPException):
+            return
+        finally:
+            connection.close()
+            handler.close_connection = True
+        if body and answer.status == 200 and "completions" in handler.path:
+            self._count(body, read)
+
+    def _count(self, body: bytes, read: bytes) -> None:
+        found = {name.decode(): int(number) for name, number in _USAGE.findall(read)}
+        self.counts.requests += 1
+        self.counts.tokens_in += found.get("prompt_tokens") or found.get("input_tokens") or _estimate(body)
+        self.counts.tokens_out += found.get("completion_tokens") or found.get("output_tokens") or 0
+
+
+def _estimate(body: bytes) -> int:
+    request = json.loads(body)
+    return round(len(json.dumps([request.get("messages"), request.get("tools")])) / _BYTES_PER_TOKEN)

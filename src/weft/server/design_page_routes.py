@@ -1,0 +1,137 @@
+"""Routes below `/api` that design pages of the `studio` dialect call: design systems, export, screenshots."""
+
+import asyncio
+from base64 import b64encode
+from typing import Annotated
+
+import msgspec
+from starlette.responses import Response
+
+from weft.server.context import ServerContext
+from weft.server.errors import ApiError
+from weft.server.file_routes import download
+from weft.server.operations import ApiCall, Operation
+from weft.server.studio_views import Words
+from weft.server.views import Body, Title
+from weft.studio.browser.capture import capture_both
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.studio.design_systems import DesignSystemStore, StoredDesignSystem
+from weft.studio.export import zip_project
+from weft.studio.page_files import read_title
+from weft.studio.preview import PAGE
+
+_PATH = "/api/design-systems"
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    screenshot_preview: bool
+    """Whether agents can look at the page that they write."""
+
+
+class NewDesignSystem(Body, frozen=True, kw_only=True):
+    name: Title = ""
+    content: Words = ""
+
+
+class DesignSystemChange(Body, frozen=True, kw_only=True):
+    name: Title | None = None
+    content: Words | None = None
+
+
+class ExportBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    code: Annotated[str, msgspec.Meta(max_length=8_000_000)]
+    base_url: str = ""
+    """The address of the client's page. It is not used."""
+
+
+class CaptureBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    url: Annotated[str, msgspec.Meta(max_length=4000)]
+    api_key: str | None = None
+    """A key of another service. It is not used."""
+
+
+class Capture(msgspec.Struct, frozen=True):
+    url: str
+    """The screenshot as a data: URL."""
+
+
+class DesignPageRoutes:
+    def __init__(self, context: ServerContext) -> None:
+        self._systems = DesignSystemStore(context.sessions.store)
+
+    def operations(self) -> list[Operation]:
+        one = f"{_PATH}/{{system}}"
+        known = ("not_found",)
+        return [
+            Operation("GET", _PATH, self.list_systems, "Design systems.", list[StoredDesignSystem], tag="studio"),
+            Operation(
+                "POST", _PATH, self.add, "Add one.", StoredDesignSystem, NewDesignSystem, status=201, tag="studio"
+            ),
+            Operation(
+                "PATCH",
+                one,
+                self.change,
+                "Change it.",
+                StoredDesignSystem,
+                DesignSystemChange,
+                errors=known,
+                tag="studio",
+            ),
+            Operation("DELETE", one, self.delete, "Delete it.", status=204, errors=known, tag="studio"),
+            Operation("GET", "/api/capabilities", _capabilities, "What agents can do.", Capabilities, tag="studio"),
+            Operation(
+                "POST",
+                "/api/export",
+                _export,
+                "A page as a zip.",
+                body=ExportBody,
+                media_type="application/zip",
+                tag="studio",
+            ),
+            Operation(
+                "POST",
+                "/api/screenshot",
+                _capture,
+                "A screenshot of a page on the web.",
+                Capture,
+                CaptureBody,
+                errors=("unavailable",),
+                tag="studio",
+            ),
+        ]
+
+    async def list_systems(self, call: ApiCall) -> list[StoredDesignSystem]:
+        return await self._systems.list(call.owner)
+
+    async def add(self, call: ApiCall) -> StoredDesignSystem:
+        return await self._systems.add(call.owner, call.body.name, call.body.content)
+
+    async def change(self, call: ApiCall) -> StoredDesignSystem:
+        body: DesignSystemChange = call.body
+        return await self._systems.change(call.owner, call.path["system"], title=body.name, content=body.content)
+
+    async def delete(self, call: ApiCall) -> None:
+        await self._systems.delete(call.owner, call.path["system"])
+
+
+async def _capabilities(_: ApiCall) -> Capabilities:
+    try:
+        find_chromium()
+    except BrowserError:
+        return Capabilities(screenshot_preview=False)
+    return Capabilities(screenshot_preview=True)
+
+
+async def _export(call: ApiCall) -> Response:
+    files = {PAGE: call.body.code.encode()}
+    name = read_title(files, PAGE) or "page"
+    return download(await asyncio.to_thread(zip_project, files, name), "page.zip")
+
+
+async def _capture(call: ApiCall) -> Capture:
+    try:
+        found = await capture_both(call.body.url)
+    except BrowserError as error:
+        raise ApiError("unavailable", str(error)) from None
+    return Capture(f"data:image/png;base64,{b64encode(found.desktop.picture).decode()}")

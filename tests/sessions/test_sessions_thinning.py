@@ -1,0 +1,88 @@
+"""Joining the deltas of finished messages: the log keeps its numbers, its texts and its promises, and is smaller."""
+
+from importlib import import_module
+from typing import Any
+
+from sessions_bench import call, fresh, log_of, look, model
+
+from weft.core.envelope import Event
+from weft.core.events import InputJsonDelta, TextDelta
+from weft.sessions.memory import MemoryStore
+from weft.sessions.postgres.store import PostgresStore
+from weft.sessions.session import Session
+from weft.sessions.store import Store
+from weft.sessions.thinning import thin_out
+from weft.testing import check_log
+
+
+async def talk(store: Store) -> str:
+    name = await fresh(store)
+    words = ["word "] * 200
+    session = await Session.open(store, name, model=model([*words, call("look", n=1)], [*words]), tools=[look])
+    await session.run("Talk.")
+    await session.close()
+    return name
+
+
+def texts(log: list[Event]) -> dict[str, str]:
+    """The text of each block, from its deltas."""
+    found: dict[str, str] = {}
+    for event in log:
+        if isinstance(event.data, TextDelta):
+            found[event.data.block] = found.get(event.data.block, "") + event.data.text
+        elif isinstance(event.data, InputJsonDelta):
+            found[event.data.block] = found.get(event.data.block, "") + event.data.partial_json
+    return found
+
+
+async def test_a_thinned_log_has_the_same_numbers_and_texts() -> None:
+    store = MemoryStore()
+    log = await log_of(store, await talk(store))
+    runs = thin_out(log)
+    thin = [event for run in runs for event in run.events()]
+    assert len(runs) < len(log) / 5
+    assert [event.seq for event in thin] == [event.seq for event in log]
+    assert [event.id for event in thin] == [event.id for event in log]
+    assert [event.type for event in thin] == [event.type for event in log]
+    assert texts(thin) == texts(log)
+    assert not check_log(thin)
+    assert thin_out(thin) == runs
+
+
+async def test_old_sessions_are_thinned_out_in_the_database(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    name = await talk(store)
+    before = await log_of(store, name)
+    asyncpg: Any = import_module("asyncpg")
+    connection = await asyncpg.connect(postgres_url)
+    size = await connection.fetchval("SELECT sum(length(body)) FROM chunks")
+    assert await store.thin_out(seconds=3600) == 0
+    await connection.execute("UPDATE sessions SET updated = updated - 7200")
+    assert await store.thin_out(seconds=3600) == 1
+    assert await store.thin_out(seconds=3600) == 0
+    assert await connection.fetchval("SELECT sum(length(body)) FROM chunks") < size / 3
+    await connection.close()
+    after = await log_of(store, name)
+    assert [event.id for event in after] == [event.id for event in before]
+    assert texts(after) == texts(before)
+    assert not check_log(after)
+    middle = len(before) // 2
+    assert await store.read(name, after=middle, limit=10) == after[middle : middle + 10]
+    session = await Session.open(store, name, model=model("More."), tools=[look])
+    await session.run("Go on.")
+    await session.close()
+    whole = await log_of(store, name)
+    assert whole[: len(after)] == after
+    assert not check_log(whole)
+    await store.close()
+
+
+async def test_a_session_with_work_is_not_thinned_out(postgres_url: str) -> None:
+    store = PostgresStore(postgres_url)
+    name = await talk(store)
+    lease = await store.acquire(name, "writer")
+    assert await store.thin_out(seconds=-3600) == 0
+    await store.append(lease, [], work="waiting")
+    await store.release(lease)
+    assert await store.thin_out(seconds=-3600) == 0
+    await store.close()

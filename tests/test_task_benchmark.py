@@ -1,0 +1,63 @@
+"""`python -m benchmarks.tasks` against a scripted endpoint: the checks tell right from wrong, and the table counts."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from weft.core.messages import ToolCall
+from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
+from weft.testing.streams import wire_reply
+
+ROOT = Path(__file__).parent.parent
+CALC = "calc.py\n```python\ndef add(a, b):\n    return a + b\n\n\ndef double(a):\n    return 2 * a\n```\n"
+
+
+def reply(request: ReceivedRequest) -> Reply:
+    """Solve the first task of each kind, and get the second one wrong."""
+    last = request.body["messages"][-1]
+    text = str(last["content"])
+    if "Fix it" in text:
+        return wire_reply("chat", text=CALC, usage=(100, 10))
+    if last["role"] == "tool":
+        return wire_reply("chat", text=f"It is {text}.", usage=(100, 10))
+    if "Oslo" in text:
+        call = ToolCall(id="c1", name="weather", input={"city": "Oslo"})
+        return wire_reply("chat", calls=[call], usage=(100, 10))
+    return wire_reply("chat", text="I do not know.", usage=(100, 10))
+
+
+async def test_the_tables() -> None:
+    async with ScriptedServer(reply) as server:
+        words = ["--model", "tiny-1b", "--base-url", f"{server.url}/v1", "--only", "weft", "--first", "2"]
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "benchmarks.tasks", *words),
+            cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        async with asyncio.timeout(120):
+            output = (await process.communicate())[0].decode()
+    assert process.returncode == 0, output
+    rows = [line for line in output.splitlines() if line.startswith("| weft |")]
+    assert rows[0].startswith("| weft | 1 | 2 | 200 | 20 |"), output
+    assert rows[1].startswith("| weft | 1 | 3 | 300 | 30 |"), output
+
+
+_UNTOUCHED = """
+import tempfile
+from pathlib import Path
+from benchmarks.tasks.calling import TOOL_TASKS
+from benchmarks.tasks.coding import CODING_TASKS
+for task in CODING_TASKS:
+    with tempfile.TemporaryDirectory() as name:
+        task.prepare(Path(name))
+        assert not task.is_solved(Path(name)), task.name
+assert len(CODING_TASKS) == len(TOOL_TASKS) == 10
+assert not any(task.is_solved("I do not know.") for task in TOOL_TASKS)
+"""
+
+
+def test_untouched_files_solve_nothing() -> None:
+    ran = subprocess.run([sys.executable, "-c", _UNTOUCHED], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
