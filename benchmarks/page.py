@@ -56,7 +56,7 @@ BARE = """<style>pre { height: 160px; overflow: hidden; white-space: pre-wrap }<
 def first_load(built: Path) -> int:
     """Bytes of what the page's document names, gzipped."""
     html = (built / "index.html").read_text()
-    named = [built / part.split('"')[0] for part in html.split('="/')[1:] if part.startswith("assets/")]
+    named = [built / part.split('"')[0] for part in html.split('="./')[1:] if part.startswith("assets/")]
     return len(compress(html.encode())) + sum(map(_packed, named))
 
 

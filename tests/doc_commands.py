@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from doc_pages import ROOT, Block
 from weft.cli.main import parser
 
-_OTHER_WORDS = "cat cd chmod cp createdb curl docker export git journalctl jq ls mkdir node npm npx sqlite3 systemctl uvx"
+_OTHER_WORDS = "cat cd chmod cp createdb curl docker export git journalctl jq ls mkdir node npm npx"
+_OTHER_WORDS += " sqlite3 systemctl uvx"
 OTHERS = frozenset(re.findall(r"\w+", _OTHER_WORDS))
 """Programs that are not ours: nothing is known of their options."""
 _OPERATORS = frozenset({"|", "&&", "||", ";", "&", ">", "<", ">>", "2>", "(", ")"})

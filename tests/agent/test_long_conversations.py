@@ -71,8 +71,9 @@ class SmallModel:
 
 
 def _text(message: Any) -> str:
-    content = message.get("content")
-    return content if isinstance(content, str) else " ".join(str(part.get("text", "")) for part in content or [])
+    content: Any = message.get("content") or []
+    parts: list[Any] = [{"text": content}] if isinstance(content, str) else content
+    return " ".join(str(part.get("text", "")) for part in parts)
 
 
 @weft.tool

@@ -302,10 +302,10 @@ async def test_mcp_server_of_the_editor(editor: Editor) -> None:
 
 
 async def test_mcp_transports_that_are_not_offered_are_refused(editor: Editor) -> None:
-    sse = schema.SseMcpServer(type="sse", name="old", url="http://127.0.0.1:1/sse", headers=[])
+    inside = schema.AcpMcpServer(type="acp", name="inside", server_id="1")
     async with ScriptedServer([answer("Fine.")]) as model, started(editor, model) as agent:
-        with pytest.raises(RequestError, match="use stdio or http"):
-            await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[sse])
+        with pytest.raises(RequestError, match="use stdio, http or sse"):
+            await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[inside])
         assert (await ask(agent, editor)).stop_reason == "end_turn"
 
 

@@ -16,7 +16,7 @@ import pytest
 from continue_host import SCENARIOS, SESSION
 
 from weft.core.envelope import Event
-from weft.core.events import ExchangeRequest, ExchangeResponse, FileChanged, SessionResumed
+from weft.core.events import ExchangeRequest, ExchangeResponse, FileChanged, SessionResumed, UserMessage
 from weft.core.messages import ToolResult
 from weft.sessions.crash_points import POINTS
 from weft.sessions.sqlite import SqliteStore
@@ -111,7 +111,7 @@ async def prove(folder: Path, scenario: str, kills: int) -> list[Event]:
     assert all(result.status == "ok" for result in results if result.id in written)
     starts = sum(event.type == "message_start" for event in log)
     assert starts <= len(lines_of(folder / "requests")) <= starts + kills, "the model was asked more often than needed"
-    texts = [event.data.message.text for event in log if event.type == "user_message"]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+    texts = [event.data.message.text for event in log if isinstance(event.data, UserMessage)]
     if lines_of(folder / "steered"):
         assert texts.count("In short.") == 1, "an accepted message was lost"
     return log

@@ -137,3 +137,18 @@ def test_arguments_too_deep_to_be_checked_are_refused() -> None:
 def test_a_schema_is_not_fetched() -> None:
     with pytest.raises(ConfigurationError, match="another document"):
         Validator("t", {"type": "object", "properties": {"a": {"$ref": "http://127.0.0.1:9/schema.json"}}})
+
+
+def test_null_and_its_words_are_dropped_where_nothing_is_needed() -> None:
+    """Small models fill optional and invented arguments with null."""
+    schema = {
+        "type": "object",
+        "properties": {"path": {"type": "string"}, "line": {"type": "integer"}, "note": {"type": "string"}},
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+    check = Validator("t", schema).check
+    assert check({"path": "a", "line": None, "invented": None}) == ({"path": "a"}, None)
+    assert check({"path": "a", "line": "None"}) == ({"path": "a"}, None)
+    assert check({"path": "a", "note": "null"}) == ({"path": "a", "note": "null"}, None)
+    assert check({"path": None})[1] is not None

@@ -30,7 +30,7 @@ def split(text: str, size: int, files: TextFiles = FILES) -> tuple[str, list[Any
             case FilePart("end"):
                 calls.append(json.loads(opened + '"}'))
                 opened = ""
-            case FilePart("edits", arguments):
+            case FilePart(_, arguments):
                 calls.append(json.loads(arguments))
     return shown, [*calls, *([opened] if opened else [])]
 

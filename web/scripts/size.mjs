@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 const LIMIT = 150_000;
 const root = new URL("../dist/", import.meta.url);
 const html = readFileSync(new URL("index.html", root), "utf8");
-const pending = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map((found) => found[1]);
+const pending = [...html.matchAll(/(?:src|href)="\.?\/(assets\/[^"]+)"/g)].map((found) => found[1]);
 const seen = new Map([["index.html", gzipSync(html).length]]);
 
 while (pending.length > 0) {

@@ -79,6 +79,7 @@
   const mark = (element) => {
     if (marked) marked.style.outline = marked.dataset.weftOutline || "";
     if (marked) delete marked.dataset.weftOutline;
+    if (marked && !marked.getAttribute("style")) marked.removeAttribute("style");
     marked = element;
     if (!element) return;
     element.dataset.weftOutline = element.style.outline;
