@@ -13,8 +13,9 @@ from importlib.util import find_spec
 from doc_pages import ROOT, Block
 from weft.cli.main import parser
 
-_OTHER_WORDS = "cat cd chmod cp createdb curl docker export git journalctl jq ls mkdir node npm npx"
-_OTHER_WORDS += " sqlite3 systemctl uvx"
+_OTHER_WORDS = (
+    "cat cd chmod cp createdb curl docker export git journalctl jq ls mkdir node npm npx sqlite3 systemctl uvx"
+)
 OTHERS = frozenset(re.findall(r"\w+", _OTHER_WORDS))
 """Programs that are not ours: nothing is known of their options."""
 _OPERATORS = frozenset({"|", "&&", "||", ";", "&", ">", "<", ">>", "2>", "(", ")"})
@@ -67,7 +68,7 @@ def wrong_with(words: list[str], files: set[str]) -> str | None:
         case "apt" | "sudo":
             return None
         case _:
-            return None if name in OTHERS else f"nothing is known of the program {program!r}"
+            return None if name in OTHERS or name == "." else f"nothing is known of the program {program!r}"
 
 
 def _wrong_with_weft(words: list[str]) -> str | None:

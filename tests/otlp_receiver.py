@@ -73,7 +73,7 @@ class OtlpReceiver:
         elif path == "/v1/metrics":
             for resource in ExportMetricsServiceRequest.FromString(body).resource_metrics:
                 for metric in (metric for scope in resource.scope_metrics for metric in scope.metrics):
-                    points = getattr(metric, metric.WhichOneof("data")).data_points
+                    points = getattr(metric, metric.WhichOneof("data") or "").data_points
                     self.metrics[metric.name] = [
                         {"attributes": {each.key: _value(each.value) for each in point.attributes}, "point": point}
                         for point in points

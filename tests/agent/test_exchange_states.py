@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import weft
-from weft.agent.exchange import _TRANSITIONS, ExchangeState  # pyright: ignore[reportPrivateUsage]
+from weft.agent.exchange_state import TRANSITIONS, ExchangeState
 from weft.agent.turns import TurnListener
 from weft.core.errors import Overloaded
 from weft.core.events import RetryScheduled
@@ -16,11 +16,11 @@ E = ExchangeState
 
 
 def test_every_state_has_its_transitions_and_one_is_final() -> None:
-    assert set(_TRANSITIONS) == set(E)
-    assert [state for state, following in _TRANSITIONS.items() if not following] == [E.DELIVERED]
+    assert set(TRANSITIONS) == set(E)
+    assert [state for state, following in TRANSITIONS.items() if not following] == [E.DELIVERED]
     reached = {E.NEW}
     for _ in E:
-        reached |= {following for state in reached for following in _TRANSITIONS[state]}
+        reached |= {following for state in reached for following in TRANSITIONS[state]}
     assert reached == set(E)
 
 

@@ -14,7 +14,7 @@ from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
 
 Capture = pytest.CaptureFixture[str]
-FACTS = {"/api/show": {}}
+FACTS: dict[str, object] = {"/api/show": {}}
 
 
 def user(text: str) -> None:

@@ -31,6 +31,9 @@ STREAM = [
     "tool_result",
     "file_preview",
     "file_preview_reset",
+    "server_tool_call",
+    "server_tool_result",
+    "citation_added",
 ]
 STATE = [
     "conversation_queued",
@@ -58,6 +61,11 @@ STATE = [
     "error_occurred",
     "session_resumed",
     "session_rewound",
+    "conversation_steered",
+    "session_released",
+    "conversation_compacted",
+    "conversation_restored",
+    "request_withdrawn",
 ]
 MESSAGE = ["user_message", "assistant_message", "tool_use_message", "error_message"]
 EXCHANGE = ["exchange_request", "exchange_response"]

@@ -8,6 +8,7 @@ import random
 import zipfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from weft.core.errors import WeftError
 from weft.core.media import describe_picture_fault, picture_header
@@ -19,10 +20,16 @@ from weft.tools.files.patch import read_patch
 from weft.tools.results import ToolFault
 from weft.tools.web.html_text import html_to_text
 from weft.wires.amazon_framing import AmazonEventParser
-from weft.wires.framing import JsonArrayParser, JsonLinesParser, SSEParser
+from weft.wires.framing import JsonArrayParser, JsonLinesParser, ServerSentEvent, SSEParser
 from weft.wires.partial_json import PartialJson
 
 Outcome = object
+
+
+class _Frames(Protocol):
+    def feed(self, chunk: bytes, /) -> list[ServerSentEvent]: ...
+
+    def close(self) -> list[ServerSentEvent]: ...
 
 
 @dataclass(frozen=True)
@@ -33,14 +40,14 @@ class Target:
     in_pieces: bool = True
 
 
-def _read_frames(make: Callable[[], object]) -> Callable[[Sequence[bytes]], Outcome]:
+def _read_frames(make: Callable[[], _Frames]) -> Callable[[Sequence[bytes]], Outcome]:
     def run(pieces: Sequence[bytes]) -> Outcome:
         parser = make()
         found: list[object] = []
         try:
             for piece in pieces:
-                found += parser.feed(piece)  # type: ignore[attr-defined]
-            found += parser.close()  # type: ignore[attr-defined]
+                found += parser.feed(piece)
+            found += parser.close()
         except WeftError as error:
             found.append(type(error).__name__)
         return found

@@ -19,6 +19,7 @@ from weft.core.messages import ToolCall, ToolDefinition, ToolResult, user_messag
 from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
 from weft.server.models import ModelView, ProviderView
+from weft.server.openapi import RouteDescription
 from weft.server.operations import Operation
 from weft.server.project_routes import ProjectRoutes
 from weft.server.settings import ServerSettings
@@ -120,7 +121,7 @@ class Frontend:
 async def backend(folder: Path, **models: OpenModel) -> AsyncGenerator[Frontend]:
     """The server with its studio on a real socket, and a page that is connected to it."""
 
-    def routes(context: ServerContext) -> Sequence[Operation | BaseRoute]:
+    def routes(context: ServerContext) -> Sequence[Operation | BaseRoute | RouteDescription]:
         return ProjectRoutes(open_studio(context, scores=False), context).all()
 
     context = ServerContext(

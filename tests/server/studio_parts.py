@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 import weft
 from weft.core.json import loads
 from weft.server.context import ServerContext
+from weft.server.openapi import RouteDescription
 from weft.server.operations import Operation
 from weft.server.project_routes import ProjectRoutes
 from weft.server.settings import ServerSettings
@@ -84,7 +85,7 @@ async def atelier(
     """A server with a studio; options are those of the studio."""
     opened: list[Studio] = []
 
-    def routes(context: ServerContext) -> Sequence[Operation | BaseRoute]:
+    def routes(context: ServerContext) -> Sequence[Operation | BaseRoute | RouteDescription]:
         opened.append(open_studio(context, **({"scores": False} | options)))
         return ProjectRoutes(opened[0], context).all()
 

@@ -1,7 +1,9 @@
 """Connections without a token cannot use up the server: not by number, and not by slowness."""
 
 import asyncio
+import io
 import json
+import logging
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,6 +18,7 @@ from serving_parts import TOKEN, served
 from weft.server import connections
 from weft.server.connections import Connection, ConnectionTable, RepeatFilter
 from weft.server.settings import ServerLimits, ServerSettings
+from weft.server.uvicorn_server import configure_logging
 from weft.testing import ScriptedServer, wire_reply
 
 HERE = Path(__file__).parent
@@ -178,6 +181,26 @@ async def test_too_many_known_connections(tmp_path: Path) -> None:
             assert health.status == 200
         for stream in streams:
             stream.close()
+
+
+async def test_a_request_cannot_write_lines_into_the_log(tmp_path: Path) -> None:
+    """Whatever a path or header holds, the log has one line of JSON for a request."""
+    lines = io.StringIO()
+    configure_logging("info", [TOKEN], lines)
+    try:
+        async with served(tmp_path) as server, raw(server) as connection:
+            port = server.context.settings.port
+            path = "/x%0a%7b%22level%22:%22error%22%7d%0d%1b%5b2J%e2%80%ae"
+            head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n"
+            await connection.send(f"{head}Authorization: Bearer {TOKEN}\r\nUser-Agent: a\\nb\r\n\r\n".encode())
+            assert b" 404 " in await connection.rest(5)
+    finally:
+        logging.getLogger("weft").handlers = []
+    written = [json.loads(line) for line in lines.getvalue().splitlines()]
+    (about,) = [line for line in written if "/x" in line["message"]]
+    assert about["level"] == "info"
+    assert "\x1b" not in lines.getvalue()
+    assert TOKEN not in lines.getvalue()
 
 
 @asynccontextmanager

@@ -307,6 +307,7 @@ async def test_w08_another_owner_finds_nothing_anywhere(tmp_path: Path):
 BODIES: dict[tuple[str, str], bytes] = {
     ("PATCH", "/sessions/{session}"): b'{"title": "Theirs"}',
     ("POST", "/sessions/{session}/rewind"): b'{"seq": 0}',
+    ("POST", "/projects/{project}/shares"): b"{}",
     ("POST", "/sessions/{session}/reset"): b"",
     ("POST", "/sessions/{session}/fork"): b"{}",
     ("POST", "/sessions/{session}/cancel"): b"{}",

@@ -171,7 +171,9 @@ async def test_k04_keys_can_be_seen_to_be_set_and_not_seen(tmp_path: Path, monke
             providers = {each["name"]: each for each in (await answer.json())["providers"]}
         assert providers["anthropic"]["key_set"] is True
         assert providers["openai"]["key_set"] is False
-        assert set(providers["anthropic"]) == {"name", "key_set", "variables"}
+        assert set(providers["anthropic"]) == {
+            *("name", "key_set", "variables", "origin", "address", "is_local", "is_running"),
+        }
         for way in WAYS:
             if way.method == "GET" and "{" not in way.template:
                 assert CANARY.encode() not in (await ask(server, way, token=TOKEN)).body

@@ -17,6 +17,7 @@ from weft.core.events import ExchangeResponse
 from weft.core.json import loads
 from weft.dialects.dialect import NOT_STORED
 from weft.server.context import ServerContext
+from weft.server.openapi import RouteDescription
 from weft.server.operations import Operation
 from weft.server.project_routes import ProjectRoutes
 from weft.server.settings import ServerSettings
@@ -166,7 +167,7 @@ async def test_a_stream_that_resumes_afterwards_has_no_gap(tmp_path: Path) -> No
 async def test_variants_that_cannot_be_stored_are_reported_and_end(tmp_path: Path) -> None:
     opened: list[Studio] = []
 
-    def routes(context: ServerContext) -> Sequence[Operation | BaseRoute]:
+    def routes(context: ServerContext) -> Sequence[Operation | BaseRoute | RouteDescription]:
         opened.append(open_studio(context, scores=False))
         return ProjectRoutes(opened[0], context).all()
 

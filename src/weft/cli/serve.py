@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import sys
 import webbrowser
@@ -131,7 +132,7 @@ def _tokens(options: argparse.Namespace, token: str, users: Users) -> AccessToke
         verifier = JwtVerifier(
             options.jwt_issuer,
             options.jwt_audience or "",
-            keys_url=options.jwt_keys or "",
+            keys_url=options.jwt_jwks or "",
             algorithms=options.jwt_algorithms,
             owner_claim=options.jwt_owner,
         )
@@ -175,6 +176,7 @@ def _protocols() -> list[Extension]:
 
 
 def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:
+    gc.freeze()  # what is loaded by now stays: a full collection would stop all streams to look at it
     shown = settings.public.url if settings.public is not None else settings.address
     address = f"{shown}/#token={token}" if token else f"{shown}/"
     if options.json:

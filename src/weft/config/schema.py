@@ -181,7 +181,7 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
     jwt_audience: Annotated[
         str, option("audience that a signed token must name", _USERS, metavar="NAME", user_only=True)
     ]
-    jwt_keys: Annotated[
+    jwt_jwks: Annotated[
         str,
         option(
             "address of its keys (JWKS)",

@@ -99,8 +99,8 @@ class ConnectionTable:
 
     def open(self, transport: asyncio.Transport) -> Connection:
         """Add a new connection, and close an older one if there are too many unknown ones."""
-        peer = transport.get_extra_info("peername")
-        address = peer[0] if isinstance(peer, tuple) and peer else ""
+        peer: tuple[str, int] | None = transport.get_extra_info("peername")
+        address = peer[0] if peer else ""
         connection = Connection(self, transport, address, self.clock() + HEAD_SECONDS)
         self._unknown[connection] = None
         self._by_address.setdefault(address, {})[connection] = None
