@@ -65,7 +65,7 @@ async def yes(_: QuestionAsked) -> str:
 
 FINE: dict[str, list[ScriptedCall]] = {
     "create_file": [call("create_file", path="a/b.txt", content="one\ntwo\n")],
-    "write_file": [call("write_file", path="notes.txt", content="other\n")],
+    "write_file": [call("read_file", path="notes.txt"), call("write_file", path="notes.txt", content="other\n")],
     "edit_file": [call("edit_file", path="src/app.py", edits=[{"old_text": "hello", "new_text": "$&"}])],
     "apply_patch": [call("apply_patch", patch=PATCH)],
     "read_file": [call("read_file", path="src/app.py"), call("read_file", path="logo.png")],

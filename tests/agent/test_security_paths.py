@@ -274,6 +274,7 @@ async def test_p17_modes_stay_and_nothing_temporary_is_left(stage: Stage) -> Non
     before = set(os.listdir(stage.inside)), set(os.listdir("/tmp"))
     await stage.calls(
         call("edit_file", path="private.txt", old_text="old", new_text="new"),
+        call("read_file", path="script.sh"),
         call("write_file", path="script.sh", content="new\n"),
         tools=["files"],
     )

@@ -312,6 +312,8 @@ async def test_a_failed_command_is_not_green(tmp_path: Path) -> None:
 async def test_the_notes_of_a_project_are_followed(tmp_path: Path) -> None:
     here("AGENTS.md").write_text("Always answer in rhymes.\n")
     async with ScriptedServer(lambda _: wire_reply("chat", text=ANSWER)) as server, chat(server, tmp_path) as terminal:
+        await terminal.shows("AGENTS.md is not trusted yet", "Always answer in rhymes.", "trust it?")
+        await terminal.enter("y")
         await terminal.shows("weft with m", "AGENTS.md of this folder is followed.")
         await terminal.enter("Say hello")
         await terminal.shows("• two")

@@ -40,6 +40,7 @@ ENDS: dict[str, Enough] = {
     "ai-sdk": lambda told: told.json["type"] == "finish",
     "ag-ui": lambda told: told.json["type"] == "RUN_FINISHED",
     "agentx": lambda told: told.json["type"] == "exchange_response",
+    "responses": lambda told: told.json["type"] in ("response.completed", "response.failed", "response.incomplete"),
     "openai": lambda told: bool(told.json["choices"]) and told.json["choices"][0]["finish_reason"] is not None,
 }
 """How an exchange ends in each dialect."""

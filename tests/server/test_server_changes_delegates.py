@@ -46,7 +46,8 @@ async def test_one_that_changed_a_file_of_the_folder_keeps_what_it_was(tmp_path:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "made.txt").write_text("before\n")
     write = S.call("write_file", path="made.txt", content="after\n")
-    helper = weft.Agent(S([[write], "Written."]), tools=["files"]).as_tool("helper", "Lets another agent do something.")
+    script = S([[S.call("read_file", path="made.txt")], [write], "Written."])
+    helper = weft.Agent(script, tools=["files"]).as_tool("helper", "Lets another agent do something.")
     options: dict[str, Any] = {"tools": {"helper": helper}, "workspaces": {"work": str(tmp_path / "work")}}
     async with served(tmp_path, lambda: S([[S.call("helper", prompt="Write it.")], "Done."]), **options) as server:
         session = await server.session(workspace="work", tools=["helper"], permissions="auto")

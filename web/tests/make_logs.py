@@ -16,14 +16,18 @@ import msgspec
 import weft
 from weft.agent.agent import Agent
 from weft.agent.state import ConversationState
+from weft.core.client_events import ResponseRequested
+from weft.core.context_events import ConversationCompacted, ConversationRestored, RequestWithdrawn
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import InvalidRequest, Overloaded
 from weft.core.events import (
     ApprovalRequested,
+    ConversationSteered,
     ConversationWaiting,
     FileAccepted,
     FileChanged,
     QuestionAsked,
+    SessionReleased,
     SessionResumed,
     SessionRewound,
     TextDelta,
@@ -31,8 +35,9 @@ from weft.core.events import (
     UserMessage,
 )
 from weft.core.json import JsonObject, encode
-from weft.core.messages import Message, Text, ToolCall, ToolResult, user_message
+from weft.core.messages import Message, Source, Text, ToolCall, ToolResult, user_message
 from weft.core.payload import Payload
+from weft.core.server_tool_events import CitationAdded, ServerToolCall, ServerToolResult
 
 S = weft.ScriptedModel
 LOGS = Path(__file__).parent / "logs"
@@ -268,6 +273,28 @@ async def rewound() -> Recording:
     return it
 
 
+async def context_and_clients() -> Recording:
+    """Events that change what the model is sent, or that only clients of other protocols read."""
+    it = Recording("One.", "Two.")
+    await it.ask("First.")
+    bus = it.agent.bus
+    source = Source(url="https://example.org/", title="A page")
+    for payload in (
+        ServerToolCall("m1", "s1", "web_search", {"query": "x"}),
+        ServerToolResult("m1", "s1", "web_search", "found", [source]),
+        CitationAdded("m1", "b1", source),
+        ConversationCompacted("requested"),
+        ConversationRestored(bus.seq),
+        RequestWithdrawn("It was too long.", 0),
+        ConversationSteered(user_message("And this.")),
+        ResponseRequested("ex_1", {}, sha256(b"[]").hexdigest()),
+        SessionReleased(),
+    ):
+        bus.publish_outside_exchange(payload)
+    await it.ask("Second.")
+    return it
+
+
 async def reverted() -> Recording:
     """What a person does to files beside any exchange."""
     it = Recording([S.call("create_file", path="a.txt", content="one\n")], "Done.", "I see.", tools=["files"])
@@ -297,6 +324,7 @@ RECORDED: tuple[Callable[[], Awaitable[Recording]], ...] = (
     asked,
     asked_and_cancelled,
     client_calls,
+    context_and_clients,
     continued,
     cancelled,
     queued,

@@ -103,6 +103,9 @@ export interface EventData {
   tool_result: { toolId: string; content: unknown; isError: boolean; status: ToolStatus };
   file_preview: { id: string; path: string; offset: number; text: string };
   file_preview_reset: { id: string; path: string };
+  server_tool_call: Fields;
+  server_tool_result: Fields;
+  citation_added: Fields;
   // state
   conversation_start: Nothing;
   conversation_thinking: Nothing;
@@ -124,6 +127,12 @@ export interface EventData {
   cancel_requested: { reason?: string };
   error_occurred: { error: EventError };
   session_resumed: Fields;
+  session_released: Fields;
+  conversation_steered: Fields;
+  conversation_compacted: Fields;
+  conversation_restored: Fields;
+  request_withdrawn: Fields;
+  response_requested: Fields;
   // message
   user_message: UserMessage;
   assistant_message: AssistantMessage;
@@ -179,6 +188,7 @@ export const EVENT_TYPES: readonly EventType[] = [
   "conversation_responding", "conversation_end", "conversation_interrupted", "conversation_waiting", "tool_planned",
   "tool_executing", "tool_completed", "tool_failed", "client_tool_requested", "approval_requested", "approval_resolved",
   "question_asked", "question_answered", "file_changed", "retry_scheduled", "cancel_requested", "error_occurred",
-  "session_resumed", "user_message", "assistant_message", "tool_use_message", "error_message", "exchange_request",
+  "session_resumed", "session_released", "conversation_steered", "conversation_compacted", "conversation_restored",
+  "request_withdrawn", "response_requested", "server_tool_call", "server_tool_result", "citation_added", "user_message", "assistant_message", "tool_use_message", "error_message", "exchange_request",
   "exchange_response",
 ];

@@ -104,7 +104,7 @@ export interface DesignRequest {
 }
 
 export interface ErrorInfo {
-  code: "authentication" | "bad_base_url" | "cancelled" | "configuration" | "connection" | "content_blocked" | "context_overflow" | "incomplete" | "internal" | "invalid_request" | "malformed_response" | "missing_key" | "model_not_found" | "node_lost" | "overloaded" | "permission" | "quota_exhausted" | "rate_limited" | "server_error" | "stalled" | "timeout" | "unknown_provider";
+  code: "answer_too_slow" | "authentication" | "bad_base_url" | "cancelled" | "configuration" | "connection" | "content_blocked" | "context_overflow" | "incomplete" | "internal" | "invalid_request" | "malformed_response" | "missing_key" | "model_not_found" | "node_lost" | "overloaded" | "permission" | "quota_exhausted" | "rate_limited" | "server_error" | "stalled" | "timeout" | "unknown_provider";
   message: string;
   provider_code?: string | null;
   request_id?: string | null;

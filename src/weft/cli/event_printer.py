@@ -140,7 +140,7 @@ class ConsolePrinter:
             case ServerToolCall(name=name, input=arguments):
                 self._activity = "waits for a tool of the provider"
                 self._note(self._paint(describe_server_call(name, arguments), DIM))
-            case ConversationCompacted() | RequestWithdrawn():
+            case ConversationCompacted():  # that a request was withdrawn is in the error that follows
                 self._note(self._paint(describe_context(event.data), DIM))
             case RetryScheduled(attempt=attempt, delay_s=delay, error=error):
                 self._note(sanitize_text(f"weft: {error.message} Attempt {attempt} in {delay:.1f} s."))

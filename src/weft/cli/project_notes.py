@@ -1,6 +1,12 @@
-"""Reads the notes that a project keeps for agents: `AGENTS.md`, or `CLAUDE.md` where there is none."""
+"""Reads the notes that a project keeps for agents: `AGENTS.md`, or `CLAUDE.md` where there is none.
+
+They come with the folder, like its `weft.toml`, so they have no effect until the user trusts them as they are.
+"""
 
 from pathlib import Path
+
+from weft.config.document import read_content
+from weft.config.sources import TrustState, state_of
 
 _NAMES = ("AGENTS.md", "CLAUDE.md")
 _MAX_CHARACTERS = 8_000
@@ -18,15 +24,18 @@ def find_notes(folder: str | Path | None) -> Path | None:
     return None
 
 
+def notes_state(path: Path) -> TrustState:
+    """The user's decision about the notes as they are now."""
+    return state_of(path, read_content(path) or b"")
+
+
 def read_notes(folder: str | Path | None) -> str:
-    """Return the notes of a folder as instructions, shortened if they are long; empty if there are none."""
+    """Return the trusted notes of a folder as instructions, shortened if they are long; empty if there are none."""
     path = find_notes(folder)
-    if path is None:
+    content = read_content(path) if path is not None else None
+    if path is None or content is None or state_of(path, content) != "trusted":
         return ""
-    try:
-        text = path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
+    text = content.decode("utf-8", "replace").strip()
     if not text:
         return ""
     cut = f"\n[… {path.name} goes on; read_file has the rest]" if len(text) > _MAX_CHARACTERS else ""

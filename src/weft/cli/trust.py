@@ -1,10 +1,11 @@
-"""`weft trust`: trusts or refuses the `weft.toml` and the `.mcp.json` of a project."""
+"""`weft trust`: trusts or refuses the `weft.toml`, the `.mcp.json` and the notes for agents of a project."""
 
 import argparse
 import os
 import sys
 from pathlib import Path
 
+from weft.cli.project_notes import find_notes
 from weft.cli.terminal import BOLD, DIM, YELLOW, Colours, print_note
 from weft.config.document import parse_document, read_content
 from weft.config.mcp_servers import MCP_FILE, parse_mcp_file
@@ -21,9 +22,9 @@ EXAMPLES = """examples:
   weft trust --forget        forget the decision
   weft trust --list --json   list all decisions
 
-A project's weft.toml names models, addresses, tools and permissions, its .mcp.json MCP servers. They may come with a
-repository that somebody else wrote, so they have no effect until you trust them, and none after they, or the code that
-they name, were changed."""
+A project's weft.toml names models, addresses, tools and permissions, its .mcp.json MCP servers, its AGENTS.md
+instructs the model. They may come with a repository that somebody else wrote, so they have no effect until you trust
+them, and none after they, or the code that they name, were changed."""
 _MAX_LINES = 200
 
 
@@ -43,9 +44,11 @@ def run(options: argparse.Namespace) -> int:
     if not Path(options.folder).is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r}.")
     paths = [path for name in (CONFIG_FILE, MCP_FILE) if (path := project_file(Path(options.folder), name)) is not None]
+    if (notes := find_notes(options.folder)) is not None:
+        paths.append(notes)
     if not paths:
         where = f"{options.folder!r}, or above it in the same project"
-        raise ConfigurationError(f"There is no weft.toml in {where}, and no .mcp.json.")
+        raise ConfigurationError(f"There is no weft.toml in {where}, no .mcp.json and no AGENTS.md.")
     return max(_run_for(path, options) for path in paths)
 
 
@@ -99,7 +102,7 @@ def _decide(path: Path, *, trusted: bool) -> str:
 def _check_content(path: Path, content: bytes) -> None:
     if path.name == MCP_FILE:
         parse_mcp_file(path, content)
-    else:
+    elif path.suffix != ".md":
         parse_document(path, "project", content)
 
 

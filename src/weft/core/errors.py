@@ -24,6 +24,7 @@ ErrorCode = Literal[
     "server_error",
     "timeout",
     "stalled",
+    "answer_too_slow",
     "connection",
     "incomplete",
     "malformed_response",
@@ -164,7 +165,7 @@ class ProviderTimeout(ProviderError):
 class AnswerTooSlow(ProviderError):
     """The answer went on for too long. Another attempt would cost as much, so none is made."""
 
-    code = "timeout"
+    code = "answer_too_slow"
 
 
 class Stalled(ProviderError):

@@ -52,8 +52,7 @@ def describe_picture_fault(data: bytes) -> str | None:
     """Why a picture is not accepted, judged by its header; None if it is."""
     header = picture_header(data)
     if header is None:
-        known = picture_type(data) is not None
-        return "its header is damaged" if known else "models accept PNG, JPEG, WebP and GIF only"
+        return None if picture_type(data) is not None else "models accept PNG, JPEG, WebP and GIF only"
     if header.width * header.height == 0:
         return "it has no pixels"
     if header.width * header.height > MAX_PIXELS:

@@ -31,7 +31,8 @@ _LINE_START = re.compile(r"[ \t]*(?:[{\[]|(?:functions\.|default_api\.|print\()?
 _LANGUAGES = ("", "json", "tool_call", "tool_calls", "tool_code", "tool", "python", "py", "xml", "function")
 _PLAIN = re.compile(r"[^\n<\[{`✿]+")
 """Text that begins no call, unless it stands at the start of a line."""
-_UNDECIDED = re.compile(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?[\w.]*")
+_UNDECIDED = re.compile(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?([\w.]*)")
+_PREFIXES = ("", "functions.", "default_api.")
 
 
 class TextCalls:
@@ -113,12 +114,18 @@ class TextCalls:
         line = held.rfind("\n") + 1
         if (line > 0 or self._at_line_start) and len(held) - line < 80:
             rest = held[line:].lstrip(" \t")
-            if _UNDECIDED.fullmatch(rest):
+            name = _UNDECIDED.fullmatch(rest)
+            if name is not None and self._may_become_name(name[1]):
                 return len(held) - line
         for size in range(min(_LONGEST - 1, len(held)), 0, -1):
             if any(opener.startswith(held[-size:]) for _, opener, _ in OPENERS):
                 return size
         return 0
+
+    def _may_become_name(self, text: str) -> bool:
+        """Whether a text may be the beginning of the name of a tool, or of `print`."""
+        names = ("print", *(f"{prefix}{tool}" for prefix in _PREFIXES for tool in self._tools))
+        return any(name.startswith(text) or text == f"{name}.call"[: len(text)] for name in names)
 
     def _read_form(self, parts: list[Part]) -> bool:
         held = self._held

@@ -6,7 +6,7 @@ import pytest
 from files_bench import Bench, previewed
 
 from weft.tools.definitions import Tool
-from weft.tools.files import create_file, write_file
+from weft.tools.files import create_file, read_file, write_file
 
 both = pytest.mark.parametrize("tool", [create_file, write_file], ids=lambda tool: tool.name)
 
@@ -24,6 +24,7 @@ async def test_a_new_file_with_its_folders(bench: Bench, tool: Tool) -> None:
 @both
 async def test_it_replaces_what_is_there_and_reports_it(bench: Bench, tool: Tool) -> None:
     bench.put("a.txt", "one\ntwo\n")
+    await bench.run(read_file, files=[{"path": "a.txt"}])
     done = await bench.run(tool, path="a.txt", content="one\n2\nthree\n")
     assert bench.text("a.txt") == "one\n2\nthree\n"
     assert done.text == "Replaced a.txt (3 lines, +2 −1)."

@@ -69,10 +69,21 @@ def _sandbox() -> None:
 
 def test_with_what_the_machine_has() -> None:
     _check(_run())
-    kind = cgroups.kind()
-    if kind is not None:
-        left = [path for path in Path(cgroups.ROOT).rglob("weft-command-*") if path.is_dir()]
-        assert not [path for path in left if not (path / "cgroup.procs").read_text()]
+
+
+@pytest.mark.skipif(cgroups.kind() is None, reason="no control group is delegated to this process")
+def test_groups_are_removed_and_those_of_the_dead_too() -> None:
+    orphan = cgroups.create(1 << 30, 10)
+    assert orphan is not None
+    made = [path for path in Path(cgroups.ROOT).rglob(f"weft-command-{os.getpid()}-*") if path.is_dir()]
+    assert made
+    for path in made:  # as if its process had been killed
+        path.rename(path.with_name("weft-command-999999999-1"))
+    assert subprocess.run([sys.executable, "-c", CREATE], check=False).returncode == 0
+    assert not [path for path in Path(cgroups.ROOT).rglob("weft-command-999999999-*") if path.is_dir()]
+
+
+CREATE = "from weft.tools.shell import cgroups; group = cgroups.create(1 << 30, 10); group.remove()"
 
 
 def test_without_control_groups() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
-from weft.cli.project_notes import find_notes
+from weft.cli.project_notes import find_notes, notes_state
 from weft.cli.request_settings import reasoning_of
 from weft.cli.run import TEXT_EDITING, default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
@@ -70,8 +70,18 @@ def run(options: argparse.Namespace) -> int:
     named_tools(settings.tools, sandbox)
     log = logging.FileHandler(data_folder(options.data) / "chat.log", delay=True)  # the screen is for the conversation
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
+    _ask_about_notes(settings.workspace)
     asyncio.run(_chat(options, models, settings, sandbox))
     return 0
+
+
+def _ask_about_notes(folder: str | None) -> None:
+    """Ask whether the notes for agents are trusted, unless the user has decided about them as they are."""
+    from weft.cli.trust import ask_trust
+
+    notes = find_notes(folder)
+    if notes is not None and notes_state(notes) in ("unknown", "changed") and sys.stdin.isatty():
+        ask_trust(notes)
 
 
 async def _chat(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
@@ -106,7 +116,8 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
             screen.print(f"{paint('weft', BOLD)} with {chat.model} in {chat.folder}")
             console.note("/help lists commands and keys. Calls that do more than read ask first.")
             if (notes := find_notes(chat.folder)) is not None:
-                console.note(f"{notes.name} of this folder is followed.")
+                is_trusted = notes_state(notes) == "trusted"
+                console.note(f"{notes.name} of this folder is {'' if is_trusted else 'not '}followed.")
             if chat.session.engine.edits_as_text:
                 console.note(TEXT_EDITING.format(model=chat.model))
             for problem in own.problems:

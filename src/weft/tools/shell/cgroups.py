@@ -104,7 +104,20 @@ def _parents() -> dict[str, str] | None:
             lines = [line.rstrip("\n").split(":", 2) for line in file]
     except (OSError, ValueError):
         return None
-    return _first_version(lines) or _second_version(lines)
+    parents = _first_version(lines) or _second_version(lines)
+    for folder in set(parents.values()) if parents is not None else ():
+        _remove_orphans(folder)
+    return parents
+
+
+def _remove_orphans(folder: str) -> None:
+    """Remove the groups of processes that were killed before they could."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            pid = name.removeprefix("weft-command-").partition("-")[0]
+            if name.startswith("weft-command-") and not os.path.exists(f"/proc/{pid}"):
+                with suppress(OSError):
+                    os.rmdir(f"{folder}/{name}")
 
 
 def _first_version(lines: list[list[str]]) -> dict[str, str] | None:
