@@ -32,6 +32,7 @@ Enough = Callable[[ReceivedFrame], bool]
 SILENCE = 60.0
 """Seconds after which a reader that hears nothing gives up: no test waits for so long on purpose."""
 
+RESPONSE_ENDS = ("response.completed", "response.failed", "response.incomplete")
 ENDS: dict[str, Enough] = {
     "native": lambda told: told.json["type"] == "exchange_response",
     "studio": lambda told: told.json["type"] in ("variantComplete", "variantError"),
@@ -40,7 +41,7 @@ ENDS: dict[str, Enough] = {
     "ai-sdk": lambda told: told.json["type"] == "finish",
     "ag-ui": lambda told: told.json["type"] == "RUN_FINISHED",
     "agentx": lambda told: told.json["type"] == "exchange_response",
-    "responses": lambda told: told.json["type"] in ("response.completed", "response.failed", "response.incomplete"),
+    "responses": lambda told: (told.event or told.json.get("event")) in RESPONSE_ENDS,
     "openai": lambda told: bool(told.json["choices"]) and told.json["choices"][0]["finish_reason"] is not None,
 }
 """How an exchange ends in each dialect."""

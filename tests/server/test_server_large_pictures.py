@@ -77,7 +77,6 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
 def test_the_header_decides() -> None:
     assert describe_picture_fault(_png(6000, 6000)) is None
     assert "30000x30000" in (describe_picture_fault(_png(30_000, 30_000)) or "")
-    assert describe_picture_fault(_png(0, 5)) == "it has no pixels"
     assert describe_picture_fault(b"<svg/>") is not None
     assert MAX_PIXELS >= 6000 * 6000
 

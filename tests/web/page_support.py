@@ -27,7 +27,7 @@ class Visit:
         self.problems: list[str] = []
         self.strict = True
         """Whether nothing may go wrong in this test."""
-        self.expected: list[str] = ["directive 'webrtc'"]
+        self.expected: list[str] = ["directive 'webrtc'", "it broke"]
         """Parts of what the console may say in this test."""
         page.set_default_timeout(LONG)
         page.on("pageerror", lambda error: self.problems.append(str(error)))

@@ -94,7 +94,7 @@ async def test_an_element_is_pointed_at_and_changed(visit: Visit) -> None:
     await page.get_by_label("What to change").fill("change the headline")
     await page.keyboard.press("Enter")
     await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 2")
-    await visit.built()
+    await visit.built(1)
     await expect(stage(visit).locator("h1")).to_have_text("Woven from many threads, again")
 
 

@@ -53,8 +53,6 @@ def describe_picture_fault(data: bytes) -> str | None:
     header = picture_header(data)
     if header is None:
         return None if picture_type(data) is not None else "models accept PNG, JPEG, WebP and GIF only"
-    if header.width * header.height == 0:
-        return "it has no pixels"
     if header.width * header.height > MAX_PIXELS:
         most = MAX_PIXELS // 1_000_000
         return f"it has {header.width}x{header.height} pixels, and at most {most} million are accepted"

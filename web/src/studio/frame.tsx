@@ -71,7 +71,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
   const name = source === null ? null : "src" in source ? source.src : source.draft;
 
   useEffect(() => {
-    if (source === null) return undefined;
+    if (source === null || name === "") return undefined;
     next.current = source;
     const still = "src" in source;
     const begin = () => {
