@@ -27,6 +27,8 @@ import aiohttp
 
 from benchmarks.soak.clients import HEADERS, NETWORK, TOKEN, Conversation, drip, read_nothing, send_garbage
 from benchmarks.soak.hostile_provider import GOOD, HostileProvider
+from weft.core.envelope import decode_event
+from weft.core.json import encode
 from weft.testing.checker import check_log
 from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 
@@ -214,7 +216,7 @@ async def compare(conversations: list[Conversation]) -> list[str]:
             for exchange in talk.accepted
             if requests[exchange] != 1 or ends[exchange] != 1
         ]
-        faults += [f"{talk.id}: {fault}" for fault in check_log(events)[:3]]
+        faults += [f"{talk.id}: {fault}" for fault in check_log(decode_event(encode(event)) for event in events)[:3]]
     return faults
 
 
