@@ -120,14 +120,17 @@ async def drip(port: int, seconds: float, count: int) -> None:
 
 
 async def send_garbage(port: int, count: int) -> None:
-    """Requests that are none."""
-    for _ in range(count):
+    """Requests that are none, all at once."""
+
+    async def one() -> None:
         with suppress(OSError, TimeoutError):
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(5):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.write(random.randbytes(random.randint(1, 4000)))
                 await reader.read(1000)
                 writer.close()
+
+    await asyncio.gather(*(one() for _ in range(count)))
 
 
 async def read_nothing(url: str, client: aiohttp.ClientSession, session: str, seconds: float) -> None:

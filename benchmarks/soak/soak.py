@@ -127,7 +127,9 @@ class Soak:
             if monotonic() < end:
                 await self._attack(client)
         stop.set()
-        await asyncio.wait_for(asyncio.gather(*askers), 300)
+        _, late = await asyncio.wait(askers, timeout=self._options.patience)  # `compare` names what has no end
+        for asker in late:
+            asker.cancel()
         await asyncio.sleep(2)
         probe.cancel()
         for reader in readers:
@@ -259,6 +261,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=540.0)
     parser.add_argument("--steady", type=float, default=30.0, help="seconds of good load for the comparison of memory")
+    parser.add_argument("--patience", type=float, default=120.0, help="seconds for the last exchanges to end")
     parser.add_argument("--sessions", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
