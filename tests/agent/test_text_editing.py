@@ -116,3 +116,18 @@ def test_sizes_in_names() -> None:
     assert is_small_model("org/smollm2-360m-0.36b")
     for name in ("gpt-5", "qwen3:8b", "mixtral-8x7b", "claude-sonnet-4-6", "gemma-2b9b", "phi-4"):
         assert not is_small_model(name), name
+
+
+async def test_files_that_may_not_be_read_unasked_are_not_shown(tmp_path: Path) -> None:
+    """Neither secrets, under any name, nor what a rule forbids; the rest is shown."""
+    (tmp_path / "app.py").write_text("print('hello')\n")
+    (tmp_path / ".env").write_text("API_KEY=sk-CANARY-0123456789abcdef\n")
+    (tmp_path / "settings.txt").symlink_to(".env")
+    (tmp_path / "private.txt").write_text("CANARY of a rule\n")
+    answers = [wire_reply("chat", text="Nothing to do.")]
+    permissions = weft.Permissions("auto", ["deny read_file(private.txt)"])
+    prompt = "Look at app.py, .env, settings.txt and private.txt."
+    _, _, server = await run(tmp_path, answers, prompt, permissions=permissions)
+    sent = str(server.requests[0].body)
+    assert "hello" in sent
+    assert "CANARY" not in sent

@@ -4,7 +4,7 @@ Files that the conversation names come first, then small ones while there is roo
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weft.core.messages import Message, ToolResult
 from weft.tools.files.listing import Deadline, Walk
@@ -30,8 +30,9 @@ def attach_files(
     write_tool: str,
     edit_tool: str,
     context_size: int | None,
+    may_show: Callable[[str], bool],
 ) -> TextFiles:
-    """Read the files that the last requests need. Reading them counts as having seen them."""
+    """Read the files that the last requests need, those that may be shown. Reading them counts as having seen them."""
     room = _CHARACTERS if context_size is None else min(max(context_size, _LEAST_CHARACTERS), _CHARACTERS)
     walk = Walk(workspace, deadline=Deadline(_SECONDS), most=_MAX_VISITED)
     entries = [entry.path for entry in walk if entry.kind == "file"]
@@ -39,7 +40,7 @@ def attach_files(
     others = [path for path in entries if path not in named] if len(entries) <= _FEW else []
     texts: dict[str, str] = {}
     for path in [*named, *others]:
-        text = _read(workspace, path, room if path in named else min(room, _SMALL))
+        text = _read(workspace, path, room if path in named else min(room, _SMALL)) if may_show(path) else None
         if text is not None:
             texts[path] = text
             room -= len(text)

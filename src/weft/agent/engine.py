@@ -26,6 +26,7 @@ from weft.providers.catalogue import is_small_model
 from weft.providers.factory import Scripted, find, open_provider_session
 from weft.providers.model import Model
 from weft.tools.compact import ToolProfile, compact_definitions
+from weft.tools.files import read_file
 from weft.tools.model_requests import ModelAnswer, ModelRequest
 from weft.tools.runtime import ToolRuntime
 from weft.tools.type_schema import TypeSchema
@@ -186,6 +187,7 @@ class AgentEngine:
             write_tool="write_file" if "write_file" in names else "create_file",
             edit_tool="edit_file",
             context_size=self.context.known_size,
+            may_show=lambda path: self.runtime.may_show(read_file, {"path": path}),
         )
 
     def fit_tools(self, context_size: int | None) -> None:

@@ -75,20 +75,12 @@ class CompletionRequest:
 
     def output_shape(self) -> SchemaShape | None:
         """Compile the schema of the answer."""
-        if self.output is None:
-            return None
-        try:
-            return SchemaShape(self.output)
-        except ConfigurationError as error:
-            raise refusal("response_format", str(error)) from None
+        return compile_output(self.output, "response_format")
 
 
 def read_completion_request(body: JsonObject, model: ModelLike | None) -> CompletionRequest:
     """Read a body. `model` is the model that answers, as far as it is known."""
-    for name, value in body.items():
-        if name in _READ or name in WITHOUT_EFFECT or value is None or value in _DEFAULTS.get(name, ()):
-            continue
-        raise refusal(name[:60], f"The parameter {name[:60]!r} is not supported here; leave it out.")
+    check_parameters(body, _READ | WITHOUT_EFFECT, _DEFAULTS)
     if body.get("n") not in (None, 1):
         raise refusal("n", "There is one answer to a request; n must be 1.")
     tools = read_tools(body) or []
@@ -112,6 +104,23 @@ def read_completion_request(body: JsonObject, model: ModelLike | None) -> Comple
         store=read_flag(body, "store"),
         show_tools=read_flag(body, "show_tools"),
     )
+
+
+def check_parameters(body: JsonObject, known: frozenset[str], defaults: Mapping[str, tuple[Any, ...]]) -> None:
+    """Refuse a parameter that is not known, unless its value is one of its `defaults`, which ask for nothing."""
+    for name, value in body.items():
+        if name not in known and value is not None and value not in defaults.get(name, ()):
+            raise refusal(name[:60], f"The parameter {name[:60]!r} is not supported here; leave it out.")
+
+
+def compile_output(schema: JsonObject | None, param: str) -> SchemaShape | None:
+    """Compile the schema of an answer, which the client gave as the parameter `param`."""
+    if schema is None:
+        return None
+    try:
+        return SchemaShape(schema)
+    except ConfigurationError as error:
+        raise refusal(param, str(error)) from None
 
 
 def read_numbers(body: JsonObject, settings: JsonObject, limits: Sequence[str]) -> None:

@@ -6,13 +6,20 @@ from typing import Any
 
 from weft.agent.engine import ModelLike
 from weft.agent.result import SchemaShape
-from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, as_list, as_object, as_objects
 from weft.core.messages import ToolDefinition
 from weft.core.turn import Reason
 from weft.providers.model import Model
 from weft.server.client_bodies import read_tools
-from weft.server.openai_request import EFFORTS, WITHOUT_EFFECT, read_flag, read_numbers, refusal
+from weft.server.openai_request import (
+    EFFORTS,
+    WITHOUT_EFFECT,
+    check_parameters,
+    compile_output,
+    read_flag,
+    read_numbers,
+    refusal,
+)
 
 LABEL = "weft"
 """The label under which a request lists the tools of the server."""
@@ -87,20 +94,12 @@ class ResponseRequest:
 
     def output_shape(self) -> SchemaShape | None:
         """Compile the schema of the answer."""
-        if self.output is None:
-            return None
-        try:
-            return SchemaShape(self.output)
-        except ConfigurationError as error:
-            raise refusal("text", str(error)) from None
+        return compile_output(self.output, "text")
 
 
 def read_response_request(body: JsonObject, model: ModelLike | None) -> ResponseRequest:
     """Read a body. `model` is the model that answers, as far as it is known."""
-    for name, value in body.items():
-        if name in _READ or name in _WITHOUT_EFFECT or value is None or value in _DEFAULTS.get(name, ()):
-            continue
-        raise refusal(name[:60], f"The parameter {name[:60]!r} is not supported here; leave it out.")
+    check_parameters(body, _READ | _WITHOUT_EFFECT, _DEFAULTS)
     settings: JsonObject = {}
     read_numbers(body, settings, ("max_output_tokens",))
     tools, shown = _read_tools(body)

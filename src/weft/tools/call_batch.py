@@ -328,7 +328,7 @@ class CallBatch:
 
     def _success(self, running: RunningCall, planned: PlannedCall, output: ToolOutput) -> ToolResult:
         limit = planned.tool.max_output if planned.tool.max_output is not None else self._runtime.max_output
-        is_secret = planned.tool.effect == "read" and self._runtime.hides_secrets(planned)
+        is_secret = planned.tool.effect == "read" and self._runtime.hides_secrets(planned.tool, planned.arguments)
         content, whole = self._runtime.fit_content(hide_in_content(output.content, is_secret=is_secret), limit)
         if planned.changed:
             content = _with_note(

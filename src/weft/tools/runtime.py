@@ -180,9 +180,14 @@ class ToolRuntime:
         """Return the decision of the permission rules and mode on a call."""
         return self.permissions.decide(planned.tool, planned.arguments, self._real)
 
-    def hides_secrets(self, planned: PlannedCall) -> bool:
+    def hides_secrets(self, tool: Tool, arguments: JsonObject) -> bool:
         """Return whether a call reads a file whose values are hidden."""
-        return not self.permissions.shows_secrets and reads_secrets(planned.tool, planned.arguments, self._real)
+        return not self.permissions.shows_secrets and reads_secrets(tool, arguments, self._real)
+
+    def may_show(self, tool: Tool, arguments: JsonObject) -> bool:
+        """Return whether the model may be shown what a call reads without having asked for it."""
+        decision = self.permissions.decide(tool, arguments, self._real)
+        return decision.verdict == "allow" and not self.hides_secrets(tool, arguments)
 
     def _real(self, path: str) -> str:
         """Return the path with links resolved, for permission rules. The resolver enforces the boundary."""
