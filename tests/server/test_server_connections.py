@@ -165,6 +165,33 @@ async def test_a_body_that_keeps_its_rate_may_take_long(tmp_path: Path, monkeypa
         assert b" 201 " in await connection.rest()
 
 
+@pytest.mark.usefixtures("short_limits")
+async def test_a_socket_has_none_of_these_limits(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        session = await server.session()
+        async with server.client.ws_connect(f"/sessions/{session}/ws") as socket:
+            assert (await socket.receive_json())["type"] == "subscribed"
+            with pytest.raises(TimeoutError):  # nothing comes, and nothing is closed
+                await socket.receive(2.5)
+            await socket.send_json({"type": "ping"})
+            assert (await socket.receive_json())["type"] == "pong"
+
+
+async def test_a_client_that_leaves_before_its_socket_is_accepted_is_no_failure(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(tmp_path) as server:
+        session = await server.session()
+        for _ in range(20):
+            async with raw(server) as connection:
+                head = f"GET /sessions/{session}/ws HTTP/1.1\r\nHost: 127.0.0.1:{server.context.settings.port}\r\n"
+                head += f"Authorization: Bearer {TOKEN}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                head += "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+                await connection.send(head.encode())
+        await asyncio.sleep(0.2)
+    assert not [line for line in caplog.messages if "failed" in line]
+
+
 async def test_too_many_known_connections(tmp_path: Path) -> None:
     settings = ServerSettings(port=0, limits=ServerLimits(connections=3))
     async with served(tmp_path, settings=settings) as server:

@@ -75,7 +75,8 @@ async def _build(options: argparse.Namespace, models: KnownModels, out: Path) ->
             require_key(models, name)
         project = await studio.create(OWNER, request)
         version = await _wait_version(studio, project, progress, quiet=options.json)
-        is_scored = not request.views or any(each.score for each in version.variants)
+        completed = [each for each in version.variants if each.status == "completed"]
+        is_scored = not request.views or not completed or any(each.score for each in completed)
         if options.score and not is_scored and not options.json:
             print_note("The pages were not scored; `weft doctor` says what is missing.")
         built = await _write_variants(studio, project.id, version, out, options.force)

@@ -165,6 +165,7 @@ class BoundedHttp(H11Protocol):
         self._body_bytes = 0
         self._is_answered = False
         """The response is complete, and the rest of its request is still to come."""
+        self._is_upgraded = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         self._connection = self._table.open(transport)
@@ -179,7 +180,13 @@ class BoundedHttp(H11Protocol):
         before = self.conn.their_state
         super().data_received(data)
         self._body_bytes += len(data)
-        self._set_deadline(before)
+        if not self._is_upgraded:
+            self._set_deadline(before)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        super().handle_websocket_upgrade(event)
+        self._is_upgraded = True
+        self._connection.deadline = None  # a socket sends when it likes, and has limits of its own
 
     def on_response_complete(self) -> None:
         before = self.conn.their_state

@@ -319,6 +319,8 @@ class _RequestScope:
     async def send_error(self, error: Exception) -> None:
         """Answer with the error, unless a response has begun."""
         api_error = api_error_of(error)
+        if isinstance(error, OSError) and self._scope["type"] == "websocket" and api_error is None:
+            return  # the client left before its socket was accepted
         if api_error is None:
             _log.exception("A request failed.", extra={"request": self.id, "path": _loggable_path(self._scope)})
             api_error = ApiError("internal", f"The request failed; the log has the cause under {self.id}.")
