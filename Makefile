@@ -9,7 +9,8 @@
 # make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
 # make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
 # make tasks   small coding and tool tasks with any model, beside other agents: make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1
-# make eval    rebuild thirty pages from their pictures with the local converter, and renew docs/evaluation.md
+# make eval    rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
+#              (JOBS=2 for two processes, RESUME=1 to go on with a run that was stopped)
 # make docs    renew the pages that are made from the types
 # make lock    renew the pinned requirements after a change of pyproject.toml
 
@@ -80,6 +81,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.agents $(QUICK)
 	.venv-bench/bin/python -m benchmarks.partial_json
 	.venv-bench/bin/python -m benchmarks.sandbox
+	$(BIN)/python -m benchmarks.live $(QUICK)
 	$(BIN)/python -m benchmarks.server $(QUICK)
 	$(BIN)/python -m benchmarks.render
 	$(BIN)/python -m benchmarks.page
@@ -87,10 +89,15 @@ bench: .venv-bench/ready
 system:
 	@sh scripts/system_packages.sh
 
+JOBS ?= 1
+EVAL = $(BIN)/weft eval benchmarks/pages/.cache --models local/vision -o build/evaluation --resume
+eval: export WEFT_EVAL_TOOLS = benchmarks/pages/tools
 eval: .venv/ready made
-	$(BIN)/python -m benchmarks.pages.render
 	npm ci --silent --no-audit --no-fund --prefix benchmarks/pages/tools
-	WEFT_EVAL_TOOLS=benchmarks/pages/tools $(BIN)/weft eval benchmarks/pages/.cache --models local/vision -o build/evaluation
+	$(BIN)/python -m benchmarks.pages.render
+	$(if $(RESUME),,rm -rf build/evaluation/rows)
+	for share in $$(seq $(JOBS)); do $(EVAL) --share $$share/$(JOBS) & done; wait
+	$(EVAL)
 	$(BIN)/python -m benchmarks.pages.report build/evaluation
 
 docs: .venv/ready

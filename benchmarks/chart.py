@@ -12,6 +12,7 @@ from math import log10
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from benchmarks import served_figures
 from benchmarks.figures import ROWS, SCENARIOS, Figures, Range, read, readme_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -101,6 +102,8 @@ def stale(figures: Figures) -> list[str]:
         found.append("docs/images/costs.svg is not drawn from benchmarks/figures.json; run python -m benchmarks.chart.")
     if readme_table(figures) not in README.read_text("utf-8"):
         found.append("README.md does not hold the table of benchmarks/figures.json; run python -m benchmarks.chart.")
+    if served_figures.table(served_figures.read()) not in README.read_text("utf-8"):
+        found.append("README.md does not hold the table of benchmarks/served.json; run python -m benchmarks.live.")
     return found
 
 

@@ -1,35 +1,95 @@
-"""How late a delta reaches a client that watches: from the provider's write to the client's read, over a real server.
+"""What serving a delta costs, and how late it reaches the client: Weft beside other servers, in one interleaved run.
 
-    python -m benchmarks.live [--agents 1,20] [--deltas 100] [--rounds 3]
+    python -m benchmarks.live [--agents 20] [--deltas 200] [--rounds 5] [--rows "bare proxy,native"] [--quick]
 
 A mock provider sends 50 deltas a second to each agent, and each delta holds the time at which it was written. The
-clients are raw sockets in this process. All kinds of clients take turns in one run, beside a proxy that stores nothing.
+clients are raw sockets in this process. All rows take turns, each server in a process of its own. A whole run keeps its
+figures in served.json and puts the table into the README.
 """
 
 import argparse
 import asyncio
+import json
 import os
 import re
+import sys
 import tempfile
-from contextlib import AsyncExitStack
-from statistics import median
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 from time import monotonic_ns
 from urllib.parse import urlsplit
 
 from benchmarks.listeners import UPGRADE
-from benchmarks.server import Process, percentile, row, start_program
+from benchmarks.pacing import DELTAS_A_SECOND
+from benchmarks.served_figures import BASELINE, Served, ServedRow, keep, table
+from benchmarks.server import Process, percentile, start_program
 from benchmarks.server_worker import TOKEN
 
 _STAMPS = re.compile(rb"  (\d{6,}) ")
 _KEEP = 40
 """Bytes that may hold the beginning of a stamp whose end is still to come."""
+_ROOT = Path(__file__).resolve().parents[1]
+_WORKERS = _ROOT / ".venv-bench" / "bin" / "python"
+"""The environment with the other servers."""
+_numbers = count(1)
+
+
+@dataclass(frozen=True)
+class Client:
+    """How the clients of a row ask: one request that starts the agent, or a stream of a session that is asked after."""
+
+    server: str
+    path: str
+    body: str = ""
+    """JSON of a POST request; without one the request is a GET."""
+    upgrade: bool = False
+    has_session: bool = False
+
+    def request(self, host: str, model: str, session: str) -> bytes:
+        body = self.body.replace("MODEL", model).replace("NAME", f"c{next(_numbers)}").encode()
+        path = self.path.replace("MODEL", model).replace("SESSION", session)
+        head = f"{'POST' if body else 'GET'} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {TOKEN}\r\n"
+        if body:
+            head += f"Accept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        return f"{head}{UPGRADE if self.upgrade else ''}\r\n".encode() + body
+
+
+_AGUI = json.dumps(
+    {
+        "threadId": "NAME",
+        "runId": "NAME",
+        "state": {},
+        "messages": [{"id": "m1", "role": "user", "content": "Go."}],
+        "tools": [],
+        "context": [],
+        "forwardedProps": {},
+        "model": "MODEL",
+    }
+)
+_AI_SDK = json.dumps(
+    {
+        "id": "NAME",
+        "trigger": "submit-message",
+        "messages": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Go."}]}],
+        "model": "MODEL",
+    }
+)
+_EVENTS, _SOCKET = "/sessions/SESSION/events", "/sessions/SESSION/ws?after=0"
 
 CLIENTS = {
-    "bare proxy": ("/{session}", False),
-    "native SSE": ("/sessions/{session}/events", False),
-    "native socket": ("/sessions/{session}/ws?after=0", True),
-    "ai-sdk": ("/sessions/{session}/events?dialect=ai-sdk", False),
-    "ag-ui": ("/sessions/{session}/events?dialect=ag-ui", False),
+    BASELINE: Client("proxy", "/MODEL"),
+    "weft, native, SQLite": Client("sqlite", _EVENTS, has_session=True),
+    "weft, native socket, SQLite": Client("sqlite", _SOCKET, upgrade=True, has_session=True),
+    "weft, ai-sdk, SQLite": Client("sqlite", "/api/chat", _AI_SDK),
+    "weft, ag-ui, SQLite": Client("sqlite", "/agui", _AGUI),
+    "weft, native, PostgreSQL": Client("postgres", _EVENTS, has_session=True),
+    "weft, ai-sdk, PostgreSQL": Client("postgres", "/api/chat", _AI_SDK),
+    "pydantic-ai, its AG-UI adapter": Client("pydantic-ai", "/MODEL", _AGUI),
+    "openai-agents behind FastAPI": Client("openai-agents", "/MODEL"),
+    "langgraph behind FastAPI": Client("langgraph", "/MODEL"),
 }
 
 
@@ -54,7 +114,7 @@ class Watcher(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now = monotonic_ns() // 1000
         if not self.open.done():
-            self.open.set_result(None)
+            self._begin(data)
         data = self._rest + data
         end = 0
         for match in _STAMPS.finditer(data):
@@ -65,75 +125,123 @@ class Watcher(asyncio.Protocol):
         if len(self.lags) >= self._deltas and not self.over.done():
             self.over.set_result(None)
 
+    def _begin(self, data: bytes) -> None:
+        if data.split(b" ", 2)[1] in (b"200", b"101"):
+            self.open.set_result(None)
+            return
+        for waiting in (self.open, self.over):
+            waiting.set_exception(RuntimeError(data[:300].decode("utf-8", "replace")))
+
     def connection_lost(self, exc: Exception | None) -> None:
         for waiting in (self.open, self.over):
             if not waiting.done():
                 waiting.set_exception(RuntimeError("the server closed the connection"))
 
 
-async def watch(url: str, path: str, deltas: int, *, upgrade: bool) -> Watcher:
+async def watch(url: str, client: Client, model: str, session: str, deltas: int) -> Watcher:
     address = urlsplit(url)
-    head = f"GET {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAuthorization: Bearer {TOKEN}\r\n"
-    request = f"{head}{UPGRADE if upgrade else ''}\r\n".encode()
+    request = client.request(address.netloc, model, session)
     _, watcher = await asyncio.get_running_loop().create_connection(
         lambda: Watcher(request, deltas), address.hostname or "127.0.0.1", address.port or 80
     )
     return watcher
 
 
-async def measure(kind: str, server: Process, agents: int, deltas: int) -> tuple[list[float], float]:
+async def measure(client: Client, server: Process, agents: int, deltas: int) -> tuple[list[float], float]:
     """Watch some agents. Returns the lags in seconds, and the seconds of CPU that a delta costs the server."""
-    path, upgrade = CLIENTS[kind]
     model = f"bench-paced-{deltas}"
-    proxied = kind == "bare proxy"
-    sessions = [model if proxied else await server.session(model) for _ in range(agents)]
+    sessions = [await server.session(model) if client.has_session else "" for _ in range(agents)]
     used = server.cpu
-    watchers = [await watch(server.url, path.format(session=session), deltas, upgrade=upgrade) for session in sessions]
-    if not proxied:
+    watchers = [await watch(server.url, client, model, session, deltas) for session in sessions]
+    if client.has_session:
         await asyncio.gather(*(watcher.open for watcher in watchers))
         await asyncio.sleep(0.3)  # the streams have read the stored events
         used = server.cpu
         for session in sessions:
             await server.ask(session)
-    async with asyncio.timeout(60 + deltas / 10):
-        await asyncio.gather(*(watcher.over for watcher in watchers))
-    spent = server.cpu - used
-    for watcher in watchers:
-        if watcher.transport is not None:
-            watcher.transport.abort()
+    try:
+        async with asyncio.timeout(60 + deltas / 10):
+            await asyncio.gather(*(watcher.over for watcher in watchers))
+        spent = server.cpu - used
+    finally:
+        for watcher in watchers:
+            for waiting in (watcher.open, watcher.over):
+                waiting.cancel()
+            if watcher.transport is not None:
+                watcher.transport.abort()
+    await asyncio.sleep(0.2)  # what the server does after the last delta belongs to no row
     return [lag for watcher in watchers for lag in watcher.lags], spent / (agents * deltas)
 
 
-async def main(counts: list[int], deltas: int, rounds: int) -> None:
-    row("client", "agents", "median", "p99", "worst", "CPU a delta")
-    row("---", "---:", "---:", "---:", "---:", "---:")
+async def start_servers(stack: AsyncExitStack, wanted: set[str]) -> dict[str, Process]:
+    """Start a server of each kind. One that cannot be started is named and left out."""
+    python = str(_WORKERS) if _WORKERS.exists() else sys.executable
+    folder = stack.enter_context(tempfile.TemporaryDirectory())
+    provider = (await stack.enter_async_context(start_program("benchmarks.mock_server", python=python))).url
+    found: dict[str, Process] = {}
+    for name in sorted(wanted):
+        program = ["benchmarks.rival_servers", name, provider]
+        try:
+            if name in ("sqlite", "postgres"):
+                place = folder if name == "sqlite" else await _start_postgres(stack)
+                program = ["benchmarks.server_worker", "live", place, provider]
+            found[name] = await stack.enter_async_context(start_program(*program, python=python))
+        except (OSError, ValueError, ImportError, RuntimeError) as error:
+            print(f"not measured: {name} ({error or type(error).__name__})", file=sys.stderr)
+    return found
+
+
+async def _start_postgres(stack: AsyncExitStack) -> str:
+    """Use the server that `WEFT_TEST_POSTGRES` names, else start that of the system."""
+    if address := os.environ.get("WEFT_TEST_POSTGRES"):
+        return address
+    sys.path.insert(0, str(_ROOT / "tests"))
+    from postgres_server import find_programs, running_postgres
+
+    if find_programs() is None:
+        raise RuntimeError("there is no PostgreSQL")
+    return stack.enter_context(running_postgres(fsync=True)).url
+
+
+async def main(rows: Sequence[str], agents: int, deltas: int, rounds: int) -> Served:
+    lags: dict[str, list[float]] = {kind: [] for kind in rows}
+    costs: dict[str, list[float]] = {kind: [] for kind in rows}
     async with AsyncExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        provider = await stack.enter_async_context(start_program("benchmarks.mock_server"))
-        worker = "benchmarks.server_worker"
-        weft = await stack.enter_async_context(start_program(worker, "live", folder, provider.url))
-        proxy = await stack.enter_async_context(start_program(worker, "proxy", folder, provider.url))
-        servers = {kind: proxy if kind == "bare proxy" else weft for kind in CLIENTS}
-        for kind in CLIENTS:
-            await measure(kind, servers[kind], 2, 20)
-        for agents in counts:
-            lags: dict[str, list[float]] = {kind: [] for kind in CLIENTS}
-            costs: dict[str, list[float]] = {kind: [] for kind in CLIENTS}
-            for _ in range(rounds):
-                for kind in CLIENTS:
-                    found, cost = await measure(kind, servers[kind], agents, deltas)
+        servers = await start_servers(stack, {CLIENTS[kind].server for kind in rows})
+        measured = [kind for kind in rows if CLIENTS[kind].server in servers]
+        for number in range(rounds + 1):
+            for kind in list(measured):
+                client = CLIENTS[kind]
+                size = (agents, deltas) if number else (2, 20)  # the first round warms up
+                try:
+                    found, cost = await measure(client, servers[client.server], *size)
+                except (RuntimeError, TimeoutError) as error:
+                    print(f"failed: {kind} ({error or type(error).__name__})", file=sys.stderr)
+                    measured.remove(kind)
+                    continue
+                if number:
                     lags[kind] += found
                     costs[kind].append(cost)
-            for kind, found in lags.items():
-                figures = [f"{percentile(found, part):.1f} ms" for part in (0.5, 0.99, 1.0)]
-                row(kind, agents, *figures, f"{median(costs[kind]) * 1e6:.0f} µs")
-    print(f"\nload average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    kept = [
+        ServedRow(kind, min(costs[kind]) * 1e6, percentile(lags[kind], 0.5), percentile(lags[kind], 0.99))
+        for kind in measured
+        if costs[kind]
+    ]
+    return Served.measured_now(kept, agents, DELTAS_A_SECOND)
 
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--agents", default="1,20", help="how many are watched at once, several numbers in turn")
-    options.add_argument("--deltas", type=int, default=100, help="deltas that each agent streams in a round")
-    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--agents", type=int, default=20, help="how many are watched at once")
+    options.add_argument("--deltas", type=int, default=200, help="deltas that each agent streams in a round")
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--rows", default="", help="rows whose names contain one of these texts, by commas")
+    options.add_argument("--quick", action="store_true", help="fewer and shorter, to see that all works")
     given = options.parse_args()
-    asyncio.run(main([int(count) for count in given.agents.split(",")], given.deltas, given.rounds))
+    chosen = [kind for kind in CLIENTS if any(part.strip() in kind for part in given.rows.split(","))]
+    size = (5, 50, 1) if given.quick else (given.agents, given.deltas, given.rounds)
+    with suppress(KeyboardInterrupt):
+        served = asyncio.run(main(chosen, *size))
+        print(table(served))
+        if not given.quick and not given.rows:
+            keep(served)

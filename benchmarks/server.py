@@ -56,10 +56,10 @@ class Process:
 
 
 @asynccontextmanager
-async def start_program(*arguments: str) -> AsyncGenerator[Process]:
+async def start_program(*arguments: str, python: str = sys.executable) -> AsyncGenerator[Process]:
     """Start a program of the benchmarks that prints its port."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+        python, "-m", *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
     try:

@@ -1,10 +1,10 @@
 """The servers that `benchmarks.server` listens to: Weft's, and a bare loop beside it.
 
-    python -m benchmarks.server_worker weft|bare|live|proxy FOLDER [PROVIDER]
+    python -m benchmarks.server_worker weft|bare|live FOLDER_OR_ADDRESS [PROVIDER]
 
 It prints one line of JSON, `{"port": 8000}`, when it listens. The bare one sends bytes that were made beforehand: no
 log, no resuming, no guard, no slow readers. It is what sending alone costs. `live` is Weft's with models of the mock
-provider at an address, and `proxy` passes on the bytes of that provider.
+provider at an address; its sessions are in a folder, or in PostgreSQL at an address.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from time import time
 
-import aiohttp
 import msgspec
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, StreamingResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 import weft
 from weft.agent.engine import ModelLike
@@ -34,6 +34,7 @@ from weft.server.uvicorn_server import bind, serve_app
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import Store
 
 TOKEN = "benchmarks-need-no-secret-token"
 PIECE = 12
@@ -74,13 +75,21 @@ class MockModels(PacedModels):
         return weft.Model(name, wire="chat", base_url=f"{self._provider}/v1", api_key="none", provider="mock")
 
 
-async def serve_weft(folder: Path, models: PacedModels) -> None:
+def open_store(place: str) -> Store:
+    """Sessions in a folder, or in PostgreSQL at an address."""
+    if not place.startswith("postgresql:"):
+        return SqliteStore(Path(place) / "sessions.db")
+    from weft.sessions.postgres.store import PostgresStore
+
+    return PostgresStore(place)
+
+
+async def serve_weft(place: str, models: PacedModels) -> None:
     settings = ServerSettings(port=0, limits=ServerLimits(exchanges=64, streams=8192, sessions_per_minute=100_000))
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
-    store = SqliteStore(folder / "sessions.db")
     context = ServerContext(
-        Sessions(store),
+        Sessions(open_store(place)),
         models,
         settings=settings,
         tokens=AccessTokens({TOKEN: ""}),
@@ -128,26 +137,10 @@ class Bare:
 
 async def serve_bare() -> None:
     bare = Bare()
-    await _serve(Starlette(routes=[Route("/events", bare.listen), Route("/send", bare.send, methods=["POST"])]))
+    await serve_plain(Starlette(routes=[Route("/events", bare.listen), Route("/send", bare.send, methods=["POST"])]))
 
 
-async def serve_proxy(provider: str) -> None:
-    """Each request is a request to the provider, for the model that its path names."""
-    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as client:
-
-        async def stream(model: str) -> AsyncGenerator[bytes]:
-            body = {"model": model, "stream": True, "messages": [{"role": "user", "content": "Go."}]}
-            async with client.post(f"{provider}/v1/chat/completions", json=body) as answer:
-                async for data in answer.content.iter_any():
-                    yield data
-
-        async def listen(request: Request) -> StreamingResponse:
-            return StreamingResponse(stream(request.path_params["model"]), media_type="text/event-stream")
-
-        await _serve(Starlette(routes=[Route("/{model}", listen)]))
-
-
-async def _serve(app: Starlette) -> None:
+async def serve_plain(app: ASGIApp) -> None:
     bound = bind(ServerSettings(port=0))
     bound.listen(2048)
     print(json.dumps({"port": bound.getsockname()[1]}), flush=True)
@@ -159,10 +152,8 @@ if __name__ == "__main__":
     logging.disable(logging.WARNING)
     match sys.argv[1:]:
         case ["weft", folder]:
-            asyncio.run(serve_weft(Path(folder), PacedModels()))
-        case ["live", folder, provider]:
-            asyncio.run(serve_weft(Path(folder), MockModels(provider)))
-        case ["proxy", _, provider]:
-            asyncio.run(serve_proxy(provider))
+            asyncio.run(serve_weft(folder, PacedModels()))
+        case ["live", place, provider]:
+            asyncio.run(serve_weft(place, MockModels(provider)))
         case _:
             asyncio.run(serve_bare())

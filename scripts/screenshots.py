@@ -99,6 +99,12 @@ class Views:
         await self.page.locator(".stage iframe.shown").wait_for(timeout=SLOW)
         await self.page.locator(".stage").frame_locator("iframe.shown").get_by_text("Card 3").wait_for(timeout=SLOW)
 
+    async def share(self) -> None:
+        await self._open_project()
+        await self.page.get_by_role("button", name="Share").click()
+        await self.page.get_by_role("button", name="Make a link").click()
+        await self.page.get_by_label("Link", exact=True).wait_for()
+
     async def palette(self) -> None:
         await self._open_project()
         await self.page.keyboard.press("Control+k")
@@ -138,6 +144,7 @@ NAMES = (
     "failed",
     "settings",
     "building",
+    "share",
     "palette",
 )
 COLOURS = 160

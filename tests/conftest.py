@@ -29,7 +29,7 @@ def postgres_server() -> Iterator[str]:
         yield address
         return
     with running_postgres() as server:
-        time.sleep(3 * NODE_SECONDS)  # right after its start nobody is judged dead
+        time.sleep(2 * NODE_SECONDS)  # right after its start nobody is judged dead
         yield server.url
 
 

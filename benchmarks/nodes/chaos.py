@@ -26,6 +26,8 @@ from benchmarks.nodes.cluster import TOKEN, ChaosNode
 from benchmarks.nodes.paced_model import BIRTH, PacedModel
 
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
+_CLOCKS = 0.1
+"""How far the clocks of nodes may differ, in seconds."""
 _ERRORS = (aiohttp.ClientError, OSError, TimeoutError, asyncio.IncompleteReadError)
 
 
@@ -41,8 +43,10 @@ class Reader:
     responses: list[str] = field(default_factory=list[str])
     asked: int = 0
     lags: list[float] = field(default_factory=list[float])
-    resumed: list[float] = field(default_factory=list[float])
-    """When the session was continued by another node."""
+    written: float = 0.0
+    """When the last event was written, by the clock of its node."""
+    resumed: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """When the session was continued by another node, and when the last event before that was written."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -55,6 +59,7 @@ class ChaosDriver:
         self._model = PacedModel(int(options.rate * options.length), options.rate)
         self._nodes: list[ChaosNode] = []
         self._kills: list[float] = []
+        self._restarted: float | None = None
         self._stop = False
         self._closing = False
 
@@ -76,7 +81,9 @@ class ChaosDriver:
             tasks = [asyncio.create_task(run(reader)) for reader in readers for run in (self._ask, self._read)]
             await self._kill_nodes()
             if self._restart is not None:
+                await asyncio.sleep(options.kill_every)  # the work of the last victim has moved
                 print("the store restarts", flush=True)
+                self._restarted = time()
                 await asyncio.to_thread(self._restart)
                 await asyncio.sleep(options.kill_every)
             self._stop = True
@@ -172,13 +179,14 @@ class ChaosDriver:
             case "text_delta":
                 reader.lags += [time() - float(birth) for birth in BIRTH.findall(event["data"].get("text", ""))]
             case "session_resumed":
-                reader.resumed.append(time())
+                reader.resumed.append((time(), reader.written))
             case "exchange_response":
                 reader.responses.append(event["data"]["status"])
                 if event["data"]["status"] != "completed":
                     print(f"{reader.session}: {event['data'].get('error')}", flush=True)
             case _:
                 pass
+        reader.written = event["time"]
 
     # --- the chaos ---------------------------------------------------------------------------------------------------
 
@@ -204,14 +212,22 @@ class ChaosDriver:
                 whole += info["last_seq"] == len(reader.seqs) and reader.seqs == list(range(1, len(reader.seqs) + 1))
         return whole
 
+    def _takeovers(self, readers: list[Reader]) -> tuple[list[float], int]:
+        """Return the seconds from each kill until the sessions of the victim went on, sorted, and how many sessions
+        went on elsewhere for another reason: the restart of the store, or a node that was wrongly judged dead."""
+        seconds: list[float] = []
+        others = 0
+        for moment, written in (each for reader in readers for each in reader.resumed):
+            kill = next((kill for kill in self._kills if written - _CLOCKS < kill <= moment), None)
+            if kill is None or (self._restarted is not None and kill < self._restarted <= moment):
+                others += 1
+            else:
+                seconds.append(moment - kill)
+        return sorted(seconds), others
+
     def _report(self, readers: list[Reader], whole: int) -> int:
         lags = sorted(lag for reader in readers for lag in reader.lags)
-        takeovers = sorted(
-            moment - kill
-            for reader in readers
-            for moment in reader.resumed
-            if (kill := max((each for each in self._kills if each <= moment), default=0.0))
-        )
+        takeovers, others = self._takeovers(readers)
         statuses = [status for reader in readers for status in reader.responses]
         asked = sum(reader.asked for reader in readers)
         lost, doubled = sum(reader.lost for reader in readers), sum(reader.doubled for reader in readers)
@@ -228,7 +244,12 @@ class ChaosDriver:
             "exchanges_otherwise": len(statuses) - statuses.count("completed"),
             "model_requests": self._model.requests,
             "takeovers": len(takeovers),
-            "takeover_seconds": {"p50": percentile(takeovers, 50), "max": percentile(takeovers, 100)},
+            "takeover_seconds": {
+                "p50": percentile(takeovers, 50),
+                "p99": percentile(takeovers, 99),
+                "max": percentile(takeovers, 100),
+            },
+            "takeovers_without_a_kill": others,
             "lag_ms": {"p50": percentile(lags, 50, 1000), "p99": percentile(lags, 99, 1000)},
         }
         print(json.dumps(result, indent=2))

@@ -21,7 +21,7 @@ import tempfile
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 
 import aiohttp
 
@@ -32,8 +32,8 @@ from weft.core.json import encode
 from weft.testing.checker import check_log
 from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 
-EVERY = 20.0
-DISK = 600 * 1024 * 1024
+DISK = 3 * 1024 * 1024 * 1024
+"""Bytes of the disk that is filled; the log of ten minutes needs a part of them."""
 GROWTH = 40 * 1024 * 1024
 """Bytes of memory that the server may grow in a minute of good load, after it has warmed up."""
 
@@ -109,7 +109,7 @@ class Soak:
         self._server = server
         self._folder = folder
         self._random = random.Random(options.seed)
-        self._kinds = ["kill", "freeze", "drip", "garbage", "slow", *(["disk"] if has_disk else [])]
+        self._kinds = [kind for kind in options.attacks.split(",") if has_disk or kind != "disk"]
         self.done: Counter[str] = Counter()
         self.latencies: list[float] = []
         self.conversations: list[Conversation] = []
@@ -123,7 +123,7 @@ class Soak:
         probe = asyncio.create_task(self._probe(client))
         end = monotonic() + self._options.seconds
         while monotonic() < end:
-            await asyncio.sleep(min(EVERY, max(end - monotonic(), 0)))
+            await asyncio.sleep(min(self._options.every, max(end - monotonic(), 0)))
             if monotonic() < end:
                 await self._attack(client)
         stop.set()
@@ -167,10 +167,11 @@ class Soak:
 
     async def _fill_disk(self) -> None:
         ballast = self._folder / "data" / "ballast"
-        with suppress(OSError), ballast.open("wb") as file:
-            while True:
-                file.write(b"\0" * 65536)
-                file.flush()
+        with ballast.open("wb", buffering=0) as file:
+            for size in (1 << 20, 4096, 1):  # to the last byte
+                with suppress(OSError):
+                    while file.write(bytes(size)):
+                        pass
         await asyncio.sleep(4)
         ballast.unlink(missing_ok=True)
 
@@ -218,6 +219,9 @@ async def compare(conversations: list[Conversation]) -> list[str]:
             for exchange in talk.accepted
             if requests[exchange] != 1 or ends[exchange] != 1
         ]
+        last = next((f"{event['type']} at {event['time']:.0f}" for event in reversed(events)), "none")
+        if set(requests) - set(ends):
+            faults.append(f"{talk.id}: the last event is {last}, and the comparison is at {time():.0f}")
         faults += [f"{talk.id}: {fault}" for fault in check_log(decode_event(encode(event)) for event in events)[:3]]
     return faults
 
@@ -241,6 +245,7 @@ async def soak(options: argparse.Namespace, folder: Path, has_disk: bool) -> int
         await server.kill(signal.SIGTERM)
     if after - before > GROWTH:
         faults.append(f"memory grew by {(after - before) >> 20} MiB under good load")
+    store_bytes = sum(file.stat().st_size for file in (folder / "data").rglob("*") if file.is_file())
     stored = sum(len(talk.seen) for talk in run.conversations)
     exchanges = sum(len(talk.accepted) for talk in run.conversations)
     latencies = sorted(run.latencies)
@@ -250,7 +255,7 @@ async def soak(options: argparse.Namespace, folder: Path, has_disk: bool) -> int
     print(f"load held: {len(run.conversations)} conversations, {exchanges} exchanges, {stored} events")
     print(f"/health: median {latencies[len(latencies) // 2]:.3f} s, p99 {latencies[int(len(latencies) * 0.99)]:.3f} s")
     print(f"memory: {before >> 20} MiB before and {after >> 20} MiB after {options.steady:g} s of good load")
-    print(f"log: {server.log_bytes >> 10} KiB")
+    print(f"log: {server.log_bytes >> 10} KiB; store: {store_bytes >> 20} MiB")
     print(f"differences: {len(faults)}")
     for fault in faults[:20]:
         print(f"  {fault}")
@@ -264,6 +269,9 @@ def main() -> int:
     parser.add_argument("--patience", type=float, default=120.0, help="seconds for the last exchanges to end")
     parser.add_argument("--sessions", type=int, default=12)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--attacks", default="kill,freeze,drip,garbage,slow,disk", help="the attacks, in their order")
+    parser.add_argument("--every", type=float, default=20.0, help="seconds between two attacks")
+    parser.add_argument("--keep", action="store_true", help="keep the folder with the store and the server's log")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="weft-soak-"))
     (folder / "data").mkdir()
@@ -271,7 +279,11 @@ def main() -> int:
     if not has_disk:
         print("A full disk is left out: only root can mount a small one.")
     try:
-        return asyncio.run(soak(options, folder, has_disk))
+        result = asyncio.run(soak(options, folder, has_disk))
+        if options.keep:
+            shutil.copytree(folder, f"{folder}-kept", ignore=shutil.ignore_patterns("ballast"))
+            print(f"kept: {folder}-kept")
+        return result
     finally:
         if has_disk:
             subprocess.run(["umount", "-l", str(folder / "data")], check=False)

@@ -237,10 +237,11 @@ async def test_no_colours_where_none_are_wanted(tmp_path: Path) -> None:
         assert "\x1b[" not in terminal.coloured()
 
 
-async def test_without_a_terminal_it_states_what_to_use() -> None:
+async def test_without_a_terminal_a_missing_key_is_one_sentence() -> None:
     ran = await run_process("chat", "--model", "anthropic/x")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "weft: weft chat needs a terminal; in scripts use `weft run`.\n"
+    assert "ANTHROPIC_API_KEY" in ran.err
+    assert ran.err.count("\n") == 1
 
 
 async def test_without_a_model_to_talk_to(tmp_path: Path) -> None:

@@ -66,3 +66,31 @@ async def test_what_cannot_be_evaluated(capsys: Capture) -> None:
             assert is_one_line_error(ran)
             assert said in ran.err
         assert server.requests == []
+
+
+@pytest.mark.usefixtures("shots")
+async def test_shares_make_rows_and_a_resumed_run_makes_the_report_of_them(capsys: Capture) -> None:
+    try:
+        find_chromium()
+    except BrowserError as error:
+        pytest.skip(str(error))
+    picture(here("shots/two.png"), 320, 160)
+    here("shots/two.json").write_text('{"texts": []}')
+    asked = ("--models", "good", "-o", "report", "--resume")
+    async with ScriptedServer(builder) as server:
+        first = await evaluate(capsys, server, *asked, "--share", "1/2")
+        before = len(server.requests)
+        assert first.code == 0, first.err
+        assert "Rows in report/rows: 1." in first.out
+        assert not here("report/report.html").exists()
+        whole = await evaluate(capsys, server, *asked)
+        after = len(server.requests)
+        assert whole.code == 0, whole.err
+        assert after > before
+        once_more = await evaluate(capsys, server, *asked)
+        assert (once_more.code, len(server.requests)) == (0, after)
+        wrong = await evaluate(capsys, server, *asked, "--share", "3/2")
+    assert {row["target"] for row in json.loads(here("report/report.json").read_bytes())["rows"]} == {"one", "two"}
+    assert wrong.code == 2
+    assert is_one_line_error(wrong)
+    assert "write one such as 1/2" in wrong.err

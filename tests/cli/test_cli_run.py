@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_bench import KEY, run, run_with
+from cli_pages import here
 
 from weft.core.messages import ToolCall
 from weft.testing.server import Cut, Reply, ScriptedServer
@@ -188,3 +189,14 @@ async def test_text_before_a_call_is_final(capsys: pytest.CaptureFixture[str]) -
     async with ScriptedServer(replies) as server:
         ran = await run(capsys, *run_with(server, "Hi", "--tools", "read"))
     assert ran.out == "Let me look.\nNothing.\n"
+
+
+@pytest.mark.parametrize(("words", "given"), [([], True), (["--no-repo-map"], False)])
+async def test_a_run_in_a_folder_has_a_map_of_it(
+    capsys: pytest.CaptureFixture[str], words: list[str], given: bool
+) -> None:
+    here("shop.py").write_text("class OrderBook:\n    def add_order(self, order): ...\n")
+    async with ScriptedServer([wire_reply("chat", text="Seen.")]) as server:
+        done = await run(capsys, *run_with(server, "--workspace", ".", *words, "Look"))
+        assert done.code == 0
+        assert ("class OrderBook" in str(server.requests[0].body["messages"][0])) is given

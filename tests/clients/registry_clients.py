@@ -18,6 +18,7 @@ import pytest
 
 _HERE = Path(__file__).parent
 _SECONDS = 300
+_BUILD_SECONDS = 900
 
 
 def _cache(name: str) -> Path:
@@ -75,6 +76,31 @@ def npm_folder(*packages: str) -> Path:
     (folder / "package.json").write_text("{}")
     _install(folder, ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *packages])
     return folder
+
+
+def built_page(tarball: Path, **environment: str) -> Path:
+    """The built page of a project in a tarball, which pnpm installs and vite builds in its folder `frontend`."""
+    if not tarball.exists():
+        pytest.skip(f"{tarball.name} is not here")
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    key = sha256(tarball.read_bytes() + json.dumps(environment).encode()).hexdigest()[:16]
+    folder = _cache(f"page-{key}")
+    pnpm = npm_folder("pnpm@10.32.1") / "node_modules" / ".bin" / "pnpm"
+    page = folder / "frontend"
+    _install(
+        folder,
+        ["tar", "xf", str(tarball)],
+        [str(pnpm), "--dir", str(page), "install", "--frozen-lockfile", "--ignore-scripts"],
+    )
+    if not (page / "dist" / "index.html").exists():
+        command = [str(page / "node_modules" / ".bin" / "vite"), "build"]
+        settings = {**os.environ, **environment}
+        done = subprocess.run(
+            command, cwd=page, env=settings, capture_output=True, text=True, timeout=_BUILD_SECONDS, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    return page / "dist"
 
 
 async def run_node(script: str, *arguments: Any) -> list[Any]:

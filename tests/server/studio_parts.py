@@ -84,10 +84,11 @@ async def atelier(
 ) -> AsyncGenerator[Atelier]:
     """A server with a studio; options are those of the studio."""
     opened: list[Studio] = []
+    pictures = options.pop("eval_pictures", None)
 
     def routes(context: ServerContext) -> Sequence[Operation | BaseRoute | RouteDescription]:
         opened.append(open_studio(context, **({"scores": False} | options)))
-        return ProjectRoutes(opened[0], context).all()
+        return ProjectRoutes(opened[0], context, eval_pictures=pictures).all()
 
     store = SqliteStore(folder / "s.db", durable=False)
     context = context_on(store, scripts, settings=settings or ServerSettings(port=0, goodbye_seconds=0.0))

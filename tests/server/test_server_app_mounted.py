@@ -67,9 +67,12 @@ async def test_it_starts_with_its_first_request_and_needs_a_token_below_the_pref
         async with client.get("/deep/down/openapi.json", headers=BEARER) as answer:
             assert (await answer.json())["servers"] == [{"url": "/deep/down"}]
         async with client.get("/deep/down/models", headers=BEARER) as answer:
-            assert await answer.json() == {
-                "models": [{"name": "scripted/model", "provider": "scripted", "label": ""}],
+            found = await answer.json()
+            assert "html_css" in found.pop("stacks")
+            assert found == {
+                "models": ["scripted/model"],
                 "default": "scripted/model",
+                "details": [{"name": "scripted/model", "provider": "scripted", "label": ""}],
                 "fixed": True,
             }
         await app.__aexit__()

@@ -177,6 +177,34 @@ async def test_an_update_goes_on_from_history_file_options_and_element(tmp_path:
         assert "<h1>Second</h1>" in str(second.messages[-1])
 
 
+async def test_the_request_in_the_history_is_not_doubled_and_an_unchanged_page_is_shown(tmp_path: Path) -> None:
+    """The page appends its request to the history that it sends, and begins each version without code."""
+    model = _Listening()
+    whole = "Make it blue.\n\nThe selected element is <h1>Old</h1>."
+    message = _message(
+        generationType="update",
+        prompt={
+            "text": "Make it blue.",
+            "fullText": whole,
+            "images": [picture()],
+            "selectedElementHtml": "<h1>Old</h1>",
+        },
+        history=[
+            {"role": "user", "text": "A page."},
+            {"role": "assistant", "text": page("Old")},
+            {"role": "user", "text": whole, "images": [picture()]},
+        ],
+        fileState={"path": "index.html", "content": page("Old")},
+        numVariants=1,
+    )
+    async with atelier(tmp_path, {"one": model}) as server:
+        frames, code, _ = await _receive_all(server, message)
+        assert code == 1000
+        assert _words(model.asked[0]).count("Make it blue.") == 1
+        assert _pictures(model.asked[0]) == 1
+        assert [frame["value"] for frame in frames if frame["type"] == "setCode"] == [page("Old")]
+
+
 async def test_an_update_without_a_file_accepts_the_code_of_the_history(tmp_path: Path) -> None:
     model = _Listening(S.call("edit_file", path="index.html", old_text="<h1>Old</h1>", new_text="<h1>New</h1>"))
     history = [{"role": "user", "text": "A page."}, {"role": "assistant", "text": page("Old")}]

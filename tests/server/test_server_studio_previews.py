@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from serving_parts import OTHER, TOKEN
+from serving_parts import OTHER, TOKEN, S
 from studio_parts import Atelier, atelier, page, variants_of, writer
 
 
@@ -171,3 +171,30 @@ async def test_in_a_tab_of_its_own_a_page_stands_in_a_frame(tmp_path: Path) -> N
             async with stranger.get(preview + "nothing.html") as answer:
                 assert answer.status == 404
         assert variant["preview"] != preview
+
+
+async def test_a_link_for_reading_shows_the_newest_finished_page_without_a_token(tmp_path: Path) -> None:
+    nothing = lambda: S(["I write no page."])  # noqa: E731
+    async with atelier(tmp_path, {"one": writer("One"), "none": nothing}) as server:
+        project = await server.project("A page", variants=1, models=["one"])
+        await server.over(project["id"])
+        shares = f"/projects/{project['id']}/shares"
+        link = await server.ask("POST", shares, 201)
+        writing = await server.ask("POST", shares, 201, writable=True)
+        assert "path" not in writing
+        base = {"version": project["versions"][0]["id"], "variant": 0}
+        update = {"kind": "update", "base": base, "prompt": {"text": "Fail."}, "models": ["none"], "variants": 1}
+        await server.ask("POST", f"/projects/{project['id']}/versions", 201, **update)
+        await server.over(project["id"])
+
+        async def look(path: str) -> tuple[int, str]:
+            async with server.client.get(path, headers={"Authorization": ""}) as answer:
+                return answer.status, await answer.text()
+
+        status, shown = await look(link["path"])
+        assert status == 200
+        assert "<h1>One</h1>" in shown
+        assert (await look(link["path"].replace(link["secret"], writing["secret"])))[0] == 404
+        assert (await look(link["path"].replace(link["secret"], "rubbish")))[0] == 404
+        await server.ask("DELETE", f"{shares}/{link['id']}", 204)
+        assert (await look(link["path"]))[0] == 404

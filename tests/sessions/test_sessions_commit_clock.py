@@ -136,6 +136,20 @@ def test_sessions_whose_deltas_come_within_a_pause_commit_together() -> None:
     assert len(commits) == 3
 
 
+@pytest.mark.parametrize(("sessions", "pauses"), [(1, 1), (3, 1), (6, 2), (12, 4), (500, 4)])
+def test_the_pause_grows_with_the_sessions_that_stream(sessions: int, pauses: int) -> None:
+    clock, loop, as_loop = _clock()
+    commits: list[float] = []
+    for _ in range(sessions):
+        clock.add(as_loop, lambda: None)
+    loop.advance()
+    clock.add(as_loop, lambda: commits.append(loop.now))
+    loop.advance(0.9 * pauses * PAUSE)
+    assert commits == []
+    loop.advance(0.2 * pauses * PAUSE)
+    assert len(commits) == 1
+
+
 async def test_the_sessions_of_a_loop_share_a_clock() -> None:
     loop = asyncio.get_running_loop()
     assert clock_of(loop) is clock_of(loop)

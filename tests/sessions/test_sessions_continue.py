@@ -27,7 +27,7 @@ from weft.core.messages import ToolResult
 from weft.core.payload import Payload
 from weft.providers.scripted import Script, ScriptedRequest
 from weft.sessions.memory import MemoryStore
-from weft.sessions.recovery import UnfinishedExchange
+from weft.sessions.recovery import MAX_LOST_TURNS, UnfinishedExchange
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import SessionInfo
@@ -351,10 +351,35 @@ async def test_what_is_continued_can_be_cancelled(
     assert isinstance(log[-1].data, ExchangeResponse)
 
 
-async def test_the_third_crash_ends_the_exchange() -> None:
+async def test_the_third_crash_in_a_call_ends_the_exchange() -> None:
+    log = await rich_log()
+    beginning = log[: types_of(log).index("tool_executing") + 1]
+    for _ in range(2):
+        store = await stored(beginning)
+        session = await open_it(store)
+        assert len(session.resumed) == 1
+        await until(session, "tool_executing")
+        beginning = whole(await log_of(store, SESSION))
+        beginning = beginning[: len(beginning) - types_of(beginning)[::-1].index("tool_executing")]
+        await session.close()
+    done = await finish(await stored(beginning))
+    assert check_log(done) == []
+    check_failed(done, "The process ended three times while the exchange ran")
+
+
+def check_failed(log: Sequence[Event], reason: str) -> None:
+    last = log[-1].data
+    assert isinstance(last, ExchangeResponse)
+    assert last.status == "failed"
+    assert last.error is not None
+    assert last.error.message.startswith(reason)
+
+
+async def lose_turns(count: int) -> list[Event]:
+    """The log of an exchange whose process ends this often while a message arrives, and of the process after that."""
     log = await rich_log()
     beginning = log[: types_of(log).index("text_delta") + 1]
-    for _ in range(2):
+    for _ in range(count - 1):
         store = await stored(beginning)
         session = await open_it(store, weft.ScriptedModel([["I hang. " * 100]], piece=2, pause=0.01))
         assert len(session.resumed) == 1
@@ -363,12 +388,18 @@ async def test_the_third_crash_ends_the_exchange() -> None:
         beginning = beginning[: len(beginning) - types_of(beginning)[::-1].index("message_start")]
         await session.close()
     done = await finish(await stored(beginning))
-    last = done[-1].data
-    assert isinstance(last, ExchangeResponse)
-    assert last.status == "failed"
-    assert last.error is not None
-    assert last.error.message.startswith("The process ended three times")
     assert check_log(done) == []
+    return done
+
+
+async def test_a_message_that_is_lost_nine_times_is_still_finished() -> None:
+    last = (await lose_turns(MAX_LOST_TURNS - 1))[-1].data
+    assert isinstance(last, ExchangeResponse)
+    assert last.status == "completed"
+
+
+async def test_a_message_that_is_lost_ten_times_ends_the_exchange() -> None:
+    check_failed(await lose_turns(MAX_LOST_TURNS), "The process ended ten times while the exchange ran")
 
 
 async def test_a_session_that_was_handed_over_has_not_crashed() -> None:

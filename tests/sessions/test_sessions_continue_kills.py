@@ -164,8 +164,8 @@ async def test_killed_twice(host: Host, tmp_path: Path, seed: int) -> None:
 
 async def test_an_exchange_that_kills_its_process_three_times_fails(host: Host, tmp_path: Path) -> None:
     for _ in range(3):
-        assert host.run(tmp_path, "text", "append.after:5")
-    assert not host.run(tmp_path, "text")
+        assert host.run(tmp_path, "read", "tool.after")
+    assert not host.run(tmp_path, "read")
     log = await read_log(tmp_path)
     assert check_log(log) == []
     (response,) = [event.data for event in log if isinstance(event.data, ExchangeResponse)]

@@ -114,3 +114,23 @@ def test_stores_by_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_urls_that_name_no_store(url: str) -> None:
     with pytest.raises(ConfigurationError, match="There is no store"):
         open_store(url)
+
+
+async def test_two_requests_at_once_are_answered_one_after_the_other() -> None:
+    started: list[str] = []
+
+    @weft.tool
+    async def note(word: str) -> str:
+        """Note a word."""
+        started.append(word)
+        await asyncio.sleep(0.05)
+        started.append(f"{word} done")
+        return word
+
+    steps = [[S.call("note", word="one")], "One.", [S.call("note", word="two")], "Two."]
+    async with open_session("one", weft.Agent(S(steps), tools=[note]), store=MemoryStore()) as session:
+        first, second = await asyncio.gather(session.run("First."), session.run("Second."))
+        assert (first.text, second.text) == ("One.", "Two.")
+        assert started == ["one", "one done", "two", "two done"]
+        requests = [message.text for message in session.messages if message.role == "user" and message.text]
+        assert requests == ["First.", "Second."]

@@ -17,7 +17,7 @@ from weft.core.messages import user_message
 from weft.sessions.postgres.address import password_of, with_password, without_password
 from weft.sessions.postgres.connection import StoreUnreachable
 from weft.sessions.postgres.store import PostgresStore
-from weft.sessions.shared import News, NotAnswered, NotHeld
+from weft.sessions.shared import NODE_SECONDS, News, NotAnswered, NotHeld
 from weft.sessions.store import Fenced, SessionBusy, SessionInfo, StoreError
 
 MakeStore = Callable[[str], PostgresStore]
@@ -313,6 +313,65 @@ async def test_a_node_that_was_cut_off_judges_nobody_dead(own_server: PostgresSe
     finally:
         await one.close()
         await two.close()
+
+
+@pytest.mark.parametrize(("age", "judges"), [(0.5, True), (1.9, True), (2.5, False), (60.0, False)])
+async def test_a_node_judges_others_by_its_own_last_sign_of_life(
+    node: MakeStore, postgres_url: str, age: float, judges: bool
+) -> None:
+    """Also one of the heartbeat's thread: an event loop that was busy was not cut off."""
+    one, two = node("one"), node("two")
+    await one.heartbeat()
+    await two.heartbeat()
+    lease = await leased(one)
+    await one.append(lease, events("ses_a", 1, 1), work="running")
+    await expire(postgres_url, "one")
+    asyncpg: Any = import_module("asyncpg")
+    connection = await asyncpg.connect(postgres_url)
+    await connection.execute(
+        "UPDATE nodes SET expires = extract(epoch FROM clock_timestamp()) + $1 WHERE name = 'two'", NODE_SECONDS - age
+    )
+    await connection.close()
+    await two.heartbeat()
+    assert await two.claim_work(5) == (["ses_a"] if judges else [])
+
+
+@pytest.mark.parametrize(
+    ("age", "connected", "dead"), [(2.0, False, True), (2.0, True, False), (0.5, False, False), (3.5, True, True)]
+)
+async def test_a_node_whose_heartbeats_lost_their_connection_is_dead_sooner(
+    node: MakeStore, postgres_url: str, age: float, connected: bool, dead: bool
+) -> None:
+    one, two = node("one"), node("two")
+    await one.heartbeat()
+    await two.heartbeat()
+    lease = await leased(one)
+    await one.append(lease, events("ses_a", 1, 1), work="running")
+    asyncpg: Any = import_module("asyncpg")
+    connection = await asyncpg.connect(postgres_url)
+    await connection.execute(
+        "UPDATE nodes SET expires = extract(epoch FROM clock_timestamp()) + $1,"
+        " backend = CASE WHEN $2 THEN pg_backend_pid() ELSE 2000000000 END WHERE name = 'one'",
+        NODE_SECONDS - age,
+        connected,
+    )
+    assert await two.claim_work(5) == (["ses_a"] if dead else [])
+    await connection.close()
+
+
+async def test_the_heartbeats_of_a_thread_name_their_connection(node: MakeStore, postgres_url: str) -> None:
+    one = node("one")
+    await one.heartbeat()
+    end = one.support_heartbeat(lambda: True)
+    asyncpg: Any = import_module("asyncpg")
+    connection = await asyncpg.connect(postgres_url)
+    async with asyncio.timeout(20):
+        while not await connection.fetchval(  # noqa: ASYNC110
+            "SELECT count(*) FROM nodes n JOIN pg_stat_activity a ON a.pid = n.backend"
+        ):
+            await asyncio.sleep(0.05)
+    end()
+    await connection.close()
 
 
 async def test_a_database_that_cannot_be_reached(own_server: PostgresServer) -> None:

@@ -1,7 +1,7 @@
 """The contract of a store. Whoever writes another one adds it to `STORES` and runs this file."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
 from hashlib import sha256
 from pathlib import Path
@@ -11,13 +11,17 @@ import pytest
 from sessions_bench import event, events, leased, log_of
 
 from postgres_schema import own_schema
+from weft.core.envelope import Event
 from weft.core.events import UserMessage
 from weft.core.messages import Image, user_message
 from weft.sessions.memory import MemoryStore
 from weft.sessions.postgres.store import PostgresStore
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import (
+    DeltaStore,
+    EncodedEvents,
     Fenced,
+    Lease,
     NoSuchBlob,
     NoSuchSession,
     SessionBusy,
@@ -55,6 +59,37 @@ async def test_what_is_appended_is_read(store: Store) -> None:
     await store.append(lease, events("ses_a", 4, 2))
     assert await log_of(store, "ses_a") == events("ses_a", 1, 5)
     assert (await store.info("ses_a")).last_seq == 5
+
+
+async def submit(store: DeltaStore, lease: Lease, log: Sequence[Event]) -> EncodedEvents:
+    done: asyncio.Future[EncodedEvents] = asyncio.get_running_loop().create_future()
+
+    def on_done(encoded: EncodedEvents, error: Exception | None) -> None:
+        done.set_result(encoded) if error is None else done.set_exception(error)
+
+    store.submit_deltas(lease, log, on_done)
+    return await done
+
+
+async def test_deltas_that_are_submitted_are_appended_or_refused(store: Store) -> None:
+    if not isinstance(store, DeltaStore):
+        pytest.skip("this store has no tasks to save")
+    lease, other = await leased(store), await leased(store, "ses_b")
+    outcomes = await asyncio.gather(
+        submit(store, lease, events("ses_a", 1, 3)),
+        submit(store, other, events("ses_b", 5, 1)),
+        return_exceptions=True,
+    )
+    assert not isinstance(outcomes[0], BaseException)
+    assert isinstance(outcomes[1], StoreError)
+    await submit(store, lease, events("ses_a", 4, 1))
+    assert await log_of(store, "ses_a") == events("ses_a", 1, 4)
+    assert await log_of(store, "ses_b") == []
+    assert (await store.info("ses_a")).last_seq == 4
+    await store.acquire("ses_a", "another", force=True)
+    with pytest.raises(Fenced):
+        await submit(store, lease, events("ses_a", 5, 1))
+    assert len(await log_of(store, "ses_a")) == 4
 
 
 async def test_reading_from_the_middle(store: Store) -> None:

@@ -1,8 +1,12 @@
 """Joining the deltas of finished messages: the log keeps its numbers, its texts and its promises, and is smaller."""
 
+import sqlite3
+from collections.abc import AsyncIterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+import pytest
 from sessions_bench import call, fresh, log_of, look, model
 
 from weft.core.envelope import Event
@@ -10,6 +14,7 @@ from weft.core.events import InputJsonDelta, TextDelta
 from weft.sessions.memory import MemoryStore
 from weft.sessions.postgres.store import PostgresStore
 from weft.sessions.session import Session
+from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import Store
 from weft.sessions.thinning import thin_out
 from weft.testing import check_log
@@ -17,7 +22,7 @@ from weft.testing import check_log
 
 async def talk(store: Store) -> str:
     name = await fresh(store)
-    words = ["word "] * 200
+    words = ["word "] * 600
     session = await Session.open(store, name, model=model([*words, call("look", n=1)], [*words]), tools=[look])
     await session.run("Talk.")
     await session.close()
@@ -77,12 +82,65 @@ async def test_old_sessions_are_thinned_out_in_the_database(postgres_url: str) -
     await store.close()
 
 
-async def test_a_session_with_work_is_not_thinned_out(postgres_url: str) -> None:
-    store = PostgresStore(postgres_url)
+async def test_old_sessions_are_thinned_out_in_the_file(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "s.db")
+    name = await talk(store)
+    before = await log_of(store, name)
+    connection = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    runs = "SELECT sum(length(body)) FROM events WHERE substr(body, 1, 1) = CAST('[' AS BLOB)"  # of deltas
+    (size,) = connection.execute(runs).fetchone()
+    assert await store.thin_out(seconds=3600) == 0
+    connection.execute("UPDATE sessions SET updated = updated - 7200")
+    assert await store.thin_out(seconds=3600) == 1
+    assert await store.thin_out(seconds=3600) == 0
+    (thin,) = connection.execute(runs).fetchone()
+    assert thin < size / 50
+    after = await log_of(store, name)
+    assert [event.id for event in after] == [event.id for event in before]
+    assert texts(after) == texts(before)
+    assert not check_log(after)
+    middle = len(before) // 2
+    assert await store.read(name, after=middle, limit=10) == after[middle : middle + 10]
+    session = await Session.open(store, name, model=model(["More ", "words."]), tools=[look])
+    await session.run("Go on.")
+    await session.close()
+    whole = await log_of(store, name)
+    assert whole[: len(after)] == after
+    assert not check_log(whole)
+    connection.execute("UPDATE sessions SET updated = updated - 7200")
+    assert await store.thin_out(seconds=3600) == 1  # only what was added
+    assert (await log_of(store, name))[: len(after)] == after
+    connection.close()
+    await store.close()
+    store = SqliteStore(tmp_path / "s.db")
+    assert not check_log(await log_of(store, name))
+    await store.close()
+
+
+async def test_a_damaged_log_is_not_thinned_out(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "s.db")
+    await talk(store)
+    connection = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    connection.execute("UPDATE events SET body = CAST('{' AS BLOB) WHERE seq = (SELECT max(seq) - 1 FROM events)")
+    rows = connection.execute("SELECT * FROM events").fetchall()
+    assert await store.thin_out(seconds=-3600) == 1
+    assert await store.thin_out(seconds=-3600) == 0
+    assert connection.execute("SELECT * FROM events").fetchall() == rows
+    connection.close()
+    await store.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path, postgres_url: str) -> AsyncIterator[Store]:
+    store = SqliteStore(tmp_path / "s.db") if request.param == "sqlite" else PostgresStore(postgres_url)
+    yield store
+    await store.close()
+
+
+async def test_a_session_with_work_is_not_thinned_out(store: Store) -> None:
     name = await talk(store)
     lease = await store.acquire(name, "writer")
     assert await store.thin_out(seconds=-3600) == 0
     await store.append(lease, [], work="waiting")
     await store.release(lease)
     assert await store.thin_out(seconds=-3600) == 0
-    await store.close()

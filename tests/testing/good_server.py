@@ -75,6 +75,7 @@ class GoodServer:
                 text=["one, ", "two, ", "three"], stop="max_tokens", usage=(11, probes.LIMIT)
             ),
             probes.FOUR_WORDS: lambda: self._reply(text=["alpha ", "beta "], stop="stop_sequence"),
+            probes.EDIT: lambda: self._reply(text=f"{probes.EDITED_FILE}\n```\nprint('Good evening')\n```\n"),
             probes.COLOUR: lambda: self._reply(text="Red."),
             probes.LONG: self._endless,
         }

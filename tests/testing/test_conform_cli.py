@@ -9,7 +9,9 @@ import pytest
 
 from weft.cli import conform
 from weft.cli.main import parser
+from weft.testing.conform import probes
 from weft.testing.server import ReceivedRequest, Reply, ReplyFunction, Reset, ScriptedServer
+from weft.testing.streams import wire_reply
 
 from .good_server import KEY, GoodServer
 from .test_conform import each_call
@@ -160,3 +162,34 @@ async def test_a_key_that_cannot_be_sent(capsys: pytest.CaptureFixture[str], mon
     assert err.startswith("weft conform: ")
     assert "lines" not in err
     assert err.count("\n") == 1
+
+
+def talking_server(edit: str) -> ReplyFunction:
+    """A server that makes no calls and answers the request for a change with this text."""
+    good = GoodServer("chat")
+
+    def answer(request: ReceivedRequest) -> Reply:
+        if b'"tools"' in request.content:
+            return wire_reply("chat", text="I would call a tool.")
+        return wire_reply("chat", text=edit) if probes.EDIT.encode() in request.content else good(request)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("edit", "advice"),
+    [
+        ("greeting.py\n```\nprint('Good evening')\n```\n", "use --edit-format text."),
+        (
+            "greeting.py\n```\n<<<<<<< SEARCH\nprint('Good morning')\n=======\n"
+            "print('Good evening')\n>>>>>>> REPLACE\n```\n",
+            "use --edit-format text.",
+        ),
+        ("You should print Good evening.", "Neither calls of tools nor files as text work here"),
+    ],
+)
+async def test_how_files_can_be_changed(capsys: pytest.CaptureFixture[str], edit: str, advice: str) -> None:
+    await run(talking_server(edit), "--only", "tool-call", "text-edit")
+    assert advice in capsys.readouterr().out.splitlines()[-1]
+    await run(GoodServer("chat"), "--only", "tool-call", "text-edit")
+    assert capsys.readouterr().out.splitlines()[-1] == "2 ok, 0 wrong, 0 skipped"

@@ -1,6 +1,7 @@
 """Rules, modes, and approvals that are bound to the exact call."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -283,3 +284,16 @@ async def test_a_question_waits_for_its_answer() -> None:
     with pytest.raises(NotPending):
         bench.runtime.approvals.answer(question.question, "d")
     assert bench.types()[1:3] == ["question_asked", "question_answered"]
+
+
+async def test_plan_mode_permits_only_reading_whatever_the_rules_allow(tmp_path: Path) -> None:
+    ask = weft.ScriptedModel.call
+    steps = [[ask("create_file", path="a.txt", content="x"), ask("list_files")], "A plan."]
+    permissions = Permissions("auto", ["allow create_file"])
+    permissions.planning = True
+    agent = weft.Agent(weft.ScriptedModel(steps), tools=["files"], workspace=tmp_path, permissions=permissions)
+    result = await agent.run("Write it.")
+    assert not agent.workspace.exists("a.txt")
+    await agent.close()
+    blocks = [block for message in result.messages for block in message.content]
+    assert [block.status for block in blocks if isinstance(block, ToolResult)] == ["denied", "ok"]

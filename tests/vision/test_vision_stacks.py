@@ -122,7 +122,7 @@ def test_equal_styles_share_a_class_and_colours_are_variables() -> None:
     assert isinstance(html, str)
     assert html.count('class="card"') == 3
     assert html.count("\n.card {") == 1
-    assert re.search(r"--text-1: #[0-9a-f]{6};", str(write_files(_page())["index.html"]))
+    assert re.search(r"--ink: #[0-9a-f]{6};", str(write_files(_page())["index.html"]))
 
 
 def test_spacings_sizes_radii_and_families_are_variables_where_they_come_back() -> None:
@@ -136,12 +136,34 @@ def test_spacings_sizes_radii_and_families_are_variables_where_they_come_back() 
         )
     ]
     html = str(write_files(arrange(seen(*rows)))["index.html"])
-    for kind in ("space", "size", "fill", "text"):
-        names = re.findall(rf"--{kind}-\d+", html.partition("}")[0])
+    for kind in ("space", "text", "ink", "surface"):
+        names = re.findall(rf"--{kind}\b[\w-]*(?=:)", html.partition("}")[0])
         assert names, kind
         assert all(html.count(f"var({name})") for name in names), kind
-    sizes = [float(size) for size in re.findall(r"--space-\d+: ([\d.]+)px", html)]
-    assert sizes == sorted(sizes)
+    steps = {int(step): float(size) for step, size in re.findall(r"--space-(\d+): ([\d.]+)px", html)}
+    assert steps
+    assert all(size == 4 * step for step, size in steps.items())
+
+
+def test_elements_are_named_after_what_they_are_and_lone_ones_need_no_class() -> None:
+    cards = [
+        part
+        for number, x in enumerate((80, 460, 840))
+        for part in (
+            box(x, 300, 340, 140, "#e0e7ff", radius=8),
+            text(x + 24, 324, f"Plan {number}", 20, 700),
+            text(x + 24, 370, f"$ {number}9 a month", 15),
+        )
+    ]
+    head = [text(80, 20, "Harbour", 20, 700), *(text(800 + 120 * at, 22, f"Link {at}") for at in range(3))]
+    hero = [text(80, 120, "Ships for everyone", 48, 700), text(80, 200, "And boats for the others, too.", 18)]
+    html = str(write_files(arrange(seen(*head, *hero, *cards)))["index.html"])
+    names = [name for found in re.findall(r'class="([^"]+)"', html) for name in found.split()]
+    assert {"nav-link", "price-card"} <= set(names)
+    assert names.count("price-card") == 3
+    assert not re.search(r'class="[^"]*\b(?:text|stack|ml|w)-\d', html)
+    assert "\nh1 {" in html
+    assert sum(names.count(name) == 1 for name in set(names)) <= len(set(names)) / 2
 
 
 def test_every_class_that_is_used_is_declared_and_none_is_in_vain() -> None:
@@ -173,7 +195,7 @@ def test_a_narrow_screen_has_rules_of_its_own() -> None:
     assert "@media (max-width: 720px)" in html
     phone = write_files(arrange(seen(text(20, 20, "Phone"), width=375, height=600)))["index.html"]
     assert isinstance(phone, str)
-    assert "@media" not in phone
+    assert "@media (max-width" not in phone
 
 
 def test_an_unknown_stack_is_named_with_the_known_ones() -> None:
@@ -194,3 +216,22 @@ def test_an_unknown_stack_is_named_with_the_known_ones() -> None:
 )
 def test_tailwind_states_the_same_in_its_own_words(style: tuple[tuple[str, str], ...], words: list[str]) -> None:
     assert utilities(style) == words
+
+
+def test_repeated_cards_are_one_component_with_data() -> None:
+    cards = [
+        part
+        for x, name in ((80, "Rope"), (460, "Anchor"), (840, 'Lamp </script> "{x}"'))
+        for part in (
+            box(x, 300, 340, 140, "#e0e7ff", radius=8),
+            text(x + 24, 324, name, 22, 700),
+            text(x + 24, 370, f"Good for {name[:4]}", 15),
+        )
+    ]
+    html = str(write_files(arrange(seen(text(80, 120, "Everything", 48, 700), *cards)), "react_tailwind")["index.html"])
+    assert html.count("function Card(") == 1
+    assert "{cards.map((each, index) => <Card key={index} {...each} />)}" in html
+    assert html.count('"Rope"') == 1
+    assert html.count("<article ") == 1
+    assert '"Lamp \\u003c/script> \\"{x}\\""' in html
+    assert html.count("</script>") == 5

@@ -83,7 +83,7 @@ def test_a_table_scrolls_by_itself_on_a_narrow_screen_and_can_be_reached() -> No
     (region,) = [node for node in walk_nodes(arrange(seen(*_ruled())).body) if node.name == "scroll"]
     assert dict(region.attributes)["tabindex"] == "0"
     assert dict(region.attributes)["aria-label"].startswith("Table: Sensor")
-    assert ("overflow-x", "auto") in region.narrow
+    assert ("overflow-x", "auto") in region.style
     assert html.index("<thead>") < html.index("<tbody>")
 
 

@@ -214,7 +214,7 @@ class Talker:
                     S.call("create_file", path="index.html", content=page),
                     S.stop("tool_use", Usage(input=1840, output=960, reasoning=120)),
                 ],
-                "Done: a header, a headline and three cards.",
+                "Done: a header, a headline and three cards.\n\nNext steps:\n- Change the headline\n- Add a footer",
             ],
         }
 

@@ -1,16 +1,21 @@
 // @vitest-environment jsdom
 import { describe, expect, test } from "vitest";
+import { createElement } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { ServerTool, Sources } from "../src/chat/sources";
 import { spansOf } from "../src/events/spans";
 import type { LogEvent } from "../src/log/event";
 import { Drafts } from "../src/log/drafts";
 import { Course } from "../src/log/rewinding";
 import { restored } from "../src/log/snapshot";
-import { fold } from "../src/log/conversation";
+import { Conversation, fold } from "../src/log/conversation";
 import { ago, bytes, duration, money, plain, tokens } from "../src/parts/format";
 import { toHtml } from "../src/parts/markdown";
 import { parse } from "../src/shell/route";
 import { asDocument, pageOf } from "../src/studio/draft";
+import { blitzFields, penFields } from "../src/studio/playgrounds";
 import { promptOf } from "../src/studio/prompt";
+import { stepsOf, withoutSteps } from "../src/studio/steps";
 import { delayBefore } from "weft-client";
 
 describe("markdown", () => {
@@ -85,6 +90,7 @@ test("a prompt of an address, of words, and of files", () => {
   expect(promptOf("https://example.org/a", [])).toEqual({ url: "https://example.org/a" });
   expect(promptOf("like https://example.org but blue", [])).toEqual({ url: "https://example.org", text: "like https://example.org but blue" });
   const picture = { id: "1", kind: "image" as const, name: "a.png", data: "data:image/png;base64,AA==" };
+  expect(promptOf("", [picture, { ...picture, role: "mobile" }]).images).toEqual([{ data: picture.data }, { data: picture.data, role: "mobile" }]);
   expect(promptOf(" ", [picture, { ...picture, kind: "html", data: "<p>" }])).toEqual({ images: [{ data: picture.data }], html: "<p>" });
 });
 
@@ -163,4 +169,68 @@ test("spans of a log", () => {
     { kind: "exchange", end: null },
     { kind: "message", name: "model", start: 2, end: 4 },
   ]);
+});
+
+describe("playgrounds", () => {
+  test("a pen is one document", () => {
+    expect(JSON.parse(penFields("Bread", "<h1>Bread</h1>")["data"] ?? "")).toMatchObject({ title: "Bread", html: "<h1>Bread</h1>" });
+  });
+
+  test("a project with a package is started, another one served", () => {
+    expect(blitzFields("Bread", new Map([["index.html", "<h1>"]]))).toEqual({
+      "project[title]": "Bread",
+      "project[template]": "html",
+      "project[files][index.html]": "<h1>",
+    });
+    expect(blitzFields("Bread", new Map([["package.json", "{}"]]))["project[template]"]).toBe("node");
+  });
+});
+
+describe("next steps", () => {
+  const text = "Built.\n\n**Next steps:**\n- Add a footer\n* Make it dark\n3. Use serifs\n- One too many";
+
+  test("are read from the end of a text", () => {
+    expect(stepsOf(text)).toEqual(["Add a footer", "Make it dark", "Use serifs"]);
+    expect(stepsOf("The next steps: none")).toEqual([]);
+    expect(stepsOf(`Next steps:\n- ${"x".repeat(200)}`)).toEqual([]);
+  });
+
+  test("are not shown in the text, also while they are written", () => {
+    expect(withoutSteps(text)).toBe("Built.");
+    expect(withoutSteps("Built.\nNext steps:\n- Ad")).toBe("Built.");
+    expect(withoutSteps("Built.")).toBe("Built.");
+  });
+});
+
+describe("what a provider looks up", () => {
+  const events = [
+    { type: "message_start", data: { message: "m1", model: "m", attempt: 1 } },
+    { type: "server_tool_call", data: { message: "m1", id: "s1", name: "web_search", input: { query: "looms" } } },
+    { type: "server_tool_result", data: { message: "m1", id: "s1", name: "web_search", sources: [{ title: "A <b>page</b>", url: "https://example.org/" }] } },
+    { type: "text_content_block_start", data: { index: 0, block: "b1" } },
+    { type: "text_delta", data: { index: 0, block: "b1", text: "Looms weave." } },
+    { type: "citation_added", data: { message: "m1", block: "b1", source: { title: "Script", url: "javascript:alert(1)" } } },
+    { type: "citation_added", data: { message: "m1", block: "", source: { title: "A page", url: "https://example.org/" } } },
+    { type: "citation_added", data: { message: "m1", block: "b1", source: { title: "A page", url: "https://example.org/" } } },
+  ].map((event, at) => ({ ...event, seq: at + 1, id: `e${at}`, session: "s", exchange: "x", layer: "stream", time: at, epoch: 0 }) as unknown as LogEvent);
+  const items = events.reduce(fold, new Conversation("s")).transcript.items;
+
+  test("is part of the conversation", () => {
+    expect(items.map((item) => item.kind)).toEqual(["server_tool", "text"]);
+    const [tool, text] = items;
+    expect(tool).toMatchObject({ name: "web_search", done: true, failed: false });
+    expect(text?.kind === "text" && text.sources.map((source) => source.title)).toEqual(["Script", "A page"]);
+  });
+
+  test("is shown with links to the web only", () => {
+    const [tool, text] = items;
+    if (tool?.kind !== "server_tool" || text?.kind !== "text") throw new Error("other items");
+    const shown = renderToStaticMarkup(createElement(ServerTool, { item: tool }));
+    expect(shown).toContain("looms");
+    expect(shown).toContain('href="https://example.org/"');
+    expect(shown).toContain("A &lt;b&gt;page");
+    const cited = renderToStaticMarkup(createElement(Sources, { sources: text.sources, label: "Sources" }));
+    expect(cited).not.toContain("javascript:");
+    expect(cited).toContain("A page</a>");
+  });
 });

@@ -57,15 +57,21 @@ async def converse(ask: Ask) -> Seen:
     codec = _WIRES[ask.wire]
     url = codec.url(ask.base_url, ask.model)
     history = [*ask.past, *codec.opening()]
+    blank = b"\r\n\r\n" if ask.wire == "gemini" else b"\n\n"
     deltas = 0
     while True:
         turn = codec.Turn(ask.pieces())
         feed = turn.feed
         async with http.post(url, data=orjson.dumps(codec.body(ask.model, history))) as response:
             response.raise_for_status()
-            async for line in response.content:
-                if line.startswith(b"data: {"):
-                    feed(orjson.loads(line[6:]))
+            rest = b""
+            async for data in response.content.iter_any():
+                *events, rest = (rest + data).split(blank)
+                for event in events:
+                    if event.startswith(b"data: {"):
+                        feed(orjson.loads(event[6:]))
+                    elif event.startswith(b"event: "):
+                        feed(orjson.loads(event[event.index(b"\ndata: ") + 7 :]))
         deltas += turn.deltas
         added = await turn.continuation()
         if not added:

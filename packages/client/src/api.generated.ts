@@ -53,6 +53,11 @@ export interface CaptureBody {
   apiKey?: string | null;
 }
 
+export interface CaptureOptions {
+  width?: number | null;
+  full_page?: boolean;
+}
+
 export interface ChangeView {
   path: string;
   kind: "changed" | "created" | "deleted";
@@ -67,6 +72,33 @@ export interface ChangesView {
 
 export interface ClientToolsView {
   tools: ToolDefinition[];
+}
+
+export interface ComparedFolders {
+  folder1: string;
+  folder2?: string;
+  folder3?: string;
+  folder4?: string;
+  folder5?: string;
+  folder6?: string;
+  folder7?: string;
+  folder8?: string;
+  folder9?: string;
+}
+
+export interface ComparedPages {
+  input: string;
+  outputs: string[];
+}
+
+export interface Comparison {
+  evals: ComparedPages[];
+  folder_names: string[];
+}
+
+export interface ComparisonBody {
+  left_json: string;
+  right_json: string;
 }
 
 export interface DecisionBody {
@@ -138,6 +170,18 @@ export interface ErrorBody {
 export interface ErrorDetail {
   code: "budget" | "busy" | "conflict" | "forbidden" | "internal" | "invalid" | "invalid_cursor" | "method_not_allowed" | "not_found" | "too_large" | "too_many" | "unauthorized" | "unavailable" | "unsupported_media_type";
   message: string;
+}
+
+export interface EvaluationInput {
+  name: string;
+  path: string;
+}
+
+export interface EvaluationRun {
+  models: string[];
+  stack: string;
+  files?: string[];
+  diff_mode?: boolean;
 }
 
 export interface Example {
@@ -223,6 +267,23 @@ export interface ImagePart {
   url?: string | null;
 }
 
+export interface InputComparison {
+  common_prefix_items: number;
+  left_item_count: number;
+  right_item_count: number;
+  difference: InputDifference | null;
+  formatted: string;
+}
+
+export interface InputDifference {
+  item_index: number;
+  path: string;
+  left_summary: string;
+  right_summary: string;
+  left_value: Json;
+  right_value: Json;
+}
+
 export interface JudgementBody {
   decision: "accept" | "revert";
   base: string | null;
@@ -290,8 +351,10 @@ export interface ModelView {
 }
 
 export interface ModelsView {
-  models: ModelView[];
+  models: string[];
   default: string;
+  details: ModelView[];
+  stacks: string[];
   fixed?: boolean;
 }
 
@@ -360,8 +423,20 @@ export interface PromptBody {
   images?: SourceBody[];
   videos?: SourceBody[];
   url?: string | null;
+  capture?: CaptureOptions | null;
   html?: string | null;
   selected?: SelectedBody | null;
+}
+
+export interface PromptReport {
+  provider: string;
+  model: string;
+  api_model_name: string;
+  session_id: string;
+  turn: number;
+  created_at: string;
+  request: JsonObject;
+  usage: ReportUsage | null;
 }
 
 export interface ProviderView {
@@ -378,6 +453,15 @@ export interface ProvidersView {
   providers: ProviderView[];
 }
 
+export interface PruneBody {
+  max_age_days?: number;
+}
+
+export interface Pruned {
+  deleted_count: number;
+  freed_bytes: number;
+}
+
 export interface ReadyView {
   node: string;
 }
@@ -388,9 +472,46 @@ export interface Reason {
   visible?: boolean;
 }
 
+export interface ReportQuery {
+  filename: string;
+}
+
+export interface ReportSummary {
+  filename: string;
+  provider: string;
+  model: string;
+  created_at: string;
+  session_id: string;
+  turn: number;
+  size_bytes: number;
+  cost_usd: number | null;
+}
+
+export interface ReportUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read: number;
+  cache_write: number;
+  total_tokens: number;
+  cache_hit_rate_percent: number;
+  cost_usd: number | null;
+}
+
+export interface ReportsView {
+  reports: ReportSummary[];
+  total_size_bytes: number;
+  reports_directory?: string;
+}
+
 export interface RestoreBody {
   kind: "restore";
   base: BaseBody;
+}
+
+export interface ResultsFolder {
+  name: string;
+  path: string;
+  modified_time: number;
 }
 
 export interface RevisionView {
@@ -484,6 +605,7 @@ export interface ShareView {
   writable: boolean;
   created: number;
   secret?: string;
+  path?: string;
 }
 
 export interface SharesView {
@@ -493,6 +615,7 @@ export interface SharesView {
 export interface SourceBody {
   data?: string | null;
   url?: string | null;
+  role?: "" | "desktop" | "detail" | "mobile";
 }
 
 export interface StackView {
@@ -506,6 +629,15 @@ export interface StoredDesignSystem {
   content: string;
   createdAt: string;
   updatedAt: string;
+}
+
+export interface Storyboard {
+  frames: StoryboardFrame[];
+}
+
+export interface StoryboardFrame {
+  seconds: number;
+  data: string;
 }
 
 export interface StudioFile {

@@ -1,7 +1,7 @@
 /** Calls of the API about projects of the studio. */
 
 import type { Diffs, NewProject, ProjectsView, ProjectView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
-import type { EditBody, ElementBody, RestoreBody, UpdateBody } from "./api.generated.js";
+import type { EditBody, ElementBody, RestoreBody, ShareView, SharesView, UpdateBody } from "./api.generated.js";
 import { filePath, type HttpClient, queryOf } from "./http.js";
 
 /** One variant of a version. */
@@ -80,6 +80,22 @@ export class ProjectsApi {
   /** The address of a target picture. */
   target(id: string, blob: string): string {
     return this.http.route("projects", id, "targets", blob);
+  }
+
+  /** The links of a project. */
+  async shares(id: string): Promise<ShareView[]> {
+    const found: SharesView = await this.http.get(this.http.route("projects", id, "shares"));
+    return found.shares;
+  }
+
+  /** Make a link. Only this answer has its path and its secret. */
+  share(id: string, writable = false): Promise<ShareView> {
+    return this.http.post(this.http.route("projects", id, "shares"), { writable });
+  }
+
+  /** Make a link invalid. */
+  revokeShare(id: string, share: string): Promise<void> {
+    return this.http.remove(this.http.route("projects", id, "shares", share));
   }
 
   private at(id: string, base: Base, last: string): string {

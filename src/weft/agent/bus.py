@@ -47,7 +47,7 @@ class EventBus(Dispatcher):
             handlers = self.find_handlers(kind)
         if not handlers and self._sink is None:
             return
-        now = self._clock()
+        now = round(self._clock(), 6)  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
         name = self._prefix + str(seq)

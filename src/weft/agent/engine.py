@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -34,8 +34,18 @@ from weft.tools.type_schema import TypeSchema
 ModelLike = str | Model | Scripted
 EditFormat = Literal["auto", "tools", "text"]
 """How a model changes files: by calling tools, by writing them as text, or text if it is small."""
+Overview = Callable[[int], str]
 SMALL_CONTEXT = 16_384
-"""Up to this many tokens of context a model is offered compact definitions of tools."""
+"""Up to this many tokens of context a model is offered compact definitions of tools, and no overview."""
+OVERVIEW_TOKENS = 1_000
+"""The size of an overview, if that of the context is not known."""
+
+
+def overview_tokens(context_size: int | None) -> int:
+    """Return the tokens that an overview may have in a context of this size; 0 for a small one."""
+    if context_size is None:
+        return OVERVIEW_TOKENS
+    return 0 if context_size <= SMALL_CONTEXT else min(context_size // 32, 2 * OVERVIEW_TOKENS)
 
 
 class ModelChain:
@@ -134,6 +144,8 @@ class AgentEngine:
         self.context = ContextWindow(self)
         self.tool_profile = tool_profile
         self._compact_tools = tool_profile == "compact"
+        self.overview: Overview | None = None
+        """Describes the workspace within a number of tokens, for the instructions. It is asked once."""
         self.current: Exchange | None = None
         self.host: ToolHost | None = None
         """The provider session, if its model runs tools in its own loop."""
@@ -189,6 +201,20 @@ class AgentEngine:
             context_size=self.context.known_size,
             may_show=lambda path: self.runtime.may_show(read_file, {"path": path}),
         )
+
+    async def add_overview(self) -> None:
+        """Add the overview of the workspace to the instructions, if the model's context has room for it."""
+        overview, self.overview = self.overview, None
+        if overview is None or self.edits_as_text:
+            return
+        if not await asyncio.to_thread(overview, OVERVIEW_TOKENS):
+            return  # there is nothing to show, so the size of the context does not matter
+        tokens = overview_tokens(await self.context.size())
+        text = await asyncio.to_thread(overview, tokens) if tokens else ""
+        if text:
+            self.settings = msgspec.structs.replace(self.settings, system=f"{self.settings.system}\n\n{text}".strip())
+            session = self.session
+            session.settings = msgspec.structs.replace(session.settings, system=self.settings.system)
 
     def fit_tools(self, context_size: int | None) -> None:
         """Offer compact definitions to a model with a small context, unless the profile is fixed."""

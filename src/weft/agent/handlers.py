@@ -7,6 +7,7 @@ from such names, or from event types, to functions.
 import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from types import FunctionType, MethodType
 from typing import Any, cast
 
 from weft.core.envelope import PAYLOADS, Event
@@ -34,6 +35,8 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
     if isinstance(reactor, Mapping):
         handlers = read_handler_mapping(cast("Mapping[object, Any]", reactor), _NAMES)
         return handlers, handlers.pop(_ALL, None)
+    if isinstance(reactor, FunctionType | MethodType):
+        return {}, cast(Handler, reactor)
     if isinstance(reactor, type):
         reactor = reactor()
     handlers = read_handler_methods(reactor, _NAMES)

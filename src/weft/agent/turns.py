@@ -182,6 +182,7 @@ class TurnRunner:
         listener.may_retry = lambda: stop() is None
         _raise_if(stop())
         engine.refresh_tools()
+        await engine.add_overview()
         await engine.attach_files()
         self._on_compacted(await engine.context.fit())
         _raise_if(stop())

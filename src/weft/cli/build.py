@@ -225,8 +225,10 @@ async def _write_variants(
 ) -> list[tuple["Variant", Path | None, list[str]]]:
     """Write the variants, the best first. Returns each with its folder and files."""
     from weft.studio.export import write_project
+    from weft.studio.offline import offline_project
     from weft.studio.project import VariantRef
 
+    stack = studio.find_stack((await studio.get(OWNER, project)).stack)
     built: list[tuple[Variant, Path | None, list[str]]] = []
     for number, variant in enumerate(best_first(version.variants), 1):
         files = await studio.files(OWNER, project, VariantRef(version.id, variant.index))
@@ -234,7 +236,8 @@ async def _write_variants(
         if not files or (variant.error is not None and variant.turns == 0):
             built.append((variant, None, []))
             continue
-        paths = await asyncio.to_thread(write_project, files, folder, replace=force)
+        offline = await offline_project(stack, files)
+        paths = await asyncio.to_thread(write_project, offline, folder, replace=force)
         built.append((variant, folder, paths))
     return built
 

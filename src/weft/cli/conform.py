@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -53,16 +54,30 @@ async def _conform(args: argparse.Namespace) -> int:
     _check_names(args.wire, args.only)
     model = _model(args)
     counts: Counter[Outcome] = Counter()
+    outcomes: dict[str, Outcome] = {}
     show_progress("the first check")
     async for verdict in run_checks(ProbeClient(model, ProbeTimeouts(silence=args.timeout)), args.only):
         show_progress("")
         counts[verdict.outcome] += 1
+        outcomes[verdict.check] = verdict.outcome
         _print(_as_json(verdict) if args.json else _as_line(verdict))
         show_progress("the next check")
     show_progress("")
     summary = {outcome: counts[outcome] for outcome in _OUTCOMES}
     _print(encode_text({"summary": summary}) if args.json else ", ".join(f"{n} {name}" for name, n in summary.items()))
+    if not args.json and (advice := _advise_edit_format(outcomes)):
+        _print(advice)
     return 1 if counts["wrong"] else 0
+
+
+def _advise_edit_format(outcomes: Mapping[str, Outcome]) -> str:
+    """Advise how this model should change files, if its answers show it."""
+    calls = outcomes.get("tool-call") == "ok" and outcomes.get("continuation") in ("ok", None)
+    if "tool-call" not in outcomes or "text-edit" not in outcomes or calls:
+        return ""
+    if outcomes["text-edit"] == "ok":
+        return "Calls of tools do not work here and files as text do: use --edit-format text."
+    return "Neither calls of tools nor files as text work here: the model can talk, but not change files."
 
 
 def _check_names(wire: str, only: list[str]) -> None:

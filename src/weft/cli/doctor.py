@@ -33,6 +33,7 @@ from weft.providers.config import configured_providers
 from weft.providers.keys import find_key, find_key_origin, has_key, keyring_problem
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import PRESETS
+from weft.studio.input.ffmpeg import find_ffmpeg
 from weft.tools.own_functions import is_own
 from weft.tools.sanitize import sanitize_text
 from weft.tools.shell import cgroups
@@ -262,12 +263,12 @@ def _check_programs() -> Findings:
         yield _missing("ripgrep", f"{ripgrep} exists and is not used: {reason}", "Searches work without it.")
     else:
         yield _ok("ripgrep", _version(ripgrep))
-    ffmpeg = shutil.which("ffmpeg")
+    ffmpeg = find_ffmpeg()
     if ffmpeg is not None:
         yield _ok("ffmpeg", _version(ffmpeg, "-version"))
     else:
         text = "not found, so the only recordings that can be read are animated pictures (GIF, WebP)"
-        yield _missing("ffmpeg", text, "Debian, Ubuntu: apt install ffmpeg.")
+        yield _missing("ffmpeg", text, "pip install 'weft[video]', or Debian, Ubuntu: apt install ffmpeg.")
 
 
 def _version(program: str, word: str = "--version") -> str:

@@ -30,7 +30,7 @@ from weft.sessions.store import SessionInfo
 from weft.tools.sanitize import sanitize_text
 
 if TYPE_CHECKING:
-    from weft.studio.evaluate.evaluation import Conversion
+    from weft.studio.evaluate.evaluation import Conversion, EvaluationTarget
     from weft.studio.evaluate.report import EvaluationReport, Row, Summary
     from weft.studio.stack import Stack
     from weft.studio.studio import Studio
@@ -39,6 +39,7 @@ EXAMPLES = """examples:
   weft eval shots/ --models anthropic/claude-sonnet-4-6,openai/gpt-5.2 -o report
   weft eval shots/ --models local/vision --stacks html_css,react_tailwind
   weft eval shots/ --models openai/gpt-5.2 --batch -o report     half the price; the same line goes on after Ctrl-C
+  weft eval shots/ --resume -o report                            goes on after Ctrl-C: finished pages are kept
   weft eval shots/ --json | jq .summaries
 
 shots/ holds NAME.png, or NAME@2x.png for a picture of twice the size; its subfolders are groups of the report. A file
@@ -48,6 +49,8 @@ exit status: 0 a report was written, 1 nothing could be converted, 2 wrong usage
 
 JOURNAL = "batches.jsonl"
 """The file in the folder of the report that remembers batches."""
+ROWS = "rows"
+"""The folder in it with the rows that are finished."""
 _MOST_EXCHANGES = 100_000
 
 
@@ -62,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     out = Path(options.output)
     if out.exists() and not out.is_dir():
         raise ConfigurationError(f"{out} is no folder; name another with --output.")
-    others = [path for path in out.iterdir() if path.name != JOURNAL] if out.is_dir() else []
+    others = [path for path in out.iterdir() if path.name not in (JOURNAL, ROWS)] if out.is_dir() else []
     if others and not (out / "report.html").is_file() and not options.force:
         raise ConfigurationError(f"The folder {out} holds other things; name another with --output, or use --force.")
     try:
@@ -73,6 +76,9 @@ def run(options: argparse.Namespace) -> int:
     if options.batch:
         _check_batches(options.model, models)
     report = asyncio.run(_evaluate(options, models))
+    if options.share:
+        print(f"Rows in {out / ROWS}: {len(report.rows)}. Run the same without --share for the report.")
+        return 1 if report.rows and all(row.error for row in report.rows) else 0
     page = write_report(report, out)
     if options.json:
         print(report.as_json().decode())
@@ -96,10 +102,14 @@ def _check_batches(names: list[str], models: KnownModels) -> None:
 
 async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "EvaluationReport":
     from weft.studio.evaluate.evaluation import evaluate, load_targets
+    from weft.studio.evaluate.row_store import RowStore
 
+    store = RowStore(Path(options.output))
+    if not options.resume:
+        store.clear()
     stacks: list[str] = options.stacks
     batch: bool = options.batch
-    targets = await asyncio.to_thread(load_targets, Path(options.targets))
+    targets = _share_of(await asyncio.to_thread(load_targets, Path(options.targets)), options.share)
     exchanges = _MOST_EXCHANGES if batch else None
     async with open_local_studio(models, options, scores=False, exchanges=exchanges) as (studio, context):
         names, _ = choose_models(options.model, studio, None, 1)
@@ -114,7 +124,7 @@ async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "Evalua
                 live.report(progress.done(row))
 
             if not batch:
-                return await evaluate(targets, converters, chosen, progress=done, seconds=options.seconds)
+                return await evaluate(targets, converters, chosen, progress=done, seconds=options.seconds, store=store)
             queue = BatchQueue(
                 BatchJournal(Path(options.output) / JOURNAL),
                 poll_seconds=options.batch_poll,
@@ -122,7 +132,19 @@ async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "Evalua
                 on_change=progress.show_batch,
             )
             async with use_batches(queue):
-                return await evaluate(targets, converters, chosen, progress=done, seconds=None, at_once=True)
+                return await evaluate(
+                    targets, converters, chosen, progress=done, seconds=None, at_once=True, store=store
+                )
+
+
+def _share_of(targets: "tuple[EvaluationTarget, ...]", share: str) -> "tuple[EvaluationTarget, ...]":
+    """Return the targets of one share, such as 2/3: every third one, beginning with the second."""
+    if not share:
+        return targets
+    first, _, count = share.partition("/")
+    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
+        raise ConfigurationError(f"The share {share!r} cannot be read; write one such as 1/2.")
+    return targets[int(first) - 1 :: int(count)]
 
 
 def _total_cost(report: "EvaluationReport", *, batch: bool) -> str:
@@ -202,7 +224,9 @@ class _Progress:
         self._rows += 1
         found = f"score {row.score.overall:.3f}" if row.score is not None else row.error or "no score"
         self._last = f"{row.target}, {row.model}, {row.stack}: {sanitize_text(found)}"
-        return f"{self._rows}/{self._count} {self._last}, {format_seconds(row.seconds)}"
+        memory = f", {row.memory_mb:,.0f} MB" if row.memory_mb is not None else ""
+        spent = f"{format_seconds(row.seconds)}, {format_seconds(row.cpu_seconds)} of processor time{memory}"
+        return f"{self._rows}/{self._count} {self._last}, {spent}"
 
     def lines(self) -> list[str]:
         full = 24 * self._rows // max(self._count, 1)

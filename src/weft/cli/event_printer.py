@@ -33,6 +33,13 @@ from weft.core.messages import File, Image, Message
 from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import TextSanitizer, sanitize_text
 
+_ENDS = {
+    "cancelled": "cancelled; what was done until then is kept",
+    "limit": "stopped by a limit; what was done until then is kept",
+    "failed": "failed",
+}
+"""The words for exchanges that did not complete. The error of a failed one is printed before."""
+
 
 class PipeGuard:
     """Cancels the work when the reader of standard output has closed the pipe."""
@@ -285,7 +292,7 @@ def describe_exchange(response: ExchangeResponse) -> str:
     parts = [f"{_count(usage.total_input)} in", f"{_count(usage.total_output)} out", format_usd(response.cost_usd)]
     parts += [format_seconds(response.duration_ms / 1000)]
     parts += [f"{response.turns} turns"] * (response.turns > 1)
-    parts += [response.status] * (response.status != "completed")
+    parts += [_ENDS[response.status]] if response.status in _ENDS else []
     note = f". {response.note}" if response.note is not None else ""
     return f"({', '.join(parts)}{note})"
 

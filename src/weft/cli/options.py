@@ -31,7 +31,7 @@ OTHER_VARIABLES = (
     *("WEFT_TOKEN", "WEFT_TOKEN_FILE", "WEFT_STORE_PASSWORD", "WEFT_STORE_PASSWORD_FILE"),
     *("WEFT_CHROMIUM", "WEFT_IMAGES", "WEFT_FAULT"),
 )
-_SUMMED = ("rule", "tool", "mcp_server")
+_SUMMED = ("rule", "tool", "mcp_server", "hooks_before", "hooks_after")
 _ENDPOINT = ("base_url", "wire", "api_key_env")
 Groups = dict[str, "argparse._ArgumentGroup"]  # pyright: ignore[reportPrivateUsage]
 

@@ -6,6 +6,7 @@ import base64
 import signal
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
 from weft.cli.mcp_input import attach_resources, expand_prompt
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from weft.cli.project_commands import describe_skills, load_skills, skill_tool
 from weft.cli.project_notes import read_notes
 from weft.cli.request_settings import reasoning_of
 from weft.cli.telemetry import start_telemetry
@@ -30,11 +32,14 @@ from weft.core.messages import Image, Message, user_message
 from weft.providers.model import Model
 from weft.tools.approvals import NOBODY, Approval
 from weft.tools.builtin import named_tools
+from weft.tools.hooks import ToolHooks
 from weft.tools.permissions import Permissions
 from weft.tools.sanitize import sanitize_text
 from weft.tools.shell.sandbox import Sandbox
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from weft.server.models import KnownModels
 
 _NOBODY = "Nobody is there to be asked. Whoever started this can allow it with --permissions auto or --rule."
@@ -103,7 +108,14 @@ async def _run_with(
     settings = _agent_options(options)
     print_problems(own)
     settings["tools"] += own.sources()
-    agent = Agent(named_model(options), **settings)
+    hooks = ToolHooks(options.hooks_before, options.hooks_after, folder=options.workspace)
+    skills = load_skills(options.workspace) if options.workspace and settings["tools"] else []
+    settings["tools"] += [skill_tool(skills)] if skills else []
+    settings["instructions"] += [describe_skills(skills)] if skills else []
+    agent = Agent(named_model(options), middleware=[hooks.run_around] if hooks else [], **settings)
+    agent.runtime.shared_middleware = [hooks.run_around] if hooks else []
+    if options.workspace:
+        agent.engine.overview = overview_of(agent, has_map=options.repo_map)
     if agent.engine.edits_as_text and not options.json:
         print_note(TEXT_EDITING.format(model=agent.engine.models.name))
     guard = PipeGuard(show, agent.cancel)
@@ -154,6 +166,29 @@ def _agent_options(options: argparse.Namespace) -> dict[str, Any]:
         "on_approval": ask_approval,
         "on_question": ask_question,
     }
+
+
+def overview_of(agent: Agent, *, has_map: bool) -> "Callable[[int], str]":
+    """Return the function that describes an agent's folder: the state of its repository, then the map of its code."""
+    from weft.tools.files import read_file
+    from weft.tools.repository.git import find_repository
+    from weft.tools.repository.map import RepositoryMap, count_map_tokens
+    from weft.tools.repository.status import describe_repository
+
+    runtime = agent.runtime
+    code = RepositoryMap(agent.workspace, lambda path: runtime.may_show(read_file, {"path": path})) if has_map else None
+
+    @cache
+    def read_state() -> str:
+        repository = find_repository(agent.workspace.root)
+        return describe_repository(repository) if repository is not None else ""
+
+    def describe(tokens: int) -> str:
+        state = read_state()
+        drawn = code.render(tokens - count_map_tokens(state)) if code is not None else ""
+        return "\n\n".join(part for part in (state, drawn) if part)
+
+    return describe
 
 
 def _default_model() -> str:

@@ -158,7 +158,8 @@ def _studio(options: argparse.Namespace) -> list[Extension]:
         if options.studio_prompts or options.studio_stacks:
             raise missing_studio_error(error) from None
         return []
-    return [partial(studio_routes, prompts=options.studio_prompts, stacks=options.studio_stacks)]
+    folders = {"prompts": options.studio_prompts, "stacks": options.studio_stacks}
+    return [partial(studio_routes, eval_pictures=options.eval_pictures, **folders)]
 
 
 def _protocols() -> list[Extension]:
@@ -201,6 +202,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         client_tool_timeout=options.client_tool_timeout,
         after_crash=options.after_crash,
         room=options.room,
+        placement=options.placement,
         keep_deltas=options.keep_deltas * 3600 if options.keep_deltas is not None else None,
         show_tools=options.show_tools,
         limits=ServerLimits(

@@ -1,10 +1,11 @@
-"""`weft trust`: trusts or refuses the `weft.toml`, the `.mcp.json` and the notes for agents of a project."""
+"""`weft trust`: trusts or refuses the `weft.toml`, `.mcp.json`, notes for agents and commands of a project."""
 
 import argparse
 import os
 import sys
 from pathlib import Path
 
+from weft.cli.project_commands import find_project_folder, read_project_folder
 from weft.cli.project_notes import find_notes
 from weft.cli.terminal import BOLD, DIM, YELLOW, Colours, print_note
 from weft.config.document import parse_document, read_content
@@ -22,9 +23,9 @@ EXAMPLES = """examples:
   weft trust --forget        forget the decision
   weft trust --list --json   list all decisions
 
-A project's weft.toml names models, addresses, tools and permissions, its .mcp.json MCP servers, its AGENTS.md
-instructs the model. They may come with a repository that somebody else wrote, so they have no effect until you trust
-them, and none after they, or the code that they name, were changed."""
+A project's weft.toml names models, addresses, tools, hooks and permissions, its .mcp.json MCP servers, its AGENTS.md
+instructs the model, its .weft folder has commands and skills. They may come with a repository that somebody else wrote,
+so they have no effect until you trust them, and none after they, or the code that they name, were changed."""
 _MAX_LINES = 200
 
 
@@ -46,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
     paths = [path for name in (CONFIG_FILE, MCP_FILE) if (path := project_file(Path(options.folder), name)) is not None]
     if (notes := find_notes(options.folder)) is not None:
         paths.append(notes)
+    if (commands := find_project_folder(options.folder)) is not None:
+        paths.append(commands)
     if not paths:
         where = f"{options.folder!r}, or above it in the same project"
         raise ConfigurationError(f"There is no weft.toml in {where}, no .mcp.json and no AGENTS.md.")
@@ -67,7 +70,7 @@ def _run_for(path: Path, options: argparse.Namespace) -> int:
 
 def ask_trust(path: Path) -> bool:
     """Show a project's file and ask. Returns whether it is trusted now."""
-    content = read_content(path) or b""
+    content = _read(path) or b""
     _check_content(path, content)  # reports errors before the question
     paint = Colours(sys.stderr)
     state = "has changed since you trusted it" if state_of(path, content) == "changed" else "is not trusted yet"
@@ -82,7 +85,7 @@ def ask_trust(path: Path) -> bool:
         print(paint(f"  it runs {sanitize_text(display_path(code))}", YELLOW), file=sys.stderr)
     print("trust it? [y]es, [n]o and never ask, anything else: not now. ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
-    if answer in ("y", "yes") and read_content(path) != content:
+    if answer in ("y", "yes") and _read(path) != content:
         raise ConfigurationError(f"{display_path(path)} was changed while you read it; read it again.")
     if answer in ("y", "yes", "n", "no"):
         remember(path, content, trusted=answer in ("y", "yes"))
@@ -90,7 +93,7 @@ def ask_trust(path: Path) -> bool:
 
 
 def _decide(path: Path, *, trusted: bool) -> str:
-    content = read_content(path)
+    content = _read(path)
     if content is None:
         raise ConfigurationError(f"{display_path(path)} does not exist any more.")
     if trusted:
@@ -99,16 +102,20 @@ def _decide(path: Path, *, trusted: bool) -> str:
     return "is trusted as it is now." if trusted else "is refused as it is now."
 
 
+def _read(path: Path) -> bytes | None:
+    return read_project_folder(path) if path.is_dir() else read_content(path)
+
+
 def _check_content(path: Path, content: bytes) -> None:
     if path.name == MCP_FILE:
         parse_mcp_file(path, content)
-    elif path.suffix != ".md":
+    elif path.suffix != ".md" and not path.is_dir():
         parse_document(path, "project", content)
 
 
 def _list(*, as_json: bool) -> int:
     for name, answer in sorted(decisions().items()):
-        content = read_content(Path(name)) if os.path.isfile(name) else None
+        content = _read(Path(name)) if os.path.exists(name) else None
         state = state_of(Path(name), content) if content is not None else "gone"
         line = encode_text({"file": name, "state": state, "trusted": answer.trusted and state == "trusted"})
         print(line if as_json else f"{state:<8} {sanitize_text(display_path(Path(name)))}")

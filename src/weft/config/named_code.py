@@ -22,7 +22,17 @@ def find_code(path: Path, tables: dict[str, Any]) -> list[Path]:
     servers = tables.get(MCP)
     for table in cast("dict[str, Any]", servers).values() if isinstance(servers, dict) else ():
         found.update(named_files(table, folder))
+    for words in _hook_words(tables):
+        found.update(named_files({"args": words}, folder))
     return sorted(found)[:MAX_FILES]
+
+
+def _hook_words(tables: dict[str, Any]) -> Iterator[list[str]]:
+    """The words of the command lines of hooks."""
+    hooks: Any = tables.get("hooks")
+    for value in cast("dict[str, Any]", hooks).values() if isinstance(hooks, dict) else ():
+        for hook in cast("list[Any]", value) if isinstance(value, list) else ():
+            yield str(hook).partition(": ")[2].replace('"', " ").replace("'", " ").replace(";", " ").split()
 
 
 def _tool_names(tables: dict[str, Any]) -> Iterator[str]:

@@ -7,7 +7,7 @@ the variable (`WEFT_PORT`, `WEFT_SERVE_PORT`). A key at the top of a file counts
 from typing import Annotated, Any, Literal
 
 from weft.config.option import Amount, Count, Natural, Port, Table, Temperature, option
-from weft.config.shared_tables import OtelTable, RequestTable, RetryTable, StudioTable, TimeoutsTable
+from weft.config.shared_tables import HooksTable, OtelTable, RequestTable, RetryTable, StudioTable, TimeoutsTable
 from weft.core.messages import WireName
 from weft.core.turn import ReasoningEffort
 from weft.wires.request import Quirks
@@ -53,6 +53,9 @@ _McpServer = Annotated[
 ]
 _EditFormat = option("how a model changes files; auto: a small one writes them as text", "tools", default="auto")
 _Profile = option("how tools are described; auto: compact for a model with a small context", "tools", default="auto")
+_RepoMap = Annotated[
+    bool, option("give the model a map of the folder's code, if its context has room", "tools", default=True)
+]
 _Cache = Annotated[bool, option("equal reads of unchanged files are one read", "tools", default=False)]
 _Data = Annotated[
     str, option("folder that sessions are stored in", without="~/.local/share/weft", metavar="DIR", path=True)
@@ -205,6 +208,16 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
         str,
         option("address of the server behind a proxy, with its path", "connection", metavar="URL", user_only=True),
     ]
+    eval_pictures: Annotated[
+        str,
+        option(
+            "folder of pictures for evaluations in the browser",
+            "studio",
+            without="built-in examples",
+            metavar="DIR",
+            path=True,
+        ),
+    ]
     open_metrics: Annotated[
         bool,
         option("programs of this machine read /metrics without a token", "telemetry", default=False, user_only=True),
@@ -224,7 +237,10 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
         Amount,
         option("seconds that a call waits for the client that runs it", "tools", default=600.0, metavar="SECONDS"),
     ]
-    max_exchanges: Annotated[Count, option("exchanges at once", _CLIENT, default=16, metavar="N")]
+    max_exchanges: Annotated[
+        Count,
+        option("exchanges at once, each a request and everything until its answer", _CLIENT, default=16, metavar="N"),
+    ]
     max_tokens_per_day: Annotated[Count, option("tokens in a day", _CLIENT, metavar="N")]
     max_usd_per_day: Annotated[Amount, option("dollars in a day", _CLIENT, metavar="N")]
     after_crash: _AfterCrash
@@ -235,6 +251,16 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
     room: Annotated[
         Count,
         option("exchanges that run here at once before others get the work", _NODES, default=200, metavar="N"),
+    ]
+    placement: Annotated[
+        str,
+        option(
+            "what decides where requests run: store, temporal://host:7233/namespace, or module:name of your own",
+            _NODES,
+            default="store",
+            metavar="ADDRESS",
+            user_only=True,
+        ),
     ]
     news: Annotated[
         str,
@@ -279,6 +305,8 @@ class ChatTable(WorkTable, frozen=True, kw_only=True):
     """`weft chat`."""
 
     tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
+    plan: Annotated[bool, option("begin in plan mode: only reading until you approve a plan", "tools", default=False)]
+    repo_map: _RepoMap
     after_crash: _AfterCrash
     data: _Data
 
@@ -301,6 +329,7 @@ class AcpTable(WorkTable, frozen=True, kw_only=True):
 class RunTable(WorkTable, frozen=True, kw_only=True):
     """`weft run`."""
 
+    repo_map: _RepoMap
     max_output: Annotated[Count, option("tokens that the model may write in one turn", "model", metavar="TOKENS")]
     tools: Annotated[Names, option(_TOOLS, "tools", without="all with --workspace, otherwise none", metavar="NAMES")]
     workspace: Annotated[
@@ -334,6 +363,10 @@ class EvalTable(EndpointTable, frozen=True, kw_only=True):
     output: Annotated[
         str, option("folder that the report is written to", default="report", metavar="DIR", aliases=("-o",), path=True)
     ]
+    resume: Annotated[bool, option("keep the finished pages of an earlier run", default=False)]
+    share: Annotated[
+        str, option("only this share of the pictures, such as 1/2, and no report", default="", metavar="K/N")
+    ]
 
 
 COMMANDS: dict[str, type[Table]] = {
@@ -355,6 +388,7 @@ DATA_COMMANDS: dict[str, tuple[str, ...]] = {
 """Commands without a table, and the keys of the top that they have."""
 SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {
     "studio": (StudioTable, ("build", "serve", "eval")),
+    "hooks": (HooksTable, ("chat", "run")),
     "retry": (RetryTable, tuple(COMMANDS)),
     "timeouts": (TimeoutsTable, tuple(COMMANDS)),
     "request": (RequestTable, tuple(COMMANDS)),

@@ -1,4 +1,4 @@
-"""Tables of settings that several commands share: the studio, requests to models and telemetry."""
+"""Tables of settings that several commands share: the studio, hooks, requests to models and telemetry."""
 
 from typing import Annotated
 
@@ -16,6 +16,30 @@ class StudioTable(Table, frozen=True, kw_only=True):
     ]
     stacks: Annotated[
         str, option("folder with stacks that are offered besides the built-in ones", "studio", metavar="DIR", path=True)
+    ]
+
+
+class HooksTable(Table, frozen=True, kw_only=True):
+    """Commands that run before and after calls of tools, in `weft chat` and `weft run`. A hook is a tool, with a
+    pattern if you like, a colon and a command line."""
+
+    before: Annotated[
+        list[str],
+        option(
+            "run before a call, which is refused if it fails, as 'run_command(git *): ./check.sh'; all places count",
+            "tools",
+            metavar="HOOK",
+            flag="--hook-before",
+        ),
+    ]
+    after: Annotated[
+        list[str],
+        option(
+            "run after a call, as 'edit_file(*.py): ruff check'; all places count",
+            "tools",
+            metavar="HOOK",
+            flag="--hook-after",
+        ),
     ]
 
 

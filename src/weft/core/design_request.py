@@ -37,7 +37,7 @@ class DesignRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     files: list[FileSpan] = []
 
 
-DifferenceKind = Literal["missing", "extra", "text", "position", "colour", "picture", "height"]
+DifferenceKind = Literal["missing", "extra", "unread", "text", "position", "colour", "picture", "height"]
 
 
 class PageDifference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -69,6 +69,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
 def write_sse(frame: Frame) -> bytes:
     """The frame as a server-sent event."""
+    if frame.event is None and frame.id is not None and not isinstance(frame.data, str):
+        return b"id: %d\ndata: %b\n\n" % (frame.id, encode(frame.data))  # encoded JSON has no line breaks
     parts: list[bytes] = []
     if frame.id is not None:
         parts.append(b"id: %d\n" % frame.id)
@@ -77,7 +79,7 @@ def write_sse(frame: Frame) -> bytes:
     if isinstance(frame.data, str):
         parts += [b"data: %s\n" % line.encode() for line in frame.data.splitlines() or [""]]
     else:
-        parts.append(b"data: %s\n" % frame.payload)  # encoded JSON has no line breaks
+        parts.append(b"data: %s\n" % frame.payload)
     return b"".join((*parts, b"\n"))
 
 
@@ -141,7 +143,8 @@ class ExchangeDialect:
             self._answering = False
         out, self._out = self._out, []
         if out:
-            out[-1] = msgspec.structs.replace(out[-1], id=event.seq)
+            last = out[-1]
+            out[-1] = Frame(last.data, last.event, event.seq)
         return out
 
     def close(self, why: str = CUT_SHORT) -> list[Frame]:

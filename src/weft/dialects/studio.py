@@ -118,8 +118,8 @@ class StudioDialect(ExchangeDialect):
     """One variant of a design.
 
     `variants` is sent at the start unless it is None. The page is the first file that is written, or the first that is
-    HTML; `page` and `code` are an existing one. `read` returns the text of a change without a preview, such as one by
-    a command.
+    HTML; `page` and `code` are an existing one, and `shown` is the code that the client has of it. `read` returns the
+    text of a change without a preview, such as one by a command.
     """
 
     name: ClassVar[str] = "studio"
@@ -132,6 +132,7 @@ class StudioDialect(ExchangeDialect):
         variants: int | None = 1,
         page: str | None = None,
         code: str = "",
+        shown: str | None = None,
         read: ReadFile | None = None,
     ) -> None:
         super().__init__(session)
@@ -139,7 +140,8 @@ class StudioDialect(ExchangeDialect):
         self._variants = variants
         self._read = read
         self._page = page
-        self._code = self._shown = code  # the content of the page's file, and what the client has
+        self._code = code  # the content of the page's file
+        self._shown = code if shown is None else shown
         self._calls = OpenCalls()
         self._drafts: dict[str, PageDraft] = {}  # by call
         self._readers: dict[ClientCall, PathReader] = {}  # until the path is known

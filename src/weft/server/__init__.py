@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from weft.server.context import ServerContext
     from weft.server.models import KnownModels, ModelView, ProviderView
     from weft.server.operations import caller_of
+    from weft.server.placement import Placement, PlacementHost
     from weft.server.project_routes import studio_routes
     from weft.server.settings import ServerLimits, ServerSettings
     from weft.server.uvicorn_server import running_server
@@ -19,6 +20,8 @@ __all__ = [
     "App",
     "KnownModels",
     "ModelView",
+    "Placement",
+    "PlacementHost",
     "ProviderView",
     "ServerContext",
     "ServerLimits",
@@ -39,6 +42,8 @@ __getattr__ = lazy_exports(
         "App": "weft.server.agent_server",
         "KnownModels": "weft.server.models",
         "ModelView": "weft.server.models",
+        "Placement": "weft.server.placement",
+        "PlacementHost": "weft.server.placement",
         "ProviderView": "weft.server.models",
         "ServerContext": "weft.server.context",
         "ServerLimits": "weft.server.settings",

@@ -5,7 +5,7 @@ long as both sides hold the same conversation; if the client went back to an ear
 it; otherwise a new session begins with the client's messages as its history.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 
 import msgspec
@@ -154,7 +154,7 @@ async def _fit_session(
         return True
     if earlier is None or not (rewinds or theirs):
         return False
-    async with context.open_sessions.use(info) as session:
+    async with context.open_sessions.use(info, moves_waiting=True) as session:
         if session.engine.current is not None:
             if not rewinds:
                 return False
@@ -207,7 +207,7 @@ async def start_in_conversation(
     rewinds: bool = False,
     info: SessionInfo | None = None,
     output: SchemaShape | None = None,
-    configure: Callable[[Session], object] | None = None,
+    configure: Callable[[Session], Awaitable[None]] | None = None,
 ) -> tuple[SessionInfo, Accepted, Exchange]:
     """Start an exchange in the session of a conversation, or in `info`. A known `request_id` returns its exchange."""
     await context.meters.refresh(conversation.owner)
@@ -220,13 +220,13 @@ async def start_in_conversation(
     if info is None:  # results that no exchange waits for need a session whose history ends with their calls
         is_late = message.role == "tool"
         info = await find_orcreate_session(context, conversation, rewinds=rewinds, fresh=is_late)
-    async with context.open_sessions.use(info) as session:
+    async with context.open_sessions.use(info, moves_waiting=True) as session:
         if is_waiting(session):
             await end_current(session, "The client went on without an answer.")
         if conversation.tools is not None and session.runtime.client_tools != conversation.tools:
             await session.set_client_tools(conversation.tools)
         if configure is not None:
-            configure(session)
+            await configure(session)
         accepted, exchange = await start_exchange(context, info, message, request_id, output=output)
     return info, accepted, exchange
 
@@ -241,7 +241,7 @@ async def _find_repeated(
 ) -> tuple[SessionInfo, Accepted, Exchange] | None:
     """The exchange that an earlier request with the same id started."""
     for info in reversed(await list_sessions(context, conversation)):
-        async with context.open_sessions.use(info) as session:
+        async with context.open_sessions.use(info, moves_waiting=True) as session:
             known = session.engine.find(request_id)
             if known is not None:
                 return info, Accepted(known.id, "repeated", 0), known
@@ -262,7 +262,7 @@ async def continue_exchange(
     """
     for content in answers.results.values():
         parse_client_result(content.content, content.is_error)  # raises before anything is resolved
-    async with context.open_sessions.use(info) as session:
+    async with context.open_sessions.use(info, moves_waiting=True) as session:
         await session.flush()
         events = await _last_exchange(context, info)
         requested = {name: event.seq for event in events if (name := _requested(event)) in answers.ids}

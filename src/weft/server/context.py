@@ -22,6 +22,7 @@ from weft.server.metrics import ServerMetrics
 from weft.server.models import ModelSource
 from weft.server.node import ServerNode
 from weft.server.open_sessions import OpenSessions, StoreRecovery
+from weft.server.placement import open_placement
 from weft.server.settings import ServerSettings
 from weft.server.shares import SHARES, ProjectShares
 from weft.server.users import Users
@@ -108,7 +109,13 @@ class ServerContext:
         )
         self.open_sessions.on_open(self._subscribe_meters)
         self._store_recovery = StoreRecovery(self.open_sessions, self._end_streams_of)
-        self.node = ServerNode(sessions.store, self.open_sessions, folders=list(self.workspaces), settings=settings)
+        self.node = ServerNode(
+            sessions.store,
+            self.open_sessions,
+            folders=list(self.workspaces),
+            settings=settings,
+            placement=open_placement(settings.placement),
+        )
         """This server among the others that share its store."""
         self._reloading: set[asyncio.Task[None]] = set()
         self._in_memory: ServerContext | None = None
@@ -191,6 +198,10 @@ class ServerContext:
         for call in self._on_stop:
             await call()
         await self.sessions.store.close()
+
+    def list_stacks(self) -> list[str]:
+        """The names of the studio's stacks; none without a studio."""
+        return list(self.studio.stacks()) if self.studio is not None else []
 
     def on_stop(self, call: Callable[[], Awaitable[None]]) -> None:
         """Call back after the last exchange has ended and before the store closes."""

@@ -12,6 +12,7 @@ import msgspec
 from weft.agent.exchange import Exchange
 from weft.agent.result import SchemaShape
 from weft.core.errors import ConfigurationError
+from weft.core.events import ConversationQueued
 from weft.core.json import JsonObject
 from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import File, Image, Message, Text, user_message
@@ -22,6 +23,7 @@ from weft.server.operations import ApiCall, Operation
 from weft.server.session_routes import SESSION
 from weft.server.views import AnswerBody, CancelBody, DecisionBody, Empty, ForgottenView, MessagesView, PendingView
 from weft.sessions.history import read_history
+from weft.sessions.queueing import queue_request
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, Store
@@ -139,6 +141,9 @@ async def submit_message(context: ServerContext, info: SessionInfo, submission: 
     output = await _read_output_schema(submission.output_schema)
     if submission.client_tools is not None:
         await set_client_tools(context, info, submission.client_tools)
+    passed_on = await pass_on(context, info, message, submission.client_request_id, submission.output_schema)
+    if passed_on is not None:
+        return passed_on
     accepted, _ = await start_exchange(
         context,
         info,
@@ -148,6 +153,31 @@ async def submit_message(context: ServerContext, info: SessionInfo, submission: 
         output,
     )
     return accepted
+
+
+async def pass_on(
+    context: ServerContext,
+    info: SessionInfo,
+    message: Message,
+    client_request_id: str | None,
+    output_schema: JsonObject | None = None,
+) -> Accepted | None:
+    """Store a request for another node, if this one is full and another has room. Returns None if it is to be started
+    here."""
+    if info.work != "idle" or not await context.node.must_pass_on(SessionSettings.of(info.settings).workspace):
+        return None
+    await context.meters.refresh(info.owner)
+    context.meters.check_exchange(info.owner)
+    if not await context.open_sessions.release_idle(info.id):
+        return None
+    queued = await queue_request(
+        context.sessions.store, info.id, message, client_request_id=client_request_id, output_schema=output_schema
+    )
+    if queued is None:
+        return None
+    assert isinstance(queued.data, ConversationQueued)
+    await context.node.offer(info.id)
+    return Accepted(queued.data.request, "queued", queued.seq)
 
 
 async def _read_output_schema(schema: JsonObject | None) -> SchemaShape | None:

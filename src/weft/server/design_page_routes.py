@@ -18,8 +18,10 @@ from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError
 from weft.studio.design_systems import DesignSystemStore, StoredDesignSystem
 from weft.studio.export import zip_project
-from weft.studio.page_files import read_title
+from weft.studio.offline import offline_project
+from weft.studio.page_files import guess_stack, read_title
 from weft.studio.preview import PAGE
+from weft.studio.stack import find_stack
 
 _PATH = "/api/design-systems"
 
@@ -126,7 +128,8 @@ async def _capabilities(_: ApiCall) -> Capabilities:
 async def _export(call: ApiCall) -> Response:
     files = {PAGE: call.body.code.encode()}
     name = read_title(files, PAGE) or "page"
-    return download(await asyncio.to_thread(zip_project, files, name), "page.zip")
+    offline = await offline_project(find_stack(guess_stack(call.body.code)), files)
+    return download(await asyncio.to_thread(zip_project, offline, name), "page.zip")
 
 
 async def _capture(call: ApiCall) -> Capture:

@@ -7,9 +7,10 @@ have a limit.
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weft.core.envelope import Event
+from weft.core.events import TextDelta
 from weft.core.json import encode
 from weft.sessions.event_codec import MAX_FRAME_BYTES, encode_frame
 
@@ -26,18 +27,36 @@ _DROP_FROM = 64
 """Kept events from which on those that everybody has read are dropped."""
 _EVENT_BYTES = 700
 """Memory of an event besides its three encoded forms."""
+_DELTA_BYTES = 320
+"""The JSON of a delta besides its text, about."""
+_SHORT_TEXT = 4096
+"""Characters of a delta that is encoded only when a reader of native events wants it."""
 
 
 class EncodedEvent:
-    """An event and its encoded forms, made once for all readers."""
+    """An event and its encoded forms, made once for all readers, when the first one wants them."""
 
-    __slots__ = ("_sse", "_text", "event", "json")
+    __slots__ = ("_json", "_sse", "_text", "event", "length")
 
-    def __init__(self, event: Event, json: bytes) -> None:
+    def __init__(self, event: Event, json: bytes | None = None) -> None:
         self.event = event
-        self.json = json if len(json) <= MAX_FRAME_BYTES else encode_frame(event, json)
+        self._json: bytes | None = None
         self._text: str | None = None
         self._sse: bytes | None = None
+        text = event.data.text if type(event.data) is TextDelta else None
+        if json is None and text is not None and len(text) <= _SHORT_TEXT:
+            self.length = _DELTA_BYTES + len(text)
+            """Bytes of the JSON; of a text that is not encoded yet, about."""
+            return
+        json = encode(event) if json is None else json
+        self._json = json if len(json) <= MAX_FRAME_BYTES else encode_frame(event, json)
+        self.length = len(self._json)
+
+    @property
+    def json(self) -> bytes:
+        if self._json is None:
+            self._json = encode(self.event)
+        return self._json
 
     @property
     def text(self) -> str:
@@ -49,7 +68,7 @@ class EncodedEvent:
     @property
     def size(self) -> int:
         """The memory that it takes, about."""
-        return 3 * len(self.json) + _EVENT_BYTES
+        return 3 * self.length + _EVENT_BYTES
 
     def sse(self, session: str) -> bytes:
         """Encode the event as a server-sent event. Events of other sessions have no cursor."""
@@ -100,7 +119,7 @@ class EventHub:
         self._entries: deque[EncodedEvent] = deque()
         self._bytes = 0
         self._drop_at = _DROP_FROM
-        self._waiting: set[asyncio.Future[None]] = set()
+        self._listeners: dict[Callable[[], object], None] = {}
         self._due = False
 
     @property
@@ -118,17 +137,18 @@ class EventHub:
             return
         if event.session == self.session:
             self.tail = event.seq
-        entry = EncodedEvent(event, json if json is not None else encode(event))
+        entry = EncodedEvent(event, json)
+        size = entry.size
         self._entries.append(entry)
-        self._bytes += len(entry.json)
-        self.kept += entry.size
+        self._bytes += entry.length
+        self.kept += size
         if len(self._entries) >= self._drop_at:
             self._drop_until(min(reader.position for reader in self._readers))
             self._drop_at = max(2 * len(self._entries), _DROP_FROM)
         if self._bytes > KEPT_BYTES or len(self._entries) > KEPT_EVENTS:
             self._drop_until(self.first + 1)
         self._memory.hubs.add(self)
-        self._memory.count(entry.size)
+        self._memory.count(size)
         self._wake_soon()
 
     def extend(self, events: Sequence[Event]) -> None:
@@ -168,7 +188,7 @@ class EventHub:
         size = 0
         for index in range(start, min(len(self._entries), start + BATCH_EVENTS)):
             entry = self._entries[index]
-            size += len(entry.json)
+            size += entry.length
             if found and size > BATCH_BYTES:
                 break
             found.append(entry)
@@ -179,7 +199,7 @@ class EventHub:
         freed = 0
         while self._entries and (self.first < position or self._bytes > KEPT_BYTES or len(self._entries) > KEPT_EVENTS):
             entry = self._entries.popleft()
-            self._bytes -= len(entry.json)
+            self._bytes -= entry.length
             freed += entry.size
             self.first += 1
         if not self._entries:
@@ -187,19 +207,18 @@ class EventHub:
         self.kept -= freed
         self._memory.count(-freed)
 
-    def add_waiter(self, waiter: "asyncio.Future[None]") -> None:
-        """Resolve the future when an event comes."""
-        self._waiting.add(waiter)
+    def add_listener(self, callback: Callable[[], object]) -> None:
+        """Call back whenever events have come, until `remove_listener`."""
+        self._listeners[callback] = None
 
-    def remove_waiter(self, waiter: "asyncio.Future[None]") -> None:
-        self._waiting.discard(waiter)
+    def remove_listener(self, callback: Callable[[], object]) -> None:
+        self._listeners.pop(callback, None)
 
     def wake_readers(self) -> None:
         """Wake all waiting readers."""
         self._due = False
-        waiting, self._waiting = self._waiting, set()
-        for waiter in waiting:
-            wake_waiter(waiter)
+        for callback in list(self._listeners):
+            callback()
 
     def _wake_soon(self) -> None:
         if not self._due:

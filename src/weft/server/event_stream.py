@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 from weft.core.envelope import Event
@@ -10,7 +11,7 @@ from weft.core.events import ExchangeRequest
 from weft.core.json import encode
 from weft.dialects.dialect import Dialect
 from weft.dialects.native import NativeDialect
-from weft.server.event_hub import BATCH_BYTES, BATCH_EVENTS, EncodedEvent, EventHub, wake_waiter
+from weft.server.event_hub import BATCH_BYTES, BATCH_EVENTS, EncodedEvent, EventHub, HubReader, wake_waiter
 from weft.sessions.store import PAGE, NoSuchSession, Store, StoreError
 
 LONG_LOG = 4000
@@ -20,11 +21,17 @@ TAIL_EVENTS = 1000
 
 EndReason = Literal["shutdown", "token", "deleted", "slow", "store"]
 
+PushBatch = Callable[[Sequence[EncodedEvent]], bool]
+"""Sends a batch to the client at once. False, and nothing was sent, if that cannot be done without waiting."""
+
 _log = logging.getLogger("weft.server.streams")
 
 
 class EventStream:
-    """The events of a session after a cursor, batch by batch: stored ones first, then live ones."""
+    """The events of a session after a cursor, batch by batch: stored ones first, then live ones.
+
+    Live events are passed to `push`, if there is one, in the moment in which they are stored: no task has to be woken.
+    """
 
     def __init__(self, store: Store, hub: Callable[[str], EventHub], session: str, after: int) -> None:
         self.session = session
@@ -32,6 +39,7 @@ class EventStream:
         """The last event of the session that was yielded."""
         self.end_reason: EndReason | None = None
         """Why the server ended the stream, if it did."""
+        self.push: PushBatch | None = None
         self._store = store
         self._hub = hub
         self._waiter: asyncio.Future[None] | None = None
@@ -56,7 +64,7 @@ class EventStream:
                     yield batch
                 while not self._stopped and (entries := hub.read(reader)) is not None:
                     if not entries:
-                        if not await self._wait(hub, heartbeat):
+                        if not await self._wait(hub, reader, heartbeat):
                             yield ()
                         continue
                     fresh, is_whole = self._fresh(entries)
@@ -76,20 +84,42 @@ class EventStream:
             if self._timer is not None:
                 self._timer.cancel()
 
-    async def _wait(self, hub: EventHub, seconds: float) -> bool:
-        """Wait for an event. Returns False if none came for `seconds`."""
+    async def _wait(self, hub: EventHub, reader: HubReader, seconds: float) -> bool:
+        """Wait for an event that cannot be pushed. Returns False if none came at all for `seconds`."""
         loop = asyncio.get_running_loop()
         self._waiter = waiter = loop.create_future()
         self._due = loop.time() + seconds
         if self._timer is None:
             self._timer = loop.call_at(self._due, self._check_deadline, loop)
-        hub.add_waiter(waiter)
+        on_events = partial(wake_waiter, waiter) if self.push is None else partial(self._push, hub, reader, seconds)
+        hub.add_listener(on_events)
         try:
             await waiter
             return self._stopped or loop.time() < self._due
         finally:
-            hub.remove_waiter(waiter)
+            hub.remove_listener(on_events)
             self._waiter = None
+
+    def _push(self, hub: EventHub, reader: HubReader, seconds: float) -> None:
+        """Push the next events, if they follow those that were sent. If not, the waiting task reads them."""
+        waiter, push, position = self._waiter, self.push, reader.position
+        if waiter is None or waiter.done() or push is None:
+            return
+        try:
+            entries = hub.read(reader)
+            fresh, is_whole = self._fresh(entries) if entries else ([], False)
+            if self._stopped or not is_whole or (fresh and not push(fresh)):
+                reader.position = position
+                waiter.set_result(None)
+                return
+        except Exception as error:
+            waiter.set_exception(error)
+            return
+        if fresh:
+            self.seq = self._last(fresh)
+        self._due = asyncio.get_running_loop().time() + seconds
+        if reader.position < hub.end and not waiter.done():
+            waiter.set_result(None)
 
     def _check_deadline(self, loop: asyncio.AbstractEventLoop) -> None:
         """Check the deadline. One timer is reused as long as events come: a timer for each event would cost more."""
@@ -160,10 +190,10 @@ def _split_batches(entries: Sequence[EncodedEvent]) -> Iterator[Sequence[Encoded
     """Split events into batches that respect the limits of one batch."""
     start = size = 0
     for number, entry in enumerate(entries):
-        if number > start and (number - start >= BATCH_EVENTS or size + len(entry.json) > BATCH_BYTES):
+        if number > start and (number - start >= BATCH_EVENTS or size + entry.length > BATCH_BYTES):
             yield entries[start:number]
             start, size = number, 0
-        size += len(entry.json)
+        size += entry.length
     if start < len(entries):
         yield entries[start:]
 

@@ -59,6 +59,8 @@ class ExchangeFrames:
                 break
             if event.exchange == self.part.exchange:
                 frames += self.dialect.feed(event)
+            if event.type == "text_delta":
+                continue  # no exchange ends or waits there
             if event.exchange == self.part.exchange and event.type == "exchange_response":
                 self.is_done = True
                 frames += self.dialect.close()

@@ -32,6 +32,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _MAX_FILES = 5000
 _MAX_BLOB_BYTES = 24 * 1024 * 1024
 _MAX_CHANGES = 1000
@@ -76,7 +77,8 @@ def download(data: bytes, path: str) -> Response:
     """A response that browsers save to disk; none shows or runs it in the origin of the server."""
     name = path.rpartition("/")[2]
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    plain = f'; filename="{name}"' if _PLAIN_NAME.fullmatch(name) else ""  # for clients that read no `filename*`
+    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}{plain}"
     return Response(data, media_type=kind, headers=_HEADERS | {"Content-Disposition": disposition})
 
 

@@ -30,6 +30,8 @@ class ForwardedCall(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     """The method and the path of the operation."""
     session: str
     owner: str
+    token_id: bytes | None = None
+    is_guest: bool = False
     root_path: str = ""
     path: dict[str, str] = {}
     query: bytes = b""
@@ -38,7 +40,9 @@ class ForwardedCall(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
 
 
 class ReleaseRequest(msgspec.Struct, frozen=True, tag="release"):
-    """Asks for an idle session."""
+    """Asks for an idle session, or for one whose exchange only waits."""
+
+    waiting: bool = False
 
 
 NodeCommand = ForwardedCall | ReleaseRequest
@@ -83,6 +87,8 @@ class Forwarder:
                     operation=operation,
                     session=held.session,
                     owner=caller.owner,
+                    token_id=caller.token_id,
+                    is_guest=caller.is_guest,
                     root_path=caller.root_path,
                     path={name: str(value) for name, value in request.path_params.items()},
                     query=request.scope.get("query_string", b""),
@@ -106,10 +112,24 @@ class Forwarder:
             raise ApiError("unavailable", str(error), headers={"Retry-After": "2"}) from None
         return None if reply.moved else reply
 
-    async def ask_release(self, session: str) -> bool:
-        """Ask the holder of an idle session for it. Returns whether it may be free now."""
+    async def deliver(self, call: ForwardedCall) -> ForwardedReply:
+        """Run an operation here, or by the node that holds its session."""
+        until = monotonic() + FORWARD_SECONDS
+        while True:
+            reply = await self.answer(call)
+            if not reply.moved:
+                return reply
+            sent = await self.send(call, until)
+            if sent is not None:
+                return sent
+
+    async def ask_release(self, session: str, waiting: bool) -> bool:
+        """Ask the holder of a session for it: an idle one or, with `waiting`, one whose exchange only waits. Returns
+        whether it may be free now."""
         try:
-            reply = await self._store.post_command(session, encode(ReleaseRequest()), seconds=FORWARD_SECONDS / 2)
+            reply = await self._store.post_command(
+                session, encode(ReleaseRequest(waiting)), seconds=FORWARD_SECONDS / 2
+            )
         except NotHeld:
             return True
         except NotAnswered:
@@ -159,7 +179,7 @@ def _request_of(call: ForwardedCall) -> Request:
         "query_string": call.query,
         "headers": [(b"content-type", call.content_type.encode("latin-1", "replace"))],
         "path_params": call.path,
-        "state": {"caller": Caller(call.owner, None, call.root_path)},
+        "state": {"caller": Caller(call.owner, call.token_id, call.root_path, call.is_guest)},
     }
 
     async def receive() -> Mapping[str, Any]:

@@ -61,7 +61,9 @@ _BODY_TYPES = (
 )
 _ALLOWED_METHODS = "GET, POST, PUT, PATCH, DELETE"
 _ALLOWED_HEADERS = ("Authorization", "Content-Type", "Last-Event-ID", "X-Weft-Share")
-_EXPOSED_HEADERS = b"X-Weft-Session, X-Weft-Exchange, X-Request-Id, Retry-After, x-vercel-ai-ui-message-stream"
+_EXPOSED_HEADERS = (
+    b"Content-Disposition, Retry-After, X-Request-Id, X-Weft-Exchange, X-Weft-Session, x-vercel-ai-ui-message-stream"
+)
 """Headers of a response that pages of other origins may read."""
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,60}\Z")
 _MAX_HEADERS = 60

@@ -6,7 +6,6 @@ feeds its streams with the events that other nodes store: one read and one encod
 
 import asyncio
 import logging
-import random
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from time import monotonic
@@ -15,18 +14,21 @@ from typing import Any
 from weft.core.errors import WeftError
 from weft.core.json import encode
 from weft.server.errors import ApiError
-from weft.server.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command
+from weft.server.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command, read_reply
 from weft.server.open_sessions import HeldElsewhere, OpenSessions
+from weft.server.placement import CLAIM_SECONDS, Placement
 from weft.server.settings import ServerSettings
-from weft.sessions.shared import HEARTBEAT_SECONDS, NODE_SECONDS, News, PostedCommand
-from weft.sessions.store import Fenced, NoSuchSession, SessionBusy, Store, StoreCorrupt, StoreError
+from weft.sessions.session import Session
+from weft.sessions.shared import HEARTBEAT_SECONDS, NODE_SECONDS, RETRY_CLAIM_SECONDS, News, PostedCommand
+from weft.sessions.store import Fenced, NoSuchSession, SessionBusy, SessionInfo, Store, StoreCorrupt, StoreError
 
-CLAIM_SECONDS = 0.5
-"""Seconds between two claims, with some jitter."""
 MOST_CLAIMED = 16
 """Sessions that are claimed at once, so that other nodes get some too."""
 LONGEST_LAG = 10.0
 """A node whose event loop does nothing for so long counts as dead, though its process lives."""
+FIRST_RETRY_SECONDS = 0.5
+"""When a claimed session that could not be opened is claimed once more. Each failure doubles it, up to
+`RETRY_CLAIM_SECONDS`: a short trouble of the store does not hold up a takeover."""
 IDLE_SECONDS = 5.0
 """Where there are several nodes, a session that is not used for so long is released."""
 _THIN_BEATS = 60
@@ -36,17 +38,41 @@ DAMAGED = "damaged"
 _log = logging.getLogger("weft.server.node")
 
 
+class NodeTrouble:
+    """Logs what a node cannot do: once, and once more when the reason changes or when it works."""
+
+    def __init__(self) -> None:
+        self._reasons: dict[str, str] = {}
+
+    def report(self, what: str, error: Exception) -> None:
+        reason = str(error) or type(error).__name__
+        if self._reasons.get(what) != reason:
+            _log.warning("%s: %s", what, reason)
+        self._reasons[what] = reason
+
+    def clear(self, what: str) -> None:
+        if self._reasons.pop(what, None) is not None:
+            _log.info("over: %s", what)
+
+
 class ServerNode:
     """Connects the sessions of a server to the other nodes of its store."""
 
     def __init__(
-        self, store: Store, sessions: OpenSessions, *, folders: Sequence[str], settings: ServerSettings
+        self,
+        store: Store,
+        sessions: OpenSessions,
+        *,
+        folders: Sequence[str],
+        settings: ServerSettings,
+        placement: Placement,
     ) -> None:
         self._store = store
         self._sessions = sessions
         self._folders = folders
         self._room = settings.room
         self._keep_deltas = settings.keep_deltas
+        self._placement = placement
         self.forwarder = Forwarder(store)
         self._beat: float | None = None
         self._tick = 0.0
@@ -54,22 +80,49 @@ class ServerNode:
         self._nodes = 1
         self._draining = False
         self._stale: dict[str, int] = {}  # sessions that are watched here, and the known ends of their logs
-        self._on_work, self._on_commands, self._on_events = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._on_commands, self._on_events = asyncio.Event(), asyncio.Event()
         self._on_thinned = asyncio.Event()
         self._on_thinned.set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._unsubscribe: Callable[[], None] | None = None
         self._on_records: list[Callable[[str], object]] = []
+        self._retries: dict[str, float] = {}  # when claimed sessions that could not be opened are tried once more
+        self._trouble = NodeTrouble()
         sessions.ask_release = self.forwarder.ask_release
+        if placement.passes_on:
+            sessions.on_open(self._offer_requests)
 
     @property
     def name(self) -> str:
         return self._store.node
 
     @property
+    def room(self) -> int:
+        """Sessions that may run here at once."""
+        return self._room
+
+    @property
     def is_ready(self) -> bool:
         """Whether the node may get requests: it does not drain, and the store answered lately."""
         return not self._draining and self._beat is not None and monotonic() - self._beat < NODE_SECONDS
+
+    async def must_pass_on(self, folder: str | None = None) -> bool:
+        """Whether a request is to be stored for another node: this one is full and another has room for its session,
+        which may work in a folder, or the placement decides where it runs."""
+        if self._placement.passes_on:
+            return True
+        if self._sessions.busy < self._room:
+            return False
+        others = [node for node in await self._store.list_nodes() if node.name != self.name and node.room > 0]
+        return any(folder is None or folder in node.folders for node in others)
+
+    def _offer_requests(self, info: SessionInfo, session: Session) -> None:
+        """Have requests that begin here known to the placement too, so that they are placed anew if this node dies."""
+        session.subscribe(lambda _: self._start(self._placement.offer(info.id)), types=["exchange_request"])
+
+    async def offer(self, session: str) -> None:
+        """Have the work of a session placed."""
+        await self._placement.offer(session)
 
     def on_records(self, callback: Callable[[str], object]) -> None:
         """Call back with a kind of records when they have changed, or may have."""
@@ -80,16 +133,20 @@ class ServerNode:
         self._tick = monotonic()
         self._end_support = self._store.support_heartbeat(lambda: monotonic() - self._tick < LONGEST_LAG)
         self._unsubscribe = self._store.subscribe_news(self._on_news)
-        for run in (self._beat_for_ever, self._claim_for_ever, self._serve_commands, self._feed_hubs):
+        for run in (self._beat_for_ever, self._serve_commands, self._feed_hubs):
             self._start(run())
+        await self._placement.start(self)
 
     def drain(self) -> None:
-        """Claim nothing more, and report that the node is not ready."""
-        self._draining = True
+        """Accept no more work, and report that the node is not ready."""
+        if not self._draining:
+            self._draining = True
+            self._start(self._placement.stop())
 
     async def stop(self) -> None:
         """End the node, after its sessions were released."""
         self._draining = True
+        await self._placement.stop()
         if self._unsubscribe is not None:
             self._unsubscribe()
         self._end_support()
@@ -146,29 +203,69 @@ class ServerNode:
 
     # --- work --------------------------------------------------------------------------------------------------------
 
-    async def _claim_for_ever(self) -> None:
-        while not self._draining:
-            try:
-                await self._claim()
-            except (WeftError, TimeoutError) as error:
-                _log.warning("no work can be claimed: %s", error)
-            self._on_work.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLAIM_SECONDS * random.uniform(0.7, 1.3)):
-                    await self._on_work.wait()
-
-    async def _claim(self) -> None:
+    async def claim_sessions(self, *, starts: bool = True) -> list[str]:
+        """Claim sessions in the store whose node is dead or missing, and start their work here. With `starts=False`
+        they are only found, and stay free."""
         room = min(self._room - self._sessions.busy, MOST_CLAIMED)
-        if room <= 0 or not self.is_ready:
-            return
-        for session in await self._store.claim_work(room):
-            self._start(self._continue(session))
+        if self._draining or room <= 0 or not self.is_ready:
+            return []
+        try:
+            found = list(await self._store.claim_work(room))
+            self._trouble.clear("no work can be claimed")
+        except (WeftError, TimeoutError) as error:
+            self._trouble.report("no work can be claimed", error)
+            raise
+        for session in found:
+            if starts:
+                self._start(self._continue(session))
+            else:
+                await self._store.unclaim_work(session, seconds=0.0)
+        return found
+
+    async def run_session(self, session: str, on_beat: Callable[[], object]) -> None:
+        """Run the work of a session here until none is left, and call back about every second meanwhile.
+
+        It waits as long as another living node has the session. It raises if the work must go on elsewhere.
+        """
+        while True:
+            on_beat()
+            if self._draining:
+                raise WeftError("The node stops; the work goes on elsewhere.")
+            try:
+                info = await self._store.info(session)
+                if info.work == "idle":
+                    return
+                async with self._sessions.use(info):
+                    pass  # opening it continues its exchange and its queued requests
+            except NoSuchSession:
+                return
+            except (SessionBusy, Fenced):
+                pass  # another node has it
+            except StoreCorrupt as error:
+                await self._set_aside(session, str(error))
+                return
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+
+    async def run_command(self, session: str, command: str, body: bytes) -> None:
+        """Send a command to a session, wherever it runs: `cancel`, or `approvals/{approval}` with a JSON decision."""
+        name, _, approval = command.partition("/")
+        path = {"session": session} | ({"approval": approval} if approval else {})
+        call = ForwardedCall(
+            operation=f"POST /sessions/{{session}}/{name}" + ("/{approval}" if approval else ""),
+            session=session,
+            owner=(await self._store.info(session)).owner,
+            path=path,
+            content_type="application/json",
+            body=body,
+        )
+        read_reply(await self.forwarder.deliver(call))
 
     async def _continue(self, session: str) -> None:
         """Open a claimed session, which continues its exchange and its queued requests."""
         try:
             async with self._sessions.use(await self._store.info(session)):
                 _log.info("continues the work of another node", extra={"session": session})
+                self._retries.pop(session, None)
         except (SessionBusy, HeldElsewhere, NoSuchSession, Fenced):
             return  # another node was faster, or it was deleted
         except StoreCorrupt as error:
@@ -180,8 +277,10 @@ class ServerNode:
             await self._unclaim(session)
 
     async def _unclaim(self, session: str) -> None:
+        seconds = self._retries.get(session, FIRST_RETRY_SECONDS)
+        self._retries[session] = min(seconds * 2, RETRY_CLAIM_SECONDS)
         with suppress(WeftError):
-            await self._store.unclaim_work(session)
+            await self._store.unclaim_work(session, seconds=seconds)
 
     async def _set_aside(self, session: str, reason: str) -> None:
         """Name a damaged session for the operator, and let no node claim it."""
@@ -199,13 +298,14 @@ class ServerNode:
             case "commands":
                 self._on_commands.set()
             case "work":
-                self._on_work.set()
+                self._placement.wake()
             case "records":
                 self._publish_records(news.name)
             case "lost":
                 self._stale = dict.fromkeys(self._sessions.watched(), 0) | self._stale
-                for event in (self._on_events, self._on_commands, self._on_work):
+                for event in (self._on_events, self._on_commands):
                     event.set()
+                self._placement.wake()
                 self._publish_records("")
             case "replies":
                 pass
@@ -240,8 +340,9 @@ class ServerNode:
                     hub.tail = stale[hub.session] or None
             try:
                 found = await self._store.read_many(cursors)
+                self._trouble.clear("events of other nodes cannot be read")
             except WeftError as error:
-                _log.warning("events of other nodes cannot be read: %s", error)
+                self._trouble.report("events of other nodes cannot be read", error)
                 for hub in hubs:
                     hub.invalidate()
                 continue
@@ -259,8 +360,9 @@ class ServerNode:
             self._on_commands.clear()
             try:
                 commands = await self._store.read_commands()
+                self._trouble.clear("commands of other nodes cannot be read")
             except WeftError as error:
-                _log.warning("commands of other nodes cannot be read: %s", error)
+                self._trouble.report("commands of other nodes cannot be read", error)
                 await asyncio.sleep(CLAIM_SECONDS)
                 self._on_commands.set()
                 continue
@@ -272,7 +374,7 @@ class ServerNode:
         if isinstance(command, ForwardedCall):
             reply = await self.forwarder.answer(command)
         else:
-            reply = ForwardedReply(status=200, moved=await self._sessions.release_idle(posted.session))
+            reply = ForwardedReply(status=200, moved=await self._sessions.release_idle(posted.session, command.waiting))
         try:
             await self._store.reply_command(posted.id, encode(reply))
         except WeftError as error:

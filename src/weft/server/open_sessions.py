@@ -41,7 +41,7 @@ class _OpenSession:
     users: int = 0
 
 
-class HeldElsewhere(ApiError):
+class HeldElsewhere(ApiError, SessionBusy):  # pyright: ignore[reportIncompatibleVariableOverride]
     """Another node holds the session and works in it, so the operation belongs there."""
 
     def __init__(self, session: str) -> None:
@@ -68,8 +68,9 @@ class OpenSessions:
         self._memory = HubMemory()
         self._on_open: list[Callable[[SessionInfo, Session], object]] = []
         self.closing = False
-        self.ask_release: Callable[[str], Awaitable[bool]] = _cannot_ask
-        """Asks the node that holds an idle session to release it. Returns whether it may be free now."""
+        self.ask_release: Callable[[str, bool], Awaitable[bool]] = _cannot_ask
+        """Asks the node that holds a session to release it, if it is idle or, with True, if its exchange only waits.
+        Returns whether it may be free now."""
 
     def on_open(self, call: Callable[[SessionInfo, Session], object]) -> None:
         """Call back for every session that is opened, before its first event."""
@@ -105,8 +106,11 @@ class OpenSessions:
         return [session for session in opened if any(call.id in calls for call in session.client_calls)]
 
     @asynccontextmanager
-    async def use(self, info: SessionInfo) -> AsyncGenerator[Session]:
-        """Open the session if it is closed, and keep it open for the duration of the block."""
+    async def use(self, info: SessionInfo, *, moves_waiting: bool = False) -> AsyncGenerator[Session]:
+        """Open the session if it is closed, and keep it open for the duration of the block.
+
+        With `moves_waiting` a session of another node moves here also if its exchange waits for a person or a client.
+        """
         if self.closing:
             raise ApiError(
                 "unavailable", "The server is stopping; ask again in a moment.", headers={"Retry-After": "2"}
@@ -117,7 +121,7 @@ class OpenSessions:
             async with entry.lock:
                 if entry.session is None or entry.session.error is not None:
                     await self._close(info.id, entry)
-                    entry.session = await self._open_or_ask(info, entry.error)
+                    entry.session = await self._open_or_ask(info, entry.error, moves_waiting)
                     entry.error = None
             yield entry.session
         finally:
@@ -137,14 +141,25 @@ class OpenSessions:
         async with self.use(info) as session:
             yield session
 
-    async def release_idle(self, session: str) -> bool:
-        """Close a session for another node, unless it is used. Returns whether it is free."""
+    async def release_idle(self, session: str, waiting: bool = False) -> bool:
+        """Close a session for another node, unless it is used or an exchange runs; with `waiting` also if that exchange
+        only waits. Returns whether it is free."""
         entry = self._open.get(session)
         if entry is None:
             return True
-        if entry.users or entry.lock.locked() or (entry.session is not None and _is_busy(entry.session)):
+        if entry.users or entry.lock.locked():
             return False
-        await self.close_session(session)
+        if entry.session is None or not _is_busy(entry.session):
+            await self.close_session(session)
+            return True
+        return waiting and self._after_crash == "continue" and await self._hand_over(session, entry)
+
+    async def _hand_over(self, session: str, entry: _OpenSession) -> bool:
+        """Release a session whose exchange only waits. The next process waits on, under the same ids."""
+        async with entry.lock:  # nobody decides meanwhile
+            if entry.session is None or not await entry.session.only_waits():
+                return False
+            await self._close(session, entry, suspend=True)
         return True
 
     def watched(self) -> list[str]:
@@ -168,7 +183,7 @@ class OpenSessions:
         """Close a session wherever it is open. Raises HeldElsewhere if another node works in it."""
         await self.close_session(session)
         holder = await self.sessions.store.find_holder(session)
-        if holder and holder != self.sessions.store.node and not await self.ask_release(session):
+        if holder and holder != self.sessions.store.node and not await self.ask_release(session, False):
             raise HeldElsewhere(session)
 
     async def close_idle(self, seconds: float) -> None:
@@ -209,13 +224,13 @@ class OpenSessions:
         """The number of running exchanges."""
         return sum(_running(entry) is not None for entry in self._open.values())
 
-    async def _open_or_ask(self, info: SessionInfo, broken_by: Exception | None) -> Session:
+    async def _open_or_ask(self, info: SessionInfo, broken_by: Exception | None, moves_waiting: bool) -> Session:
         """Open a session. An idle one that another node holds is released by that node first."""
         for _ in range(_OPEN_ATTEMPTS):
             try:
                 return await self._open_now(info, broken_by)
             except SessionBusy:
-                if not await self.ask_release(info.id):
+                if not await self.ask_release(info.id, moves_waiting):
                     break
         raise HeldElsewhere(info.id)
 
@@ -249,7 +264,7 @@ class OpenSessions:
         _log.info("closed", extra={"session": name})
 
 
-async def _cannot_ask(_: str) -> bool:
+async def _cannot_ask(_: str, __: bool) -> bool:
     return False
 
 

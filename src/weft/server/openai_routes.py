@@ -147,7 +147,7 @@ class OpenAIRoutes:
             if not is_same_conversation(theirs, exchanged_texts(session.engine.messages)):
                 continue
             dialect = self._dialect(info, wanted, conversation.model)
-            configure_session(session, wanted.settings)
+            await configure_session(session, wanted.settings)
             part = await continue_exchange(context, info, answers, dialect)
             if part is not None:
                 return info, ExchangeFrames(dialect, part), current

@@ -19,6 +19,7 @@ from weft.server.client_conversation import ClientConversation, exchanged_texts,
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.sessions.session import Session
+from weft.sessions.settings import apply_request_settings
 from weft.sessions.store import NoSuchSession, SessionInfo
 
 CLIENT_GONE = "The client closed the connection."
@@ -82,16 +83,12 @@ def _key(conversation: ClientConversation, history: list[Message]) -> bytes:
     return sha256(encode([conversation.owner, conversation.model, conversation.system, asked])).digest()
 
 
-def configure_session(session: Session, settings: Mapping[str, object]) -> None:
-    """Apply the parameters of a request from the next turn on."""
-    engine = session.engine
-    given: JsonObject = dict(settings)
-    if "extra" in given:
-        given["extra"] = {**session.settings.extra, **given["extra"]}
-    engine.settings = msgspec.structs.replace(session.settings, **given)
-    if engine.current is not None:
-        opened = engine.session
-        opened.settings = msgspec.structs.replace(engine.settings, output_schema=opened.settings.output_schema)
+async def configure_session(session: Session, settings: Mapping[str, object]) -> None:
+    """Apply the parameters of a request from the next turn on, also in a process that continues it after a crash."""
+    request: JsonObject = msgspec.to_builtins(dict(settings))
+    if request != session.stored_settings.request:
+        await session.configure(request=request)
+    apply_request_settings(session, request)
 
 
 def failure_response(error: JsonObject, headers: dict[str, str]) -> Response:

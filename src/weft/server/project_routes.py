@@ -14,9 +14,11 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from weft.core.json import JsonObject, encode
+from weft.server import recording_routes
 from weft.server.context import ServerContext
 from weft.server.design_page_routes import DesignPageRoutes
 from weft.server.errors import ApiError, ErrorCode
+from weft.server.evaluation_routes import EvaluationRoutes
 from weft.server.event_hub import wake_waiter
 from weft.server.file_routes import download
 from weft.server.guard import Caller
@@ -25,7 +27,7 @@ from weft.server.openapi import RouteDescription
 from weft.server.operations import ApiCall, Handler, Operation, caller_of
 from weft.server.sse import HEADERS
 from weft.server.studio_descriptions import STUDIO
-from weft.server.studio_host import list_examples, open_studio, read_brief, read_example
+from weft.server.studio_host import example_folder, list_examples, open_studio, read_brief, read_example
 from weft.server.studio_previews import PreviewRoutes, PreviewTickets
 from weft.server.studio_socket import GenerateCodeSocket
 from weft.server.studio_views import (
@@ -55,11 +57,14 @@ from weft.server.studio_views import (
     version_view,
 )
 from weft.server.views import ListQuery
+from weft.sessions.store import NoSuchSession
 from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, Viewport
 from weft.studio.direct_edit import ElementChange
+from weft.studio.evaluations import Evaluations
 from weft.studio.export import safe_name, zip_project
+from weft.studio.offline import offline_project
 from weft.studio.page_files import guess_stack
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, VariantRef, VariantScore, Version
@@ -77,26 +82,42 @@ _POLL_SECONDS = 5.0
 
 
 def studio_routes(
-    context: ServerContext, *, prompts: str | Path | None = None, stacks: str | Path | None = None
+    context: ServerContext,
+    *,
+    prompts: str | Path | None = None,
+    stacks: str | Path | None = None,
+    eval_pictures: str | Path | None = None,
 ) -> Sequence[Operation | BaseRoute | RouteDescription]:
-    """The studio as an extension of a server: pass it to `create_app`. The folders are those of `Studio`."""
-    return ProjectRoutes(open_studio(context, prompts=prompts, stacks=stacks), context).all()
+    """The studio as an extension of a server: pass it to `create_app`. The folders are those of `Studio`;
+    `eval_pictures` has the pictures of evaluations, instead of the built-in examples."""
+    studio = open_studio(context, prompts=prompts, stacks=stacks)
+    return ProjectRoutes(studio, context, eval_pictures=eval_pictures).all()
 
 
 class ProjectRoutes:
     """The routes of one server's studio."""
 
-    def __init__(self, studio: Studio, context: ServerContext) -> None:
+    def __init__(self, studio: Studio, context: ServerContext, *, eval_pictures: str | Path | None = None) -> None:
         self._studio = studio
         self._context = context
-        self._tickets = PreviewTickets(context.tokens, lambda: context.preview_key)
+        pictures = Path(eval_pictures).expanduser() if eval_pictures else example_folder()
+        self._evaluations = Evaluations(studio, pictures)
+        self._tickets = PreviewTickets(context.tokens, lambda: context.preview_key, self._find_owner)
         context.watch_project = self.states
 
+    async def _find_owner(self, project: str) -> str | None:
+        try:
+            return (await self._context.sessions.store.info(project)).owner
+        except NoSuchSession:
+            return None
+
     def all(self) -> Sequence[Operation | BaseRoute | RouteDescription]:
-        previews = PreviewRoutes(self._studio, self._tickets, self._context.settings.public)
+        previews = PreviewRoutes(self._studio, self._tickets, self._context.shares, self._context.settings.public)
         return [
             *self._operations(),
+            *recording_routes.OPERATIONS,
             *DesignPageRoutes(self._context).operations(),
+            *EvaluationRoutes(self._studio, self._context, self._evaluations).operations(),
             Route("/projects/{project}/events", self.events, methods=["GET"]),
             *previews.routes(),
             WebSocketRoute("/generate-code", GenerateCodeSocket(self._studio, self._context).run),
@@ -306,9 +327,11 @@ class ProjectRoutes:
         project = await self._studio.get(call.owner, call.path["project"])
         files = await self._files(call)
         name = safe_name(project.title)
+        stack = self._studio.find_stack(project.stack)
         if call.query.format == "zip":
-            return download(await asyncio.to_thread(zip_project, files, name), f"{name}.zip")
-        page = await asyncio.to_thread(single_page, self._studio.find_stack(project.stack), files, title=project.title)
+            offline = await offline_project(stack, files)
+            return download(await asyncio.to_thread(zip_project, offline, name), f"{name}.zip")
+        page = await asyncio.to_thread(single_page, stack, files, title=project.title)
         return download(page.encode(), f"{name}.html")
 
     async def score(self, call: ApiCall) -> ScoreView:

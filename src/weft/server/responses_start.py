@@ -289,7 +289,7 @@ class ResponseStarter:
         if asked.system:
             base = session.settings.system
             settings["system"] = "\n\n".join([*([base] if base else []), *asked.system])
-        configure_session(session, settings)
+        await configure_session(session, settings)
         return digest
 
     def _publish(

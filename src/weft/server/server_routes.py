@@ -41,7 +41,7 @@ _login_decoder = msgspec.json.Decoder(LoginBody)
 _PAGE_CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self'; connect-src 'self'; frame-src 'self'; worker-src 'self' blob:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action https://codepen.io https://stackblitz.com; frame-ancestors 'none'"
 )
 _ZERO_QUALITY = re.compile(r"q\s*=\s*0(\.0*)?\s*$")
 _NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Weft</title>
@@ -51,7 +51,10 @@ _NO_PAGE = b"""<!doctype html><meta charset="utf-8"><title>Weft</title>
 
 async def _list_models(call: ApiCall) -> ModelsView:
     models = call.context.models
-    return ModelsView(list(models.list_models()), models.default, call.context.agent_options is not None)
+    listed = list(models.list_models())
+    stacks = call.context.list_stacks()
+    fixed = call.context.agent_options is not None
+    return ModelsView([each.name for each in listed], models.default, listed, stacks, fixed)
 
 
 async def _list_providers(call: ApiCall) -> ProvidersView:

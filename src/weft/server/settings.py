@@ -64,6 +64,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds after which the deltas of an idle session are joined; None keeps them one by one."""
     room: int = 200
     """Exchanges that run here at once; a server that is full claims no work of others."""
+    placement: str = "store"
+    """What decides where requests run: `store`, `temporal://host:port/namespace`, or `module:name` of your own."""
     goodbye_seconds: float = 5.0
     """Time for exchanges to finish when the server stops."""
 

@@ -5,7 +5,9 @@ from functools import partial
 import msgspec
 
 from weft.server.errors import ApiError
-from weft.server.operations import ApiCall, Operation
+from weft.server.guard import PREVIEWS
+from weft.server.operations import ApiCall, Operation, caller_of
+from weft.server.shares import SHARED
 from weft.server.views import Body
 
 _SHARES = "/projects/{project}/shares"
@@ -23,6 +25,8 @@ class ShareView(msgspec.Struct, frozen=True, omit_defaults=True):
     created: float
     secret: str = ""
     """Only in the answer that creates it. A request carries it in the header `X-Weft-Share`, or as `?share=`."""
+    path: str = ""
+    """Only in the answer that creates a link for reading: shows the newest page of the project, without a token."""
 
 
 class SharesView(msgspec.Struct, frozen=True):
@@ -41,7 +45,8 @@ async def _create(call: ApiCall) -> ShareView:
     project = await _check_project(call)
     name, secret = await call.context.shares.create(call.owner, project, writable=body.writable)
     share = call.context.shares.list(call.owner, project)[name]
-    return ShareView(name, share.writable, share.created, secret)
+    path = "" if share.writable else f"{caller_of(call.request).root_path}{PREVIEWS}{SHARED}{secret}/"
+    return ShareView(name, share.writable, share.created, secret, path)
 
 
 async def _list(call: ApiCall) -> SharesView:

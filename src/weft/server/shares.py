@@ -1,7 +1,8 @@
 """Links by which the owner of a project lets other users read it, or work in it.
 
-A link holds a secret. A request that carries it, beside the user's own token, counts as the owner's, for this project
-and the sessions of its variants only. A link for reading allows GET and HEAD. No link deletes a project or makes links.
+A link holds a secret. Its address shows the newest page of the project to anyone. A request that carries the secret,
+beside the user's own token, counts as the owner's, for this project and the sessions of its variants only. A link for
+reading allows GET and HEAD. No link deletes a project or makes links.
 """
 
 import re
@@ -20,6 +21,8 @@ from weft.sessions.store import NoSuchSession, Store
 
 SHARES = "share"
 """The kind of the store's records that hold shares, each named by the digest of its secret."""
+SHARED = "share."
+"""Begins the ticket of a preview that is the secret of a link."""
 _PROJECT = re.compile(r"/projects/([^/]+)(/.*)?\Z")
 _SESSION = re.compile(r"/sessions/([^/]+)(/.*)?\Z")
 _READS = frozenset({"GET", "HEAD"})
@@ -57,6 +60,10 @@ class ProjectShares:
         self._shares[name] = share
         return name, secret
 
+    def find(self, secret: str) -> ProjectShare | None:
+        """Return the link of a secret; None if there is none, or it was deleted."""
+        return self._shares.get(_digest(secret))
+
     def list(self, owner: str, project: str) -> dict[str, ProjectShare]:
         """Return the links of a project, by their ids."""
         own = [(name, each) for name, each in self._shares.items() if (each.owner, each.project) == (owner, project)]
@@ -71,7 +78,7 @@ class ProjectShares:
 
     async def owner_for(self, secret: str, method: str, path: str) -> str:
         """Return the owner as whom a request with a link is answered. Raises `ApiError` if it is not allowed."""
-        share = self._shares.get(_digest(secret))
+        share = self.find(secret)
         if share is None:
             raise ApiError("not_found", "The link is not valid any more; ask the owner of the project for another one.")
         if not await self._covers(share, method, path):

@@ -4,6 +4,8 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import aclosing, suppress
+from functools import partial
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -43,6 +45,19 @@ async def stream_events(context: ServerContext, caller: Caller, info: SessionInf
     return EventStreamResponse(context, caller, info, dialect, seq, head)
 
 
+class BodyWriter(Protocol):
+    """A connection that accepts parts of a body without ASGI. Only Weft's own server has one."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a response has begun, and its client reads what was written."""
+        ...
+
+    def write(self, body: bytes) -> None:
+        """Write a part of the body, as a chunk."""
+        ...
+
+
 class EventStreamResponse(Response):
     """Streams the events of a session until the client disconnects."""
 
@@ -71,6 +86,9 @@ class EventStreamResponse(Response):
             return
         with self._context.streaming(self._caller, self._stream):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            writer: BodyWriter | None = scope.get("state", {}).get("body_writer")
+            if writer is not None and scope["http_version"] == "1.1":
+                self._stream.push = partial(self._push, writer)
             disconnected = asyncio.create_task(_wait_for_disconnect(receive, self._stream))
             try:
                 await self._stream_events(send)
@@ -96,6 +114,17 @@ class EventStreamResponse(Response):
                 await self._write(send, body)
                 if self._is_done():
                     return
+
+    def _push(self, writer: "BodyWriter", entries: Sequence[EncodedEvent]) -> bool:
+        """Write events to the connection at once, unless its client is slow."""
+        if not writer.is_ready or _log.isEnabledFor(logging.DEBUG):
+            return False
+        body = self._encode(entries)
+        if body:
+            writer.write(body)
+        if self._is_done():
+            self._stream.stop()
+        return True
 
     async def _send_end(self, send: Send) -> None:
         body = self._closing()

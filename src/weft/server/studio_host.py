@@ -1,24 +1,30 @@
 """Connects the studio to a server: its sessions, the briefs that clients send, and the built-in examples."""
 
 import asyncio
+import io
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 import msgspec
+from PIL import Image
 
 from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError
+from weft.core.messages import Message
 from weft.server.context import ServerContext
+from weft.server.conversation import pass_on
 from weft.server.errors import ApiError
 from weft.server.models import KnownModels, ModelSource
-from weft.server.studio_views import Example, PromptBody, SourceBody
+from weft.server.studio_views import CaptureOptions, Example, PromptBody, SourceBody
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import SessionInfo
-from weft.studio.browser.capture import capture_both
+from weft.studio.browser.capture import capture, capture_both
+from weft.studio.browser.page import DESKTOP, MOBILE, Viewport
 from weft.studio.host import LOCAL_MODEL, rank_models
-from weft.studio.input.pictures import load_bytes, load_picture, read_picture
+from weft.studio.input.pictures import InputPicture, load_bytes, load_picture, read_picture
 from weft.studio.input.video import read_video
 from weft.studio.request import BuildRequest, ChosenElement, Mode, View, parse_design_system
 from weft.studio.studio import Studio
@@ -51,6 +57,9 @@ class StudioHost:
     def begin(self, owner: str, exchange: Exchange) -> None:
         self._context.meters.track_exchange(owner, exchange)
 
+    async def pass_on(self, info: SessionInfo, message: Message, request: str) -> bool:
+        return await pass_on(self._context, info, message, request) is not None
+
     def models(self) -> Sequence[str]:
         models = self._context.models
         default = models.operator_default if isinstance(models, KnownModels) else models.default
@@ -72,12 +81,21 @@ def open_studio(context: ServerContext, **options: object) -> Studio:
             return before(info)
         return {tool.name: tool for tool in studio_tools(studio.context_of(info))}
 
+    def adopt(info: SessionInfo, session: Session) -> None:
+        if info.kind == VARIANT_SESSION and session.resumed:
+            studio.adopt(info, session.resumed[0])
+
     context.session_tools = session_tools
+    context.open_sessions.on_open(adopt)
     context.studio = studio
     return studio
 
 
 VIDEO_BYTES = 64 * 1024 * 1024
+_PHONE = 600
+"""Windows that are narrower are those of phones."""
+_ROLES = {"": "", "desktop": "On a desktop", "mobile": "On a phone", "detail": "A detail"}
+_ORDER = ("On a desktop", "", "On a phone", "A detail")
 
 
 async def read_brief(
@@ -91,14 +109,15 @@ async def read_brief(
 ) -> BuildRequest:
     """A brief, if everything in it can be used."""
     views = [
-        View(await load_picture(_source_url(each), name=f"Picture {number}"))
+        View(await load_picture(source_url(each), name=f"Picture {number}"), _ROLES[each.role])
         for number, each in enumerate(prompt.images, 1)
     ]
+    views.sort(key=lambda view: _ORDER.index(view.label))  # pages are compared with the first one
     mode: Mode = "image" if views or prompt.url else "text"
     if prompt.url is not None:
-        views += await _capture_page(prompt.url)
+        views += await _capture_page(prompt.url, prompt.capture or CaptureOptions())
     for video in prompt.videos:
-        data = await load_bytes(_source_url(video), limit=VIDEO_BYTES, name="The recording")
+        data = await load_bytes(source_url(video), limit=VIDEO_BYTES, name="The recording")
         views += [View(frame.picture, frame.label) for frame in await read_video(data)]
         mode = "video"
     return BuildRequest(
@@ -115,15 +134,34 @@ async def read_brief(
     )
 
 
-async def _capture_page(url: str) -> list[View]:
-    """Screenshots of a page on a desktop and on a phone."""
-    found = await capture_both(url)
-    desktop = await asyncio.to_thread(read_picture, found.desktop.picture)
-    phone = await asyncio.to_thread(read_picture, found.mobile.picture)
-    return [View(desktop, "On a desktop"), View(phone, "On a phone")]
+async def _capture_page(url: str, options: CaptureOptions) -> list[View]:
+    """Screenshots of a page, in a window of the wanted width, or on a desktop and on a phone."""
+    if options.width is None:
+        both = await capture_both(url)
+        found = [(both.desktop, DESKTOP, _ROLES["desktop"]), (both.mobile, MOBILE, _ROLES["mobile"])]
+    else:
+        mobile = options.width < _PHONE
+        window = Viewport(options.width, MOBILE.height if mobile else DESKTOP.height)
+        label = f"In a window of {options.width} px"
+        found = [(await capture(url, window, mobile=mobile), window, label)]
+    return [
+        View(await asyncio.to_thread(_read_capture, rendering.picture, None if options.full_page else window), label)
+        for rendering, window, label in found
+    ]
 
 
-def _source_url(source: SourceBody) -> str:
+def _read_capture(picture: bytes, window: Viewport | None) -> InputPicture:
+    """Read a screenshot; only the part in a window, if one is given."""
+    if window is not None:
+        with Image.open(io.BytesIO(picture)) as whole:
+            out = io.BytesIO()
+            whole.crop((0, 0, whole.width, min(whole.height, round(window.height * window.scale)))).save(out, "PNG")
+            picture = out.getvalue()
+    return read_picture(picture)
+
+
+def source_url(source: SourceBody) -> str:
+    """Return the address of a file that a client gave. Raises ConfigurationError if it is none."""
     if (source.data is None) == (source.url is None):
         raise ConfigurationError("A file is given either as data or as a url.")
     given = source.data or source.url or ""
@@ -156,4 +194,8 @@ def list_examples(root_path: str, *, has_keys: bool) -> list[Example]:
 def read_example(name: str) -> bytes:
     if name.removesuffix(".png") not in _PICTURES or not name.endswith(".png"):
         raise ApiError("not_found", "There is no example of that name; /studio lists those there are.")
-    return (resources.files("weft.server") / "examples" / name).read_bytes()
+    return example_folder().joinpath(name).read_bytes()
+
+
+def example_folder() -> Traversable:
+    return resources.files("weft.server") / "examples"

@@ -2,14 +2,15 @@
 
 A preview runs in an opaque origin without storage, cookies or network access: it loads only the project's files and
 the libraries that ship with Weft, all below its own address. A page that is still being written is shown under the same
-rules, in an empty page that receives its text. A preview in a tab of its own is framed by a page of ours that it cannot
+rules, in an empty page that receives its text. The link of a project is an address of the same kind, which shows the
+newest page that is finished. A preview in a tab of its own is framed by a page of ours that it cannot
 navigate away from.
 """
 
 import base64
 import binascii
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from html import escape
 
 import msgspec
@@ -22,8 +23,9 @@ from weft.server.access_tokens import AccessTokens
 from weft.server.errors import ApiError
 from weft.server.guard import PREVIEWS, Caller
 from weft.server.public_address import PublicAddress
+from weft.server.shares import SHARED, ProjectShares
 from weft.studio.preview import PAGE, draft_page, insert_bridge
-from weft.studio.project import VariantRef
+from weft.studio.project import Project, VariantRef
 from weft.studio.studio import Studio
 
 _MAC_BYTES = 16
@@ -46,24 +48,25 @@ class PreviewTickets:
     same key, so each one verifies the tickets of the others.
     """
 
-    def __init__(self, tokens: AccessTokens, key: Callable[[], bytes]) -> None:
+    def __init__(
+        self, tokens: AccessTokens, key: Callable[[], bytes], find_owner: Callable[[str], Awaitable[str | None]]
+    ) -> None:
         self._tokens = tokens
         self._key = key
-        self._owners: dict[str, str] = {}
-        """Owners without a token of this server, by their digest."""
+        self._find_owner = find_owner
+        """Returns the owner of a project."""
 
     def address(self, caller: Caller, project: str, variant: VariantRef) -> str:
         """The path of a preview, as the caller's browser sees it."""
         if caller.token_id is not None and not caller.is_guest:
             digest = self._digest(b"holder" + caller.token_id)
         else:
-            digest = self._digest(b"owner" + caller.owner.encode())
-            self._owners[digest] = caller.owner
+            digest = self._digest(b"owner" + caller.owner.encode())  # it has no token of this server
         content = encode(PreviewTarget(digest, project, variant.version, variant.variant))
         ticket = base64.urlsafe_b64encode(self._mac(content) + content).decode().rstrip("=")
         return f"{caller.root_path}{PREVIEWS}{ticket}/"
 
-    def read(self, ticket: str) -> tuple[str, PreviewTarget]:
+    async def read(self, ticket: str) -> tuple[str, PreviewTarget]:
         """The owner and the variant that a ticket was issued for."""
         try:
             raw = base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
@@ -73,16 +76,18 @@ class PreviewTickets:
         if not hmac.compare_digest(mac, self._mac(content)):
             raise _unknown_ticket()
         target = msgspec.json.decode(content, type=PreviewTarget)
-        return self._owner(target.caller), target
+        return await self._owner(target), target
 
-    def _owner(self, digest: str) -> str:
-        if digest in self._owners:
-            return self._owners[digest]
+    async def _owner(self, target: PreviewTarget) -> str:
+        digest = target.caller
         for token_id in self._tokens.ids():
             owner = self._tokens.owner_of(token_id)
             if owner is not None and hmac.compare_digest(self._digest(b"holder" + token_id), digest):
                 return owner
-        raise _unknown_ticket()
+        owner = await self._find_owner(target.project)
+        if owner is None or not hmac.compare_digest(self._digest(b"owner" + owner.encode()), digest):
+            raise _unknown_ticket()
+        return owner
 
     def _mac(self, content: bytes) -> bytes:
         return hmac.digest(self._key(), content, "sha256")[:_MAC_BYTES]
@@ -113,9 +118,12 @@ iframe {{ flex: 1; width: 100%; border: 0; background: #fff; }}
 
 
 class PreviewRoutes:
-    def __init__(self, studio: Studio, tickets: PreviewTickets, public: PublicAddress | None = None) -> None:
+    def __init__(
+        self, studio: Studio, tickets: PreviewTickets, shares: ProjectShares, public: PublicAddress | None = None
+    ) -> None:
         self._studio = studio
         self._tickets = tickets
+        self._shares = shares
         self._public = [public.origin] if public is not None else []
 
     def routes(self) -> list[Route]:
@@ -123,12 +131,12 @@ class PreviewRoutes:
 
     async def answer(self, request: Request) -> Response:
         ticket = request.path_params["ticket"]
-        owner, target = self._tickets.read(ticket)
+        owner, project, variant = await self._find_variant(ticket)
         at = f"{request.scope.get('root_path', '')}{PREVIEWS}{ticket}/"
         if request.path_params["path"] == DRAFT:
             caching = {"Cache-Control": "private, max-age=600"}  # it is empty, and requested often
             return Response(draft_page(), 200, _headers(self._origins(request), at) | caching, "text/html")
-        preview = await self._studio.preview(owner, target.project, VariantRef(target.version, target.variant), at=at)
+        preview = await self._studio.preview(owner, project, variant, at=at)
         path: str = request.path_params["path"] or PAGE
         found = preview.answer(path, request.url.query)
         if found is None:
@@ -138,9 +146,33 @@ class PreviewRoutes:
         body = insert_bridge(found.body) if path == PAGE else found.body
         return Response(body, found.status, _headers(self._origins(request), at), found.type)
 
+    async def _find_variant(self, ticket: str) -> tuple[str, str, VariantRef]:
+        """The owner, the project and the variant that an address shows."""
+        if not ticket.startswith(SHARED):
+            owner, target = await self._tickets.read(ticket)
+            return owner, target.project, VariantRef(target.version, target.variant)
+        share = self._shares.find(ticket.removeprefix(SHARED))
+        if share is None or share.writable:  # the page can read its address, and must not learn a secret to write with
+            raise ApiError("not_found", "The link is not valid any more; ask the owner of the project for another one.")
+        project = await self._studio.get(share.owner, share.project)
+        newest = newest_page(project)
+        if newest is None:
+            raise ApiError("not_found", "No page of this project is finished yet; open the link later.")
+        return share.owner, share.project, newest
+
     def _origins(self, request: Request) -> list[str]:
         """The origins under which a browser may show the preview: that of the request, and that of the proxy."""
         return [f"{request.url.scheme}://{request.headers.get('host', '')}", *self._public]
+
+
+def newest_page(project: Project) -> VariantRef | None:
+    """The variant of the newest version that has a page: the chosen one, or another that has one."""
+    for version in reversed(project.versions):
+        ranked = sorted(version.variants, key=lambda each: each.index != version.chosen)
+        finished = next((each for each in ranked if each.status == "completed" and each.has_page), None)
+        if finished is not None:
+            return VariantRef(version.id, finished.index)
+    return None
 
 
 def _framed_page(request: Request, origins: Sequence[str], at: str) -> Response:

@@ -47,6 +47,8 @@ _log = logging.getLogger("weft.server.studio")
 
 class PagePrompt(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
+    fullText: str | None = None  # noqa: N815
+    """The text with the selected element, if there is one."""
     images: Annotated[list[str], msgspec.Meta(max_length=20)] = []
     videos: Annotated[list[str], msgspec.Meta(max_length=1)] = []
     selectedElementHtml: str | None = None  # noqa: N815
@@ -144,7 +146,7 @@ class GenerateCodeSocket:
 
     async def _send_variant(self, page: "_Page", stream: EventStream, index: int, brief: BuildRequest) -> None:
         path, code = next(((path, data.decode("utf-8", "replace")) for path, data in brief.files.items()), (None, ""))
-        dialect = StudioDialect(stream.session, variant=index, variants=None, page=path, code=code)
+        dialect = StudioDialect(stream.session, variant=index, variants=None, page=path, code=code, shown="")
         async with aclosing(stream.batches(self._context.settings.heartbeat_seconds)) as batches:
             async for entries in batches:
                 for entry in entries:
@@ -234,7 +236,7 @@ async def _build_brief(wanted: GenerateRequest) -> BuildRequest:
     return msgspec.structs.replace(
         brief,
         files={file.path: file.content.encode()} if is_update and file is not None and file.content else {},
-        history=tuple([await _read_history(message) for message in wanted.history]) if is_update else (),
+        history=tuple([await _read_history(message) for message in _earlier(wanted)]) if is_update else (),
         options=tuple(wanted.option_codes),
         excluded_tools=frozenset(without),
     )
@@ -249,6 +251,14 @@ async def _read_history(message: PageMessage) -> HistoryMessage:
     return HistoryMessage(
         role="assistant" if message.role == "assistant" else "user", text=message.text, shots=tuple(shots)
     )
+
+
+def _earlier(wanted: GenerateRequest) -> list[PageMessage]:
+    """The history without its last message, where that is the request itself."""
+    own = (wanted.prompt.text, wanted.prompt.fullText)
+    last = wanted.history[-1] if wanted.history else None
+    is_own = last is not None and last.role == "user" and last.text in own
+    return wanted.history[:-1] if is_own else wanted.history
 
 
 def _is_video(given: str) -> bool:

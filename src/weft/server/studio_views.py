@@ -22,6 +22,17 @@ class SourceBody(Body, frozen=True, kw_only=True):
 
     data: str | None = None
     url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
+    role: Literal["", "desktop", "mobile", "detail"] = ""
+    """What a picture shows: the design on a desktop, on a phone, or a part of it."""
+
+
+class CaptureOptions(Body, frozen=True, kw_only=True):
+    """How a page on the web is captured."""
+
+    width: Annotated[int, msgspec.Meta(ge=320, le=3840)] | None = None
+    """Of the window; by default the page is captured twice, on a desktop and on a phone."""
+    full_page: bool = True
+    """Whether what is below the window is captured too."""
 
 
 class SelectedBody(Body, frozen=True, kw_only=True):
@@ -41,6 +52,7 @@ class PromptBody(Body, frozen=True, kw_only=True):
     videos: Annotated[list[SourceBody], msgspec.Meta(max_length=1)] = []
     url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
     """A page to build from; it is captured first."""
+    capture: CaptureOptions | None = None
     html: str | None = None
     """The source of a page to import: it becomes the first version as it is."""
     selected: SelectedBody | None = None

@@ -20,6 +20,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Response
+from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from weft.core.errors import ConfigurationError
@@ -65,6 +66,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.conn = _Handshake(max_size=self.config.ws_max_size, logger=_log)
+        writers: dict[str, Any] = {"message_writer": SocketWriter(self)}
+        self.app_state = self.app_state | writers
         self._pings = RateLimiter(PINGS_PER_SECOND)
         self._pending = bytearray()
         self._after_close = 0
@@ -134,6 +137,27 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.transport.close()
+
+
+class SocketWriter:
+    """Writes messages to a socket without ASGI: for streams that send many times a second."""
+
+    def __init__(self, protocol: WebSocketProtocol) -> None:
+        self._protocol = protocol
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the socket is open, and its client reads what was written."""
+        protocol = self._protocol
+        is_open = protocol.conn.state is State.OPEN and not protocol.close_sent and not protocol.disconnected
+        return is_open and protocol.writable.is_set() and not protocol.transport.is_closing()
+
+    def write(self, texts: Sequence[str]) -> None:
+        """Write each text as a message, all at once."""
+        protocol = self._protocol
+        for text in texts:
+            protocol.conn.send_text(text.encode())
+        protocol.transport.write(b"".join(protocol.conn.data_to_send()))
 
 
 MESSAGE_BYTES = 12 * 1024 * 1024

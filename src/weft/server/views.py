@@ -105,7 +105,7 @@ class SessionView(msgspec.Struct, frozen=True, kw_only=True):
     parent_seq: int | None
     settings: SettingsView
     busy: bool
-    """Whether an exchange runs."""
+    """Whether an exchange runs, or a request waits for a server that runs it."""
     queued: int
     client_calls: list[str]
     """Calls that wait for a client. `pending` has them with their arguments."""
@@ -269,8 +269,13 @@ class ToolsView(msgspec.Struct, frozen=True):
 
 
 class ModelsView(msgspec.Struct, frozen=True):
-    models: list[ModelView]
+    models: list[str]
+    """Names, which a session or a project may give."""
     default: str
+    details: list[ModelView]
+    """The same models, described."""
+    stacks: list[str]
+    """Names of the stacks that projects may have; empty without a studio."""
     fixed: bool = False
     """The program that runs the server defines the agent: sessions have no settings to choose."""
 
@@ -319,7 +324,7 @@ def session_view(info: SessionInfo, session: Session | None) -> SessionView:
         parent=info.parent,
         parent_seq=info.parent_seq,
         settings=_settings_view(settings),
-        busy=session.engine.current is not None if session is not None else info.work == "running",
+        busy=session.engine.current is not None if session is not None else info.work != "idle",
         queued=session.engine.waiting if session is not None else 0,
         client_calls=[request.id for request in session.client_calls] if session is not None else [],
     )

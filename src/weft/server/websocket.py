@@ -6,10 +6,10 @@ duplicates by `seq`.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from time import monotonic
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -20,6 +20,7 @@ from weft.server import client_tools, conversation
 from weft.server.context import ServerContext
 from weft.server.cursor import read_cursor, reset_frame
 from weft.server.errors import ApiError, api_error_of
+from weft.server.event_hub import EncodedEvent
 from weft.server.event_stream import DialectEncoder, EventStream, catch_up, encode_batch, read_tail
 from weft.server.forwarding import FORWARD_SECONDS, ForwardedCall, read_reply
 from weft.server.guard import Caller, chosen_protocol
@@ -55,6 +56,15 @@ _CLOSE_SECONDS = 2.0
 _commands: "msgspec.json.Decoder[AnyCommand]" = msgspec.json.Decoder(AnyCommand)
 _resumes = msgspec.json.Decoder(ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
+
+
+class MessageOutput(Protocol):
+    """A socket that accepts messages without ASGI. Only Weft's own server has one."""
+
+    @property
+    def is_ready(self) -> bool: ...
+
+    def write(self, texts: Sequence[str]) -> None: ...
 
 
 class _CloseSocket(Exception):
@@ -279,6 +289,18 @@ class SocketConnection:
     async def _send_events(self, stream: EventStream, encoder: DialectEncoder) -> None:
         dialect = encoder.dialect
         delivered = stream.seq
+        writer: MessageOutput | None = self._socket.scope.get("state", {}).get("message_writer")
+
+        def push(entries: Sequence[EncodedEvent]) -> bool:
+            nonlocal delivered
+            delivered = stream.seq
+            if writer is None or not writer.is_ready or _log.isEnabledFor(logging.DEBUG):
+                return False
+            if texts := encoder.texts(entries):
+                writer.write(texts)
+            return True
+
+        stream.push = push
         try:
             with self._context.streaming(self._caller, stream):
                 async with aclosing(stream.batches(self._context.settings.heartbeat_seconds)) as batches:

@@ -69,14 +69,40 @@ class JobOutcome:
             self._future.set_result(self._value)
 
 
-def _resolve_all(outcomes: Sequence[JobOutcome]) -> None:
+class GroupOutcome:
+    """The outcomes of a job for several callers: each is called back with its value or its error."""
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, callbacks: Sequence[Callable[[Any, Exception | None], object]]
+    ) -> None:
+        self.loop = loop
+        self.is_cancelled = False
+        self._callbacks = callbacks
+        self._values: Sequence[Any] = ()
+
+    def set(self, value: Sequence[Any]) -> None:
+        """Set the value of each caller; an exception is its error."""
+        self._values = value
+
+    def resolve(self) -> None:
+        for callback, value in zip(self._callbacks, self._values, strict=True):
+            is_error = isinstance(value, Exception)
+            callback(None if is_error else value, value if is_error else None)
+
+
+Outcome = JobOutcome | GroupOutcome
+QueuedJob = tuple[Job, Outcome, Sequence[Job]]
+"""A job, its outcome, and its parts if it is a group: they run alone if the group fails."""
+
+
+def _resolve_all(outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         outcome.resolve()
 
 
-def _post(outcomes: Sequence[JobOutcome]) -> None:
+def _post(outcomes: Sequence[Outcome]) -> None:
     """Resolve the outcomes in their loops. A loop that is closed waits for nothing."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[JobOutcome]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
     for outcome in outcomes:
         by_loop.setdefault(outcome.loop, []).append(outcome)
     for loop, own in by_loop.items():
@@ -87,12 +113,22 @@ def _post(outcomes: Sequence[JobOutcome]) -> None:
 class DatabaseThread:
     """A thread that owns a connection and runs jobs in order. A writer groups waiting jobs into one transaction."""
 
-    def __init__(self, path: Path, *, writes: bool, patience: float, durable: bool, first: Job) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        writes: bool,
+        patience: float,
+        durable: bool,
+        first: Job,
+        on_rollback: Callable[[], object] = lambda: None,
+    ) -> None:
         self._path = path
         self._writes = writes
         self._patience = patience
         self._durable = durable
-        self._jobs: queue.SimpleQueue[tuple[Job, JobOutcome] | None] = queue.SimpleQueue()
+        self._on_rollback = on_rollback
+        self._jobs: queue.SimpleQueue[QueuedJob | None] = queue.SimpleQueue()
         self._closed = False
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(
@@ -111,8 +147,16 @@ class DatabaseThread:
         if self._closed:
             future.set_exception(StoreError("The store is closed; open it again."))
         else:
-            self._jobs.put((job, JobOutcome(loop, future)))
+            self._jobs.put((job, JobOutcome(loop, future), ()))
         return future
+
+    def submit_group(self, job: Job, parts: Sequence[Job], outcome: GroupOutcome) -> None:
+        """Queue a job that returns a list of values. If it fails, its parts run instead, each in its transaction."""
+        if not self._closed:
+            self._jobs.put((job, outcome, parts))
+            return
+        outcome.set([StoreError("The store is closed; open it again.") for _ in parts])
+        outcome.loop.call_soon(outcome.resolve)
 
     def close(self) -> None:
         """Finish all queued jobs and end the thread."""
@@ -141,10 +185,10 @@ class DatabaseThread:
         finally:
             connection.close()  # the last connection merges the WAL into the database
 
-    def _next(self) -> list[tuple[Job, JobOutcome]]:
+    def _next(self) -> list[QueuedJob]:
         """Wait for jobs. Returns an empty list at the end."""
         item = self._jobs.get()
-        jobs: list[tuple[Job, JobOutcome]] = []
+        jobs: list[QueuedJob] = []
         while item is not None:
             if not item[1].is_cancelled:
                 jobs.append(item)
@@ -154,20 +198,34 @@ class DatabaseThread:
         self._jobs.put(None)
         return jobs
 
-    def _run(self, connection: sqlite3.Connection, jobs: list[tuple[Job, JobOutcome]]) -> None:
+    def _run(self, connection: sqlite3.Connection, jobs: list[QueuedJob]) -> None:
         try:
-            values = self._transaction(connection, [job for job, _ in jobs])
+            values = self._transaction(connection, [job for job, _, _ in jobs])
         except Exception as error:
             if len(jobs) == 1:
-                jobs[0][1].set(None, translate_error(error))
-                _post([jobs[0][1]])
+                self._run_parts(connection, jobs[0], translate_error(error))
                 return
             for job in jobs:  # each in its own transaction, so that one error affects one job
                 self._run(connection, [job])
             return
-        for (_, outcome), value in zip(jobs, values, strict=True):
+        for (_, outcome, _), value in zip(jobs, values, strict=True):
             outcome.set(value)
-        _post([outcome for _, outcome in jobs])
+        _post([outcome for _, outcome, _ in jobs])
+
+    def _run_parts(self, connection: sqlite3.Connection, failed: QueuedJob, error: Exception) -> None:
+        """Report the error of a job, or run the parts of a group, each alone."""
+        _, outcome, parts = failed
+        if isinstance(outcome, JobOutcome):
+            outcome.set(None, error)
+        else:
+            outcome.set([self._run_part(connection, part) for part in parts])
+        _post([outcome])
+
+    def _run_part(self, connection: sqlite3.Connection, part: Job) -> Any:
+        try:
+            return self._transaction(connection, [part])[0]
+        except Exception as error:
+            return translate_error(error)
 
     def _transaction(self, connection: sqlite3.Connection, jobs: list[Job]) -> list[Any]:
         connection.execute("BEGIN IMMEDIATE" if self._writes else "BEGIN")
@@ -177,6 +235,7 @@ class DatabaseThread:
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            self._on_rollback()
             raise
         return values
 
@@ -295,6 +354,8 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE TABLE deletions (number INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL) STRICT",
         "CREATE TABLE record_changes (kind TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT, WITHOUT ROWID",
     ),
+    ("ALTER TABLE sessions ADD COLUMN thinned INTEGER NOT NULL DEFAULT 0",),
+    (),  # a row of `events` may hold a run of deltas, which an earlier Weft cannot read
 )
 
 

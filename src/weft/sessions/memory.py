@@ -11,7 +11,7 @@ from weft.core.envelope import Event
 from weft.core.json import JsonObject
 from weft.sessions.event_codec import encode_stored
 from weft.sessions.local_sharing import LocalSharing
-from weft.sessions.shared import News, Work
+from weft.sessions.shared import RETRY_CLAIM_SECONDS, News, Work
 from weft.sessions.store import (
     LEASE_SECONDS,
     PAGE,
@@ -39,6 +39,7 @@ class _StoredSession:
     blobs: dict[str, bytes] = field(default_factory=dict[str, bytes])
     draft: bool = False
     claimed: bool = False
+    not_before: float = 0.0
     holder: str = ""
     expires: float = 0.0
 
@@ -162,15 +163,16 @@ class MemoryStore(LocalSharing):
     async def claim_work(self, limit: int) -> Sequence[str]:
         now = time()
         waiting = [stored for stored in self._sessions.values() if stored.has_work and not stored.claimed]
+        waiting = [stored for stored in waiting if stored.not_before <= now]
         claimed = [stored for stored in waiting if is_free(stored.holder, stored.expires, now)][:limit]
         for stored in claimed:
             stored.claimed = True
             stored.info = msgspec.structs.replace(stored.info, epoch=stored.info.epoch + 1)
         return [stored.info.id for stored in claimed]
 
-    async def unclaim_work(self, session: str, *, forget: bool = False) -> None:
+    async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
         stored = self._find(session)
-        stored.claimed = False
+        stored.claimed, stored.not_before = False, time() + seconds
         if forget:
             stored.info = msgspec.structs.replace(stored.info, work="idle")
 

@@ -18,7 +18,7 @@ from weft.sessions.crash_points import reach
 from weft.sessions.history import read_history, recover
 from weft.sessions.settings import SessionSettings
 from weft.sessions.shared import WORK_EVENTS, WorkTracker
-from weft.sessions.store import EncodedEvents, Lease, SessionInfo, Store, StoreError, new_holder
+from weft.sessions.store import DeltaStore, EncodedEvents, Lease, SessionInfo, Store, StoreError, new_holder
 
 TITLE_LENGTH = 80
 """Characters of a title."""
@@ -128,6 +128,9 @@ class EventRecorder:
         self._clock = clock_of(self._loop)
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
+        self._deltas = store if isinstance(store, DeltaStore) else None
+        self._has_deltas_only = True  # and only those of the session itself
+        self._stored_soon: list[Event] = []  # deltas that are being stored without a task
 
     def on_stored(self, callback: OnStored, is_watched: Callable[[], bool]) -> None:
         """Call back with each stored event. Deltas are stored without delay while `is_watched` returns True."""
@@ -149,16 +152,21 @@ class EventRecorder:
             self._titled, self._title = True, make_title(event.data.message)
         self._pending.append(event)
         if kind not in _DELTAS:
+            self._has_deltas_only = False
             self._schedule_wake()
-        elif self._timer is None and not self._wake_scheduled:
+            return
+        if event.session != self._lease.session:
+            self._has_deltas_only = False
+        if self._timer is None and not self._wake_scheduled:
             self._schedule_delta(kind)
 
     def call_when_delivered(self, callback: OnDelivered) -> None:
         """Call back when every recorded event is stored and delivered, or with the reason why that will not happen."""
-        if self.error is not None or (not self._pending and self._task is None):
+        if self.error is not None or not (self._pending or self._is_storing):
             callback(self.error)
             return
         self._pending.append(callback)
+        self._has_deltas_only = False
         self._schedule_wake()
 
     async def flush(self) -> None:
@@ -192,15 +200,18 @@ class EventRecorder:
             else StoreError(f"The session could not be stored ({type(error).__name__}); open it again.")
         )
         pending, self._pending = self._pending, []
+        self._stored_soon = []
         for item in pending:
             if not isinstance(item, Event):
                 item(self.error)
         self._on_failure(self.error)
 
     def _schedule_delta(self, kind: str) -> None:
+        if self._ticks:
+            return
         if not self._is_watched(kind):
             self._timer = self._loop.call_later(DELAY, self._wake)
-        elif not self._ticks:
+        else:
             self._ticks = True
             self._clock.add(self._loop, self._tick)
 
@@ -220,13 +231,44 @@ class EventRecorder:
             self._wake_scheduled = True
             self._loop.call_soon(self._wake)  # events of the same moment join the batch
 
+    @property
+    def _is_storing(self) -> bool:
+        return self._task is not None or bool(self._stored_soon)
+
     def _wake(self) -> None:
         self._wake_scheduled, self._due = False, True
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._task is None and self.error is None:
+        if self.error is None and not self._is_storing:
+            self._store_pending()
+
+    def _store_pending(self) -> None:
+        """Store what waits: deltas without a task, anything else in one."""
+        if self._deltas is None or not self._has_deltas_only or self._title:
             self._task = self._loop.create_task(self._write())
+            return
+        self._due = False
+        if self._pending:
+            self._stored_soon = [item for item in self._pending if isinstance(item, Event)]
+            self._pending = []
+            self._deltas.submit_deltas(self._lease, self._stored_soon, self._on_deltas_stored)
+
+    def _on_deltas_stored(self, encoded: EncodedEvents, error: Exception | None) -> None:
+        if self.error is not None:
+            return
+        if error is not None:
+            self.fail(error)
+            return
+        try:
+            self._deliver(self._stored_soon, {self._lease.session: encoded})
+        except Exception as failure:
+            self.fail(failure)
+            return
+        self._stored_soon = []
+        reach("release.after")
+        if self._due and self.error is None:
+            self._store_pending()
 
     async def _write(self) -> None:
         try:
@@ -241,6 +283,7 @@ class EventRecorder:
     async def _write_batch(self) -> None:
         end = min(self._holds.values()) if self._holds else len(self._pending)
         batch, self._pending = self._pending[:end], self._pending[end:]
+        self._has_deltas_only = not self._pending
         for session in self._holds:
             self._holds[session] -= end
         blobs, self._blobs = self._blobs, {}
@@ -254,6 +297,7 @@ class EventRecorder:
             encoded = await self._store_logs(logs, blobs)
         except Exception:
             self._pending = batch + self._pending  # `fail` calls the callbacks among them
+            self._has_deltas_only = False
             raise
         self._deliver(batch, encoded)
         if self._lease.session in logs:

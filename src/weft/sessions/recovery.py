@@ -65,8 +65,10 @@ _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before i
 MAX_ATTEMPTS = 3
 """How often a call is started at most, so that a call that kills its process is not repeated for ever."""
 MAX_CRASHES = 3
-"""How often a process may end while an exchange runs, so that an exchange that kills its process ends."""
-_ENDED_OFTEN = "The process ended three times"
+"""How often a process may end while a call of an exchange runs, so that an exchange that kills its process ends."""
+MAX_LOST_TURNS = 10
+"""How often in a row a process may end while an exchange waits, for the model or for a person. Other causes end
+processes then: text that arrives does not."""
 
 
 @dataclass(slots=True)
@@ -79,7 +81,9 @@ class UnfinishedExchange:
     is_released: bool = False
     """The last writer left the exchange open on purpose."""
     crashes: int = 0
-    """How often a process has ended while the exchange ran, before the last one."""
+    """How often a process has ended while a call of the exchange ran, before the last one."""
+    lost_turns: int = 0
+    """How often one has ended otherwise since the last message, before the last one."""
     calls: dict[str, UnfinishedCall] = field(default_factory=dict[str, UnfinishedCall])
     _began: float = 0.0
     _last: float = 0.0
@@ -118,8 +122,10 @@ class UnfinishedExchange:
     @property
     def may_continue(self) -> bool:
         """Whether another process may continue the exchange. One that was cancelled or has failed is only closed."""
-        crashes = self.crashes + (not self.is_released)
-        return self.exchange is not None and self._cancelled is None and not self._errors and crashes < MAX_CRASHES
+        if self.exchange is None or self._cancelled is not None or self._errors:
+            return False
+        crashes, lost_turns = self._count_ends()
+        return crashes < MAX_CRASHES and lost_turns < MAX_LOST_TURNS
 
     def resuming_payloads(self, why: str, may_run: Callable[[UnfinishedCall], bool]) -> Iterator[Payload]:
         """Yield the payloads that prepare the continuation: what cannot go on is closed. `may_run` returns whether a
@@ -163,6 +169,13 @@ class UnfinishedExchange:
             if name in self._asked and (call.approval is not None or call.waits)
         ]
 
+    def _count_ends(self) -> tuple[int, int]:
+        """Count the crashes and the lost turns, with the end of the process that wrote last."""
+        if self.is_released:
+            return self.crashes, self.lost_turns
+        runs = any(call.started and not call.waits for call in self.calls.values())
+        return self.crashes + runs, self.lost_turns + (not runs)
+
     def _is_repeatable(self, call: UnfinishedCall) -> bool:
         return call.waits or (call.idempotent and call.attempt < MAX_ATTEMPTS)
 
@@ -178,13 +191,19 @@ class UnfinishedExchange:
         if not self._missing:
             self.last_whole_seq = event.seq
 
-    def closing_payloads(self, why: str = ENDED) -> Iterator[Payload]:
+    def describe_end(self) -> str:
+        """Return the beginning of a sentence that explains what happened to the writer."""
+        crashes, lost_turns = self._count_ends()
+        if crashes >= MAX_CRASHES:
+            return f"{ENDED} three times"
+        return f"{ENDED} ten times" if lost_turns >= MAX_LOST_TURNS else ENDED
+
+    def closing_payloads(self, why: str | None = None) -> Iterator[Payload]:
         """Yield the payloads that close the open exchange, if there is one. `why` is the beginning of a sentence that
         explains what happened to the writer."""
         if self.exchange is None:
             return
-        if self.crashes + (not self.is_released) >= MAX_CRASHES and why == ENDED:
-            why = _ENDED_OFTEN
+        why = self.describe_end() if why is None else why
         for payload in self._close_message(why, "incomplete"):
             self._tracker.feed(payload)
             yield payload
@@ -223,7 +242,7 @@ class UnfinishedExchange:
                 self._attempt = 0
             case AssistantMessage(message=message):
                 self._missing = {call.id for call in message.tool_calls}
-                self._message, self._results = message, {}
+                self._message, self._results, self.lost_turns = message, {}, 0
             case ToolCall(id=call):
                 self.calls[call] = UnfinishedCall(payload)
                 self._has_page = self._message is not None and payload not in self._message.tool_calls
@@ -250,7 +269,8 @@ class UnfinishedExchange:
             case SessionReleased():
                 self.is_released = True
             case SessionResumed():
-                self.crashes += payload.crashed
+                if payload.crashed:
+                    self.crashes, self.lost_turns = self._count_ends()
                 self.is_released = False
             case _:
                 pass
@@ -299,7 +319,7 @@ class UnfinishedExchange:
         self._request, self._is_begun, self._message, self._has_page = event.data, False, None, False
         self._asked = {}
         self._results, self._steering, self._attempt, self._discarded = {}, [], 0, ""
-        self.crashes, self.is_released = 0, False
+        self.crashes, self.lost_turns, self.is_released = 0, 0, False
         self.calls, self._approvals, self._previews, self._missing = {}, {}, {}, set()
         self._cancelled, self._errors, self._error_messages = None, 0, 0
         self._assembler, self._tracker = MessageAssembler(), ExchangeTracker()

@@ -12,7 +12,8 @@ from weft.core.events import SessionResumed
 from weft.core.json import JsonObject
 from weft.sessions.crash_points import reach
 from weft.sessions.history import FinishedExchange, SessionHistory
-from weft.sessions.recovery import ENDED, may_rerun, rerun_calls
+from weft.sessions.recovery import may_rerun, rerun_calls
+from weft.sessions.settings import apply_request_settings
 from weft.sessions.store import StoreError
 from weft.tools.type_schema import TypeSchema
 from weft.tools.workspace.base import Change, Workspace
@@ -49,7 +50,8 @@ class SessionResumption:
                 crashed=broken_by is None and not unfinished.is_released,
                 node=node,
             )
-            await self._record(resumed, broken_by.happened if isinstance(broken_by, StoreError) else ENDED)
+            why = broken_by.happened if isinstance(broken_by, StoreError) else unfinished.describe_end()
+            await self._record(resumed, why)
         for request, earlier in history.requests.items():
             if earlier.response is not None:
                 engine.register_request(request, FinishedExchange(engine, earlier, earlier.response))
@@ -102,6 +104,8 @@ class SessionResumption:
         if found.is_begun:
             first = max((at for at, message in enumerate(messages) if message == found.request.message), default=0)
         shape = self._shape(found.request.output_schema)
+        if self._history.settings.request:
+            apply_request_settings(self._agent, self._history.settings.request)
         exchange = self._agent.engine.resume(found, first_message=first, shape=shape)
         for request, earlier in self._history.requests.items():
             if earlier.exchange == found.id:

@@ -79,6 +79,7 @@ class Session(Agent):
             **options,
         )
         self.runtime.shared_middleware = [self._store_start_first]
+        self.runtime.permissions.planning = settings.planning
         self._given_client_tools = client_tools
         self.runtime.set_client_tools(self._without_shadows([*client_tools, *settings.client_tools]))
         self._store = store
@@ -208,6 +209,13 @@ class Session(Agent):
             Fenced(f"The session {self.session!r} was opened elsewhere; what runs here may write it no more.")
         )
 
+    async def only_waits(self) -> bool:
+        """Whether the running exchange waits for a person or a client, and nothing of it runs."""
+        await self._recorder.flush()
+        history = await read_history(self._store, self.session, self._stored_settings)
+        calls = history.unfinished.calls.values()
+        return bool(calls) and all(call.waits or call.approval is not None for call in calls)
+
     async def hand_over(self) -> None:
         """Stop here and release the session, with its exchange open and its requests queued: another process continues
         them. Callers that wait here get an error."""
@@ -286,6 +294,11 @@ class Session(Agent):
         """Store other settings. They apply when the session is opened again."""
         self._stored_settings = SessionSettings.of(msgspec.structs.replace(self._stored_settings, **changes).data())
         await self._store.configure(self.session, self._stored_settings.data())
+
+    async def set_planning(self, planning: bool) -> None:
+        """Permit only reading until a person approves the plan, or end that. It is stored and holds after a crash."""
+        self.runtime.permissions.planning = planning
+        await self.configure(planning=planning)
 
     async def set_client_tools(self, tools: Sequence[ClientToolLike]) -> None:
         """Replace the tools that clients run, and store them. The model is offered them from its next turn on.

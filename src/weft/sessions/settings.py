@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
+from weft.agent.agent import Agent
 from weft.agent.engine import EditFormat
 from weft.agent.tracker import Budget
 from weft.core.envelope import Event
@@ -28,6 +29,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     instructions: str = ""
     permissions: Mode = "auto"
     rules: list[str] = []
+    planning: bool = False
+    """Whether only reading is permitted until a person approves the plan."""
     workspace: str | None = None
     """A folder; None for a project that is stored with the session."""
     budget: Budget | None = None
@@ -50,6 +53,8 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     """Digests of the calls that a person allowed for the rest of the session."""
     deleted_responses: list[int] = []
     """Responses of `/v1/responses` that a client deleted, by the seq of their request."""
+    request: dict[str, Any] = {}
+    """The parameters of the last request of `/v1`, which a process that continues it applies too."""
     dropped: list[tuple[int, int]] = []
     """Parts of the log that are not in the conversation: after the first seq, up to the second. Only in sessions from
     before the event `session_rewound`."""
@@ -83,6 +88,19 @@ class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
             return msgspec.convert(data, cls)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"The settings of the session cannot be read: {error}.") from None
+
+
+def apply_request_settings(agent: Agent, request: JsonObject) -> None:
+    """Apply the parameters of a request from the next turn on, over the settings of the agent."""
+    given = msgspec.convert(request, Settings)
+    changes = {name: getattr(given, name) for name in request}
+    if given.extra:
+        changes["extra"] = {**agent.settings.extra, **given.extra}
+    engine = agent.engine
+    engine.settings = msgspec.structs.replace(agent.settings, **changes)
+    if engine.current is not None:
+        opened = engine.session
+        opened.settings = msgspec.structs.replace(engine.settings, output_schema=opened.settings.output_schema)
 
 
 def add_allowed(permissions: Permissions, digests: list[str]) -> Permissions:

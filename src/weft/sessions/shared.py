@@ -17,6 +17,8 @@ from weft.core.events import ConversationDequeued, ConversationQueued, ExchangeR
 NODE_SECONDS = 3.0
 """A node whose last heartbeat is older is dead."""
 HEARTBEAT_SECONDS = 1.0
+RETRY_CLAIM_SECONDS = 15.0
+"""How long a session that could not be opened is not claimed once more, unless the node names another time."""
 
 Work = Literal["idle", "running", "waiting"]
 """What a session has to do: nothing, an open exchange, or requests that wait for a node."""
@@ -146,8 +148,9 @@ class SharedStore(Protocol):
         them."""
         ...
 
-    async def unclaim_work(self, session: str, *, forget: bool = False) -> None:
-        """Return a claimed session that this node cannot open. With `forget` no node claims it any more."""
+    async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
+        """Return a claimed session that this node cannot open. It is claimed once more after `seconds`; with `forget`
+        no node claims it any more."""
         ...
 
     async def find_holder(self, session: str) -> str:
@@ -161,7 +164,7 @@ class SharedStore(Protocol):
     async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
         """Join the deltas of at most `limit` idle sessions that were not changed for `seconds`: the first delta of a
         block gets the whole text, the others stay as empty ones. Returns how many sessions were thinned out; always 0
-        for a store that keeps every delta."""
+        for a store in memory."""
         ...
 
     def subscribe_news(self, callback: OnNews) -> Callable[[], None]:

@@ -6,7 +6,7 @@ together share a transaction, hence one sync of the disk; each is acknowledged o
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from hashlib import sha256
@@ -18,24 +18,22 @@ from typing import Any, TypeVar
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, as_object, encode, loads
 from weft.sessions.crash_points import reach
-from weft.sessions.database import DatabaseThread, migrate
-from weft.sessions.event_codec import decode_stored, encode_stored
+from weft.sessions.database import DatabaseThread, GroupOutcome, migrate
 from weft.sessions.shared import News, Work
+from weft.sessions.sqlite_log import LogWriter, PendingDeltas, find_held, keep_blobs, read_blob, read_events
 from weft.sessions.sqlite_sharing import SqliteSharing, deletion_news, note_deletion
 from weft.sessions.store import (
     LEASE_SECONDS,
     PAGE,
-    Fenced,
+    EncodedEvents,
     Lease,
-    NoSuchBlob,
     NoSuchSession,
+    OnAppended,
     SessionBusy,
     SessionExists,
     SessionInfo,
     SessionPage,
     StoreCorrupt,
-    check_blobs,
-    check_next,
     is_abandoned,
     make_page,
     parse_cursor,
@@ -44,8 +42,6 @@ from weft.sessions.store import (
 T = TypeVar("T")
 
 _INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, work, settings"
-_PAGE_BYTES = 4 * 1024 * 1024
-"""The size in bytes at which a page of events is full."""
 
 
 class SqliteStore(SqliteSharing):
@@ -58,7 +54,9 @@ class SqliteStore(SqliteSharing):
         self, path: str | PathLike[str], *, patience: float = 5.0, durable: bool = True, node: str = ""
     ) -> None:
         make = partial(DatabaseThread, Path(path), patience=patience, durable=durable)
-        self._writer = make(writes=True, first=migrate)
+        self._log = LogWriter()
+        self._groups: dict[asyncio.AbstractEventLoop, list[PendingDeltas]] = {}
+        self._writer = make(writes=True, first=migrate, on_rollback=self._log.forget)
         self._writer.wait_open()
         self._reader = make(writes=False, first=lambda connection: connection.execute("PRAGMA query_only = ON"))
         try:
@@ -105,7 +103,7 @@ class SqliteStore(SqliteSharing):
         await self._write(partial(_configure, session, encode(settings)))
 
     async def delete(self, session: str) -> None:
-        await self._write(partial(_delete, session))
+        await self._write(partial(self._delete, session))
         self._news.publish(deletion_news(session))
 
     # --- leases ------------------------------------------------------------------------------------------------------
@@ -128,12 +126,34 @@ class SqliteStore(SqliteSharing):
         blobs: Mapping[str, bytes] | None = None,
         *,
         work: Work | None = None,
-    ) -> Sequence[bytes]:
-        encoded = await self._write(partial(_append, lease, events, blobs or {}, work))
+    ) -> EncodedEvents:
+        encoded = await self._write(partial(self._log.append, lease, events, blobs or {}, work))
+        self._on_appended(lease, events)
+        return encoded
+
+    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
+        """Append deltas, and call back when they are stored. Those of one moment share their statements."""
+        loop = asyncio.get_running_loop()
+        group = self._groups.setdefault(loop, [])
+        if not group:
+            loop.call_soon(self._submit_group, loop)
+        group.append(PendingDeltas(lease, events, on_done))
+
+    def _submit_group(self, loop: asyncio.AbstractEventLoop) -> None:
+        group = self._groups.pop(loop)
+        outcome = GroupOutcome(loop, [partial(self._end_append, each) for each in group])
+        parts = [partial(self._log.append, each.lease, each.events, {}, None) for each in group]
+        self._writer.submit_group(partial(self._log.append_group, group), parts, outcome)
+
+    def _end_append(self, pending: PendingDeltas, value: EncodedEvents, error: Exception | None) -> None:
+        if error is None:
+            self._on_appended(pending.lease, pending.events)
+        pending.on_done(value, error)
+
+    def _on_appended(self, lease: Lease, events: Sequence[Event]) -> None:
         reach("append.after")
         if events:
             self._news.publish(News(topic="events", session=lease.session, seq=events[-1].seq, epoch=lease.epoch))
-        return encoded
 
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
@@ -147,11 +167,11 @@ class SqliteStore(SqliteSharing):
 
     async def put_blob(self, session: str, data: bytes) -> str:
         digest = sha256(data).hexdigest()
-        await self._write(lambda connection: _keep(connection, _key(connection, session), {digest: data}))
+        await self._write(lambda connection: keep_blobs(connection, _key(connection, session), {digest: data}))
         return digest
 
     async def blob(self, session: str, digest: str) -> bytes:
-        return await self._read(lambda connection: _blob(connection, _key(connection, session), digest))
+        return await self._read(lambda connection: read_blob(connection, _key(connection, session), digest))
 
     async def list_blobs(self, session: str) -> Sequence[str]:
         return await self._read(lambda connection: _digests(connection, _key(connection, session)))
@@ -178,6 +198,19 @@ class SqliteStore(SqliteSharing):
             (epoch + 1, holder, self._node, lease.expires, key),
         )
         return lease
+
+    def _delete(self, session: str, connection: sqlite3.Connection) -> None:
+        self._log.forget(session)
+        key = _key(connection, session)
+        for delegate in _delegates(session, connection):
+            self._delete(delegate.id, connection)
+        digests = connection.execute("SELECT digest FROM session_blobs WHERE session = ?", (key,)).fetchall()
+        connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
+        note_deletion(session, connection)
+        connection.executemany(
+            "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM session_blobs WHERE digest = ?1)",
+            digests,
+        )
 
     def _abandoned(self, connection: sqlite3.Connection) -> Sequence[str]:
         now = time()
@@ -214,7 +247,7 @@ def _create(info: SessionInfo, draft: bool, connection: sqlite3.Connection) -> N
 
 
 def _finish(lease: Lease, connection: sqlite3.Connection) -> None:
-    key, _ = _held(connection, lease)
+    key, _ = find_held(connection, lease)
     connection.execute("UPDATE sessions SET draft = 0 WHERE key = ?", (key,))
 
 
@@ -281,33 +314,8 @@ def _configure(session: str, settings: bytes, connection: sqlite3.Connection) ->
     connection.execute("UPDATE sessions SET settings = ? WHERE key = ?", (settings, _key(connection, session)))
 
 
-def _delete(session: str, connection: sqlite3.Connection) -> None:
-    key = _key(connection, session)
-    for delegate in _delegates(session, connection):
-        _delete(delegate.id, connection)
-    digests = connection.execute("SELECT digest FROM session_blobs WHERE session = ?", (key,)).fetchall()
-    connection.execute("DELETE FROM sessions WHERE key = ?", (key,))
-    note_deletion(session, connection)
-    connection.executemany(
-        "DELETE FROM blobs WHERE digest = ?1 AND NOT EXISTS (SELECT 1 FROM session_blobs WHERE digest = ?1)", digests
-    )
-
-
-def _held(connection: sqlite3.Connection, lease: Lease) -> tuple[int, int]:
-    """Return the session's key and last seq. Raises Fenced if the lease is not the newest."""
-    row = connection.execute(
-        "SELECT key, last_seq, epoch, holder FROM sessions WHERE id = ?", (lease.session,)
-    ).fetchone()
-    if row is None:
-        raise NoSuchSession(lease.session)
-    key, last_seq, epoch, holder = row
-    if (epoch, holder) != (lease.epoch, lease.holder):
-        raise Fenced(f"The session {lease.session!r} was opened elsewhere; what runs here may write it no more.")
-    return key, last_seq
-
-
 def _renew(lease: Lease, seconds: float, connection: sqlite3.Connection) -> Lease:
-    key, _ = _held(connection, lease)
+    key, _ = find_held(connection, lease)
     expires = time() + seconds
     connection.execute("UPDATE sessions SET expires = ? WHERE key = ?", (expires, key))
     return Lease(session=lease.session, epoch=lease.epoch, holder=lease.holder, expires=expires)
@@ -320,61 +328,8 @@ def _release(lease: Lease, connection: sqlite3.Connection) -> None:
     )
 
 
-def _append(
-    lease: Lease,
-    events: Sequence[Event],
-    blobs: Mapping[str, bytes],
-    work: Work | None,
-    connection: sqlite3.Connection,
-) -> Sequence[bytes]:
-    key, last_seq = _held(connection, lease)
-    check_next(lease, last_seq, events)
-    check_blobs(blobs)
-    reach("append.before")
-    _keep(connection, key, blobs)
-    encoded: list[bytes] = []
-    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", _rows(connection, key, events, encoded))
-    last = events[-1].seq if events else last_seq
-    connection.execute(
-        "UPDATE sessions SET last_seq = ?, updated = ?, work = coalesce(?, work) WHERE key = ?",
-        (last, time(), work, key),
-    )
-    reach("append.commit")
-    return encoded
-
-
-def _rows(
-    connection: sqlite3.Connection, key: int, events: Sequence[Event], encoded: list[bytes]
-) -> Iterable[tuple[int, int, bytes, bytes | None]]:
-    for event in events:
-        form = encode_stored(event)
-        if form.blobs:
-            _keep(connection, key, form.blobs)
-        encoded.append(form.json)
-        yield key, event.seq, form.body, form.refs
-        reach("append.between")
-
-
-def _keep(connection: sqlite3.Connection, key: int, blobs: Mapping[str, bytes]) -> None:
-    for digest, data in blobs.items():
-        connection.execute("INSERT INTO session_blobs VALUES (?, ?) ON CONFLICT DO NOTHING", (key, digest))
-        connection.execute("INSERT INTO blobs VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, data))
-
-
 def _events(session: str, after: int, upto: int | None, limit: int, connection: sqlite3.Connection) -> Sequence[Event]:
-    key = _key(connection, session)
-    rows = connection.execute(
-        "SELECT body, refs FROM events WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
-        (key, after, upto if upto is not None else 2**62, limit),
-    )
-    found: list[Event] = []
-    size = 0
-    for seq, (body, refs) in enumerate(rows, max(after, 0) + 1):
-        found.append(_event(seq, body, refs, lambda digest: _blob(connection, key, digest)))
-        size += len(body)
-        if size > _PAGE_BYTES:
-            break
-    return found
+    return read_events(connection, _key(connection, session), after=after, upto=upto, limit=limit)
 
 
 def _events_of_many(cursors: Mapping[str, int], connection: sqlite3.Connection) -> Mapping[str, Sequence[Event]]:
@@ -385,25 +340,6 @@ def _events_of_many(cursors: Mapping[str, int], connection: sqlite3.Connection) 
     return found
 
 
-def _event(seq: int, body: bytes, refs: bytes | None, blob: Callable[[str], bytes]) -> Event:
-    try:
-        event = decode_stored(body, refs, blob)
-        if event.seq == seq:
-            return event
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, NoSuchBlob):
-        pass
-    raise StoreCorrupt(f"The log of the session is damaged at event {seq}; put a backup of its file in place.")
-
-
 def _digests(connection: sqlite3.Connection, key: int) -> Sequence[str]:
     rows = connection.execute("SELECT digest FROM session_blobs WHERE session = ? ORDER BY digest", (key,))
     return [digest for (digest,) in rows]
-
-
-def _blob(connection: sqlite3.Connection, key: int, digest: str) -> bytes:
-    row = connection.execute(
-        "SELECT data FROM blobs NATURAL JOIN session_blobs WHERE session = ? AND digest = ?", (key, digest)
-    ).fetchone()
-    if row is None:
-        raise NoSuchBlob(digest)
-    return row[0]

@@ -19,7 +19,17 @@ from weft.core.ids import new_id
 from weft.core.json import as_object, encode, loads
 from weft.sessions.local_sharing import NewsCallbacks
 from weft.sessions.node_lock import NodeLock
-from weft.sessions.shared import News, NodeInfo, NotAnswered, NotHeld, OnNews, PostedCommand, Spending
+from weft.sessions.shared import (
+    RETRY_CLAIM_SECONDS,
+    News,
+    NodeInfo,
+    NotAnswered,
+    NotHeld,
+    OnNews,
+    PostedCommand,
+    Spending,
+)
+from weft.sessions.sqlite_retention import pack_thinned, replace_rows
 from weft.sessions.store import NoSuchSession, StoreError, is_free
 
 T = TypeVar("T")
@@ -28,7 +38,6 @@ Job = Callable[[sqlite3.Connection], T]
 WATCH_SECONDS = 0.05
 """How often the file is checked for changes of other processes, while there are any."""
 _ALONE_SECONDS = 0.5  # how often another process is looked for
-_RETRY_CLAIM_SECONDS = 15.0  # before a session that could not be opened is claimed once more
 _KEPT_MINUTES = 40 * 24 * 60
 _DELETIONS = 1000  # how many are kept for other processes to see
 _OVERLAP_SECONDS = 2.0  # two processes may commit in another order than their times of update
@@ -85,7 +94,8 @@ class SqliteSharing:
         )
 
     async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
-        return 0
+        logs = await self._read(partial(pack_thinned, seconds, limit))
+        return sum([await self._write(partial(replace_rows, log)) for log in logs])
 
     def support_heartbeat(self, is_alive: Callable[[], bool]) -> Callable[[], None]:
         """Do nothing: a process is alive while it holds its lock."""
@@ -140,12 +150,12 @@ class SqliteSharing:
             return True  # opening it reports the damage
         return folder is None or self._info is None or folder in self._info.folders
 
-    async def unclaim_work(self, session: str, *, forget: bool = False) -> None:
+    async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
         await self._write(
             lambda connection: connection.execute(
                 "UPDATE sessions SET node = '', not_before = ?, work = CASE WHEN ? THEN 'idle' ELSE work END"
                 " WHERE id = ? AND node = ? AND holder = ''",
-                (time() + _RETRY_CLAIM_SECONDS, forget, session, self._node),
+                (time() + seconds, forget, session, self._node),
             )
         )
 

@@ -6,11 +6,11 @@ lease of the writer is the newest; when it returns, its events survive a crash o
 
 import os
 import socket
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
@@ -112,7 +112,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 def new_holder() -> str:
     """Return a unique name for a writer in this process."""
-    return str(Holder(_host(), os.getpid(), _process_start(os.getpid()), new_id("w")))
+    return str(Holder(_host(), os.getpid(), _own_start(os.getpid()), new_id("w")))
 
 
 @cache
@@ -155,6 +155,8 @@ def _is_dead(holder: str) -> bool:
     started = rest.partition("/")[0]
     if host != _host() or not pid.isdecimal() or int(pid) < 1:
         return False
+    if int(pid) == os.getpid():
+        return started != _own_start(os.getpid())
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -162,6 +164,12 @@ def _is_dead(holder: str) -> bool:
     except (PermissionError, OverflowError):
         return False
     return started != _process_start(int(pid))
+
+
+@cache
+def _own_start(pid: int) -> str:
+    """The start time of this process; it does not change."""
+    return _process_start(pid)
 
 
 def _process_start(pid: int) -> str:
@@ -210,8 +218,19 @@ class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     """The cursor of the next page; None at the end."""
 
 
-EncodedEvents = Sequence[bytes] | None
-"""The JSON of each appended event; None from a store that does not encode events."""
+EncodedEvents = Sequence[bytes | None] | None
+"""The JSON of each appended event, as far as the store has encoded it."""
+OnAppended = Callable[[EncodedEvents, Exception | None], object]
+"""Called with the outcome of an append: the JSON of its events, or the error."""
+
+
+@runtime_checkable
+class DeltaStore(Protocol):
+    """A store that appends deltas without a task for each append."""
+
+    def submit_deltas(self, lease: "Lease", events: Sequence[Event], on_done: OnAppended) -> None:
+        """Append deltas, and call back when they are stored. Those of one moment share their statements."""
+        ...
 
 
 class Store(SharedStore, Protocol):

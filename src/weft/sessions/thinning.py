@@ -23,13 +23,16 @@ class DeltaRun(msgspec.Struct, frozen=True):
     def events(self) -> Iterator[Event]:
         """Yield the event and the empty deltas."""
         yield self.event
-        if not self.empty:
-            return
-        assert isinstance(self.event.data, Delta)
-        nothing = _with_text(self.event.data, "")
-        name = self.event.id.rpartition("-")[0]
-        for seq in range(self.event.seq + 1, self.event.seq + 1 + self.empty):
-            yield msgspec.structs.replace(self.event, seq=seq, id=f"{name}-{seq}", data=nothing)
+        if self.empty:
+            yield from empty_deltas(self.event, self.event.seq + 1, self.event.seq + self.empty)
+
+
+def empty_deltas(event: Event, first: int, last: int) -> Iterator[Event]:
+    """Yield empty deltas of the block of a delta, from one seq to another."""
+    nothing = _with_text(_delta(event), "")
+    name = event.id.rpartition("-")[0]
+    for seq in range(first, last + 1):
+        yield msgspec.structs.replace(event, seq=seq, id=f"{name}-{seq}", data=nothing)
 
 
 def thin_out(events: Sequence[Event]) -> list[DeltaRun]:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from weft.studio.export import write_project, zip_project
     from weft.studio.host import SessionHost
     from weft.studio.input.pictures import InputPicture, load_picture, read_picture
+    from weft.studio.offline import offline_project
     from weft.studio.preview import ProjectPreview
     from weft.studio.project import Project, Variant, VariantRef, VariantScore, Version
     from weft.studio.request import BadInput, BuildRequest, ChosenElement, DesignSystem, View
@@ -38,6 +39,7 @@ __all__ = [
     "compare_page",
     "load_picture",
     "load_stacks",
+    "offline_project",
     "read_picture",
     "single_page",
     "write_project",
@@ -49,6 +51,7 @@ _HOMES = {
     "export": "write_project zip_project",
     "host": "SessionHost",
     "input.pictures": "InputPicture load_picture read_picture",
+    "offline": "offline_project",
     "preview": "ProjectPreview",
     "project": "Project Variant VariantRef VariantScore Version",
     "request": "BadInput BuildRequest ChosenElement DesignSystem View",

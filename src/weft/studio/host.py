@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from weft.agent.exchange import Exchange
+from weft.core.messages import Message
 from weft.providers.local_servers import PROVIDERS as LOCAL_SERVERS
 from weft.providers.model_names import newest_general
 from weft.providers.presets import PRESETS
@@ -37,6 +38,10 @@ class SessionHost(Protocol):
 
     def begin(self, owner: str, exchange: Exchange) -> None:
         """Count an exchange for its owner."""
+
+    async def pass_on(self, info: SessionInfo, message: Message, request: str) -> bool:
+        """Store a request of a variant for another process, if it is not to be started here."""
+        ...
 
     def models(self) -> Sequence[str]:
         """Return the models of requests that name none, in order of preference."""

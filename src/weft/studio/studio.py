@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.studio.direct_edit import ElementChange, edit_element
@@ -203,6 +204,10 @@ class Studio:
         """Wait until all variants of a version are done and scored."""
         await self._runner.wait_idle(name, version)
         return find_version(await self.get(owner, name), VariantRef(version, 0))
+
+    def adopt(self, info: SessionInfo, exchange: Exchange) -> None:
+        """Record the outcome of a variant that this process continues for another one."""
+        self._runner.adopt(info, exchange)
 
     async def cancel(self, owner: str, name: str, base: VariantRef) -> bool:
         """Cancel one variant. False if it does not run."""

@@ -17,12 +17,12 @@ from weft.core.events import ExchangeResponse
 from weft.core.messages import Message, user_message
 from weft.core.turn import Usage
 from weft.sessions.settings import SessionSettings
-from weft.sessions.store import LEASE_SECONDS, PAGE, NoSuchSession, SessionBusy, SessionInfo, StoreError
+from weft.sessions.store import PAGE, Fenced, HandedOver, NoSuchSession, SessionBusy, SessionInfo, StoreError
 from weft.sessions.stored_files import open_stored_files
 from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
 from weft.studio.page_files import has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
-from weft.studio.project_store import ChangeProject
+from weft.studio.project_store import ChangeProject, NoSuchProject, ProjectStore
 from weft.studio.score.score import Score
 from weft.studio.scoring import score_variant
 from weft.studio.tools.context import VariantContext
@@ -34,6 +34,7 @@ BuildContext = Callable[[str, Project, Version, Variant], Awaitable[VariantConte
 _SCORED_STATUSES = frozenset({"completed", "limit"})  # outcomes whose pages are rendered and scored
 _LOST = ErrorInfo(code="incomplete", message="The process ended while the variant was being built. Try it again.")
 _RETRY_PAUSES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)  # seconds between attempts to record a failure
+_START_SECONDS = 5.0  # how long a process may need to start a variant, before another one does
 _log = logging.getLogger("weft.studio")
 
 
@@ -57,6 +58,7 @@ class VariantRunner:
         self._repair_below = repair_below
         self._scores = scores
         self._tasks: dict[str, tuple[str, str, asyncio.Task[None]]] = {}  # by session: project, version, task
+        self._adopting: set[asyncio.Task[None]] = set()
         self._reserved: set[str] = set()
         self._cancelled: dict[str, str] = {}  # by session: the reason
 
@@ -98,6 +100,23 @@ class VariantRunner:
         if tasks:
             await asyncio.wait(tasks)
 
+    def adopt(self, info: SessionInfo, exchange: Exchange) -> None:
+        """Record the outcome of a variant that this process continues for another one."""
+        task = asyncio.create_task(self._adopt(info, exchange), name=f"weft-adopt-{info.id}")
+        self._adopting.add(task)
+        task.add_done_callback(self._adopting.discard)
+
+    async def _adopt(self, info: SessionInfo, exchange: Exchange) -> None:
+        try:
+            project = await ProjectStore(self._host.sessions.store).get(info.owner, info.parent or "")
+        except (StoreError, NoSuchProject):
+            return  # it is reconciled when somebody looks at it
+        for version in project.versions:
+            for variant in version.variants:
+                if variant.session == info.id and not variant.is_done:
+                    following = self._follow(info.owner, project.id, version, variant, exchange)
+                    self._track(project.id, version.id, variant, following)
+
     async def reconcile(self, project: Project) -> Project:
         """Return the project with the outcomes of variants that an earlier process left running."""
         for version in project.versions:
@@ -116,13 +135,17 @@ class VariantRunner:
         return project
 
     async def close(self) -> None:
-        for _, _, task in list(self._tasks.values()):
+        tasks = [*self._adopting, *(task for _, _, task in self._tasks.values())]
+        for task in tasks:
             task.cancel()
-        if self._tasks:
-            await asyncio.wait([task for _, _, task in self._tasks.values()])
+        if tasks:
+            await asyncio.wait(tasks)
 
     def _track(self, project: str, version: str, variant: Variant, work: Coroutine[Any, Any, None]) -> None:
         session = variant.session
+        if session in self._tasks:  # another caller was faster
+            work.close()
+            return
         task = asyncio.create_task(work, name=f"weft-variant-{session}")
         self._tasks[session] = project, version, task
 
@@ -136,19 +159,32 @@ class VariantRunner:
         note = partial(self._update_variant, project, version.id, variant)
         try:
             await note(started=time())
+            info = await self._host.sessions.store.info(variant.session)
+            if await self._host.pass_on(info, message, variant.session):
+                return  # the process that claims it records its outcome
             result = await self._send(owner, version, variant, message, note)
-            found = await self._score(owner, version, variant, note) if result.status in _SCORED_STATUSES else None
-            if found is not None and self._needs_repair(variant, result, found):
-                await self._send(owner, version, variant, _repair_message(found), note, result)
-                await self._score(owner, version, variant, note)
+            await self._judge(owner, version, variant, note, result)
         except NoSuchSession:
             return  # deleted meanwhile
+        except (SessionBusy, Fenced, HandedOver):
+            return  # another process builds it, and its outcome is in the log
         except WeftError as error:
             await self._record_failure(variant, note, error.info())
         except Exception:
             _log.exception("A variant failed.", extra={"session": variant.session})
             error = ErrorInfo(code="internal", message="The variant failed here; the log of the server says why.")
             await self._record_failure(variant, note, error)
+
+    async def _judge(
+        self, owner: str, version: Version, variant: Variant, note: UpdateVariant, result: AgentResult
+    ) -> None:
+        """Score a variant, and have it repaired once if its score is too low."""
+        if result.status not in _SCORED_STATUSES:
+            return
+        found = await self._score(owner, version, variant, note)
+        if found is not None and self._needs_repair(variant, result, found):
+            await self._send(owner, version, variant, _repair_message(found), note, result)
+            await self._score(owner, version, variant, note)
 
     async def _record_failure(self, variant: Variant, note: UpdateVariant, error: ErrorInfo) -> None:
         """Store the failure, with retries. If all fail, `reconcile` finds it out later."""
@@ -173,7 +209,7 @@ class VariantRunner:
     ) -> AgentResult:
         info = await self._host.sessions.store.info(variant.session)
         async with self._host.use(info) as session:
-            exchange = session.send(message)
+            exchange = session.send(message, client_request_id=None if before is not None else variant.session)
             self._host.begin(owner, exchange)
             await session.accepted(exchange)
             if variant.session in self._cancelled:  # cancelled before the exchange began
@@ -263,13 +299,16 @@ class VariantRunner:
             outcome = await self._find_response(info, variant)
             if outcome is None and await store.find_holder(info.id) not in ("", store.node):
                 return {}  # another process runs it
-            if not info.last_seq and time() - version.created < LEASE_SECONDS:
-                return {}  # another process may be starting it
-            if outcome is None and info.last_seq:
+            if not info.last_seq:
+                return await self._start_lost(project, version, variant, info)
+            if outcome is None and info.work == "waiting" and time() - info.updated < _START_SECONDS:
+                return {}  # it was passed on, and a process with room claims it
+            if outcome is None:
                 async with self._host.use(info) as session:  # opening it closes or resumes the exchange
                     exchange = session.engine.current
                     if exchange is not None:
-                        self._track(project, version.id, variant, self._follow(project, version, variant, exchange))
+                        following = self._follow(info.owner, project, version, variant, exchange)
+                        self._track(project, version.id, variant, following)
                         return {}
                 outcome = await self._find_response(await self._host.sessions.store.info(info.id), variant)
         except SessionBusy:
@@ -281,6 +320,17 @@ class VariantRunner:
         except WeftError:
             outcome = None
         return outcome if outcome is not None else {"status": "failed", "ended": time(), "error": _LOST}
+
+    async def _start_lost(self, project: str, version: Version, variant: Variant, info: SessionInfo) -> dict[str, Any]:
+        """Start a variant whose process ended before its request was stored. A process that is only slow to start it
+        repeats the request under the same id, so that it is sent once."""
+        if not info.epoch and time() - version.created < _START_SECONDS:
+            return {}  # another process may be starting it
+        if not version.request:
+            return {"status": "failed", "ended": time(), "error": _LOST}
+        message = msgspec.json.decode(await self._host.sessions.store.blob(project, version.request), type=Message)
+        self._track(project, version.id, variant, self._run(info.owner, project, version, variant, message))
+        return {}
 
     async def _find_response(self, info: SessionInfo, variant: Variant) -> dict[str, Any] | None:
         """Find the outcome of a variant's exchange; None if it has not ended."""
@@ -294,18 +344,22 @@ class VariantRunner:
             upto -= PAGE
         return None
 
-    async def _follow(self, project: str, version: Version, variant: Variant, exchange: Exchange) -> None:
+    async def _follow(self, owner: str, project: str, version: Version, variant: Variant, exchange: Exchange) -> None:
         """Record the outcome of an exchange that an earlier process began and this one resumed."""
         try:
             result = await _await_result(exchange)
+        except (Fenced, HandedOver):
+            return  # another process continues it
         except WeftError as error:
-            changes: dict[str, Any] = {"status": "failed", "error": error.info()}
+            result, changes = None, {"status": "failed", "error": error.info()}
         else:
             changes = _fields_of(result, result.cost)
+        note = partial(self._update_variant, project, version.id, variant)
         with suppress(StoreError):
-            now = await self._update_variant(project, version.id, variant)
-            changes = await self._check_page(now, version, variant, changes)
-            await self._update_variant(project, version.id, variant, ended=time(), **changes)
+            changes = await self._check_page(await note(), version, variant, changes)
+            await note(ended=time(), **changes)
+            if result is not None:
+                await self._judge(owner, version, variant, note, result)
 
     async def _update_variant(self, project: str, version: str, variant: Variant, **changes: Any) -> Project:
         return await self._change(project, lambda now: _with_changes(now, version, variant, changes))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Annotated, Literal
 
 import msgspec
@@ -102,11 +103,24 @@ def families(sandbox: Sandbox | None = None) -> dict[str, tuple[Tool, ...]]:
     return {
         "files": FILE_TOOLS,
         "read": READ_TOOLS,
-        "shell": tuple(shell_tools(sandbox)),
+        "shell": _shell_family(sandbox),
         "web": (fetch_url,),
         "todo": (todo_list,),
         "ask": (ask_user,),
     }
+
+
+def _shell_family(sandbox: Sandbox | None) -> tuple[Tool, ...]:
+    """The shell tools with a sandbox, made once: every session of a server looks them up."""
+    try:
+        return _made_shell_family(sandbox)
+    except TypeError:  # a list in it has no hash
+        return tuple(shell_tools(sandbox))
+
+
+@lru_cache(16)
+def _made_shell_family(sandbox: Sandbox | None) -> tuple[Tool, ...]:
+    return tuple(shell_tools(sandbox))
 
 
 def builtin_tool_names() -> set[str]:

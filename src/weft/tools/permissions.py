@@ -98,10 +98,14 @@ class Permissions:
         self.mode: Mode = mode
         self.always: set[str] = set()
         """Digests of the exact calls that were allowed for the rest of the session."""
+        self.planning = False
+        """Whether only reading is permitted, whatever the rules say: a person has not approved the plan yet."""
         self.rules = [rule if isinstance(rule, PermissionRule) else PermissionRule.parse(rule) for rule in rules]
 
     def decide(self, tool: Tool, arguments: JsonObject, real: Real | None = None) -> Decision:
         """Return the decision on a call. `real` resolves links; rules also match the resolved paths."""
+        if self.planning and tool.effect not in _HARMLESS:
+            return _PLANNING
         rules = [rule for rule in self.rules if rule.is_for(tool.name)] if self.rules else []
         decision = None
         if rules:
@@ -194,3 +198,7 @@ _BY_MODE: dict[tuple[Mode, bool], Decision] = {
     ("auto", True): Decision("allow"),
     ("auto", False): Decision("allow"),
 }
+_PLANNING = Decision(
+    "deny",
+    "This is plan mode: only reading is permitted until the person approves the plan. Answer with the plan.",
+)

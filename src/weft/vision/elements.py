@@ -118,6 +118,20 @@ class Gradient:
     end: str
 
 
+ControlKind = Literal["checkbox", "radio", "switch", "slider"]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The state of a control: on or off, or the place of a slider's thumb from 0 to 1; its colour and its knob's."""
+
+    kind: ControlKind
+    on: bool
+    value: float
+    colour: str
+    knob: str
+
+
 @dataclass(frozen=True, slots=True)
 class Box:
     """A filled or bordered rectangle: a card, a band, a button, a line between two things."""
@@ -129,6 +143,7 @@ class Box:
     shadow: Shadow | None = None
     gradient: Gradient | None = None
     image: str = ""  # the name of the picture that fills it
+    control: Control | None = None  # what it is and shows, if it is a control with a state
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +197,17 @@ class PictureElement:
     name: str
     data: bytes  # a PNG file
     radius: float = 0.0
+    vector: str = ""  # the same as SVG, if it could be traced
+
+    @property
+    def path(self) -> str:
+        """Where it lies in the files of the page."""
+        return f"assets/{self.name}.{'svg' if self.vector else 'png'}"
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of its file."""
+        return self.vector.encode() if self.vector else self.data
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +224,7 @@ class Detection:
     pictures: tuple[PictureElement, ...]
     notes: tuple[str, ...]
     rough: bool = False
+    text_places: tuple[Rect, ...] = ()  # all that looks like text, whether or not it was read
 
 
 def wide_letter(letter: str) -> bool:

@@ -47,7 +47,7 @@ def encode_as_files(assets: Mapping[str, bytes]) -> PictureFiles:
             continue
         name = f"{path.rpartition('.')[0]}.svg"
         places[path] = name
-        files[name] = _svg(uri, *size)
+        files[name] = assets[path].decode() if path.endswith(".svg") else _svg(uri, *size)
     return PictureFiles(files, places)
 
 
@@ -66,10 +66,16 @@ def _encoded(assets: Mapping[str, bytes]) -> dict[str, tuple[str, tuple[int, int
     """Encode each picture as a data URI with its size, at the best quality at which all fit."""
     found: dict[str, tuple[str, tuple[int, int]]] = {}
     for quality in _QUALITIES:
-        found = {path: _uri(data, quality) for path, data in assets.items()}
+        found = {
+            path: _vector_uri(data) if path.endswith(".svg") else _uri(data, quality) for path, data in assets.items()
+        }
         if sum(len(uri) for uri, _ in found.values()) <= MOST_TEXT:
             break
     return found
+
+
+def _vector_uri(data: bytes) -> tuple[str, tuple[int, int]]:
+    return f"data:image/svg+xml;base64,{base64.b64encode(data).decode()}", (0, 0)
 
 
 def _uri(data: bytes, quality: int) -> tuple[str, tuple[int, int]]:
@@ -133,7 +139,7 @@ def extract_calls(request: LocalRequest, page: Page) -> list[ScriptedCall]:
         return []
     detection = page.detection
     wanted: list[JsonObject] = []
-    for picture in detection.pictures:
+    for picture in (each for each in detection.pictures if not each.vector):
         x, y = int(picture.rect.x), int(picture.rect.y)
         box = (x, y, max(round(picture.rect.right) - x, 1), max(round(picture.rect.bottom) - y, 1))
         wanted.append({"name": picture.name, "box": [side * detection.ratio for side in box]})

@@ -27,13 +27,16 @@ def test_a_report_becomes_a_page_with_pictures(tmp_path: Path) -> None:
     good = replace(row("held/one", 0.99, group="held"), pictures=pictures)
     bad = replace(row("tuning/two", 0.5, group="tuning"), pictures=pictures)
     lost = row("tuning/three", group="tuning", error="The page was not finished after 600 s.")
-    write_report(EvaluationReport(rows=(good, bad, lost)), tmp_path / "report")
+    hidden = replace(row("sealed/four", 0.99, group="sealed"), pictures=pictures)
+    write_report(EvaluationReport(rows=(good, bad, lost, hidden)), tmp_path / "report")
     (tmp_path / "docs").mkdir()
     done = _made(str(tmp_path / "report"), "--docs", str(tmp_path / "docs"), "--note", "Made for a test.")
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "docs/evaluation.md").read_text("utf-8")
-    assert "| mean block at least 0.950 | 0.990 | **0.250** | **0.497** |" in text
+    assert "| mean block at least 0.970 | 0.990 | – | 0.990 | **0.250** | **0.620** |" in text
     assert "Made for a test." in text
+    assert "The worst of sealed: block 0.990 (sealed/four)" in text
+    assert "### sealed/four" not in text
     assert text.index("### held/one") < text.index("### tuning/three")
     assert "The page was not finished after 600 s." in text
     assert "![held/one: given and made](evaluation/held-one.webp)" in text

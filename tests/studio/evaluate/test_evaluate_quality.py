@@ -98,6 +98,24 @@ async def test_positioned_elements_are_counted(browser: Browser) -> None:
 
 
 @needs_chromium
+async def test_a_page_too_wide_between_phone_and_desktop_is_noticed(browser: Browser) -> None:
+    viewport = '<meta name="viewport" content="width=device-width">'
+    style = "<style>@media (min-width: 700px) { div { width: 1100px } }</style>"
+    assert (await measured(browser, f"{style}<div>wide</div>", viewport)).overflow >= 300
+
+
+@needs_chromium
+async def test_covering_elements_and_classes_of_one_element_are_counted(browser: Browser) -> None:
+    body = (
+        '<main style="display:grid"><p class="a b" style="grid-area:1/1">below</p><p class="a c" style="grid-area:1/1">'
+        'above</p></main><div class="c">d</div><div style="margin-top:-20px">e</div>'
+    )
+    quality = await measured(browser, body)
+    assert quality.overlaid == pytest.approx(2 / 5)
+    assert quality.once == pytest.approx(1 / 3)
+
+
+@needs_chromium
 async def test_a_page_too_wide_for_a_phone_is_noticed(browser: Browser) -> None:
     viewport = '<meta name="viewport" content="width=device-width">'
     wide = await measured(browser, '<div style="width:500px">wide</div>', viewport)

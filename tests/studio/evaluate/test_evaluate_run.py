@@ -8,14 +8,16 @@ import pytest
 from evaluate_support import Damaged, Original, draw_targets, needs_chromium
 from msgspec.json import encode
 
-from weft.core.errors import ConfigurationError
+from weft.core.errors import ConfigurationError, WeftError
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import MOBILE, serve_files
 from weft.studio.evaluate.evaluation import Conversion, evaluate
 from weft.studio.evaluate.quality import Checkers
 from weft.studio.evaluate.report import BARS, EvaluationReport, Row
 from weft.studio.evaluate.report_files import write_report
+from weft.studio.evaluate.row_store import RowStore
 from weft.studio.stack import Stack
+from weft.vision.see.models import available
 
 pytestmark = needs_chromium
 
@@ -168,3 +170,53 @@ async def test_a_phone_is_looked_at_as_a_phone(browser: Browser, tmp_path: Path)
     (row,) = report.rows
     assert row.score is not None
     assert row.score.overall == 1
+
+
+class Counted(Original):
+    """Counts the pages that it is asked for; the first of them fails if that is wanted."""
+
+    def __init__(self, pages: Mapping[bytes, str], *, failures: int = 0) -> None:
+        super().__init__(pages)
+        self.count, self.failures = 0, failures
+
+    async def __call__(self, target: bytes, stack: Stack, /) -> Mapping[str, str | bytes]:
+        self.count += 1
+        if self.count <= self.failures:
+            raise WeftError("Out of luck.")
+        return await super().__call__(target, stack)
+
+
+async def test_a_run_continues_with_what_an_earlier_one_finished(
+    browser: Browser, pages: dict[bytes, str], tmp_path: Path
+) -> None:
+    store = RowStore(tmp_path / "report")
+    first = Counted(pages, failures=1)
+    broken = await evaluate(tmp_path / "targets", {"model": first}, browser=browser, checkers=Checkers(), store=store)
+    assert [bool(row.error) for row in broken.rows] == [True, False]
+    second = Counted(pages)
+    whole = await evaluate(tmp_path / "targets", {"model": second}, browser=browser, checkers=Checkers(), store=store)
+    assert (first.count, second.count) == (2, 1)
+    assert {(row.target, row.error) for row in whole.rows} == {("one/hello", ""), ("two/form", "")}
+    assert of(whole, "model", "two/form") == of(broken, "model", "two/form")
+    for path in (tmp_path / "report" / "rows").iterdir():
+        path.write_bytes(path.read_bytes()[:40])
+    third = Counted(pages)
+    await evaluate(tmp_path / "targets", {"model": third}, browser=browser, checkers=Checkers(), store=store)
+    assert third.count == 2
+    store.clear()
+    assert list((tmp_path / "report" / "rows").iterdir()) == []
+
+
+async def test_a_true_score_comes_with_the_one_without_the_text(
+    browser: Browser, pages: dict[bytes, str], tmp_path: Path
+) -> None:
+    if not available():
+        pytest.skip("the extra local is not installed here")
+    report = await evaluate(tmp_path / "targets", {"original": Original(pages)}, browser=browser, checkers=Checkers())
+    for row in report.rows:
+        assert row.score is not None
+        assert row.own is not None
+        assert abs(row.own.overall - row.score.overall) <= 0.1
+        assert row.cpu_seconds >= 0
+    columns = {column.key for column in report.columns()}
+    assert {"own", "own_block", "flatters", "agrees"} <= columns

@@ -1,8 +1,8 @@
 """Recordings become the few moments that differ, whatever the format."""
 
 import io
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from input_pictures import opened, picture
 from PIL import Image, ImageDraw
 
+from weft.studio.input.ffmpeg import find_ffmpeg
 from weft.studio.input.video import choose_moments, make_thumbnail, read_video, video_kind
 from weft.studio.request import BadInput
 
@@ -34,9 +35,8 @@ def gif(kind: str = "GIF") -> bytes:
 
 
 def video(folder: Path, suffix: str, codec: str) -> bytes:
-    program = shutil.which("ffmpeg")
-    if program is None:
-        pytest.skip("ffmpeg, which writes and reads the recordings of this test, is not installed")
+    program = find_ffmpeg()
+    assert program is not None
     (folder / "x.gif").write_bytes(gif())
     path = folder / f"x{suffix}"
     command = [program, "-v", "error", "-i", str(folder / "x.gif"), "-c:v", codec, "-pix_fmt", "yuv420p", str(path)]
@@ -97,7 +97,8 @@ async def test_without_a_decoder_one_sentence_states_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(BadInput, match=r"needs ffmpeg to be decoded .* an animated GIF or WebP works without\."):
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    with pytest.raises(BadInput, match=r"needs ffmpeg to be decoded: pip install .* GIF or WebP works without\."):
         await read_video(b"\0\0\0\x18ftypmp42" + bytes(200))
     assert len(await read_video(gif())) == 4
 

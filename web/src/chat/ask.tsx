@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { ApprovalRequest, Question } from "../log/event";
 import type { ToolItem } from "../log/item";
 import { Button } from "../parts/button";
+import { Diff } from "../parts/diff";
 import { plain } from "../parts/format";
 import { showFailure } from "../parts/toasts";
 import { sessions } from "../wire/api";
@@ -37,6 +38,7 @@ function Approve({ request, session }: { request: ApprovalRequest; session: stri
       <pre className="code-box" tabIndex={0}>
         {plain(request.summary)}
       </pre>
+      {request.diff !== undefined && request.diff !== "" && <Diff text={plain(request.diff)} label="What it changes" />}
       <div className="row wrap">
         <Button look="primary" disabled={busy} onClick={() => decide("approve")}>
           Allow once

@@ -6,7 +6,11 @@ export interface Attachment {
   name: string;
   /** A data address; for HTML the text itself. */
   data: string;
+  /** What a picture shows, if there are several. */
+  role?: Role;
 }
+
+export type Role = "" | "desktop" | "mobile" | "detail";
 
 const MOST = 32_000_000;
 let count = 0;

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "re
 import { Button, IconButton } from "../parts/button";
 import { showToast } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
-import { type Attachment, readFiles } from "./attachments";
+import { type Attachment, readFiles, type Role } from "./attachments";
 
 interface Props {
   label: string;
@@ -20,6 +20,8 @@ interface Props {
   autoFocus?: boolean;
   /** Whether a pasted text is a file rather than words, and what it is called. */
   asFile?(text: string): string | null;
+  /** Whether several pictures have roles. */
+  roles?: boolean;
   /** What stands under the text, beside the button for files. */
   children?: ReactNode;
   submit: ReactNode;
@@ -30,6 +32,7 @@ export function Box(props: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
+  const pictures = attachments.filter((each) => each.kind === "image").length;
 
   useLayoutEffect(() => {
     const element = area.current;
@@ -102,6 +105,19 @@ export function Box(props: Props) {
           {attachments.map((each) => (
             <li key={each.id} className="attachment">
               <Thumbnail attachment={each} />
+              {props.roles === true && each.kind === "image" && pictures > 1 && (
+                <select
+                  className="select small attachment-role"
+                  aria-label={`What ${each.name} shows`}
+                  value={each.role ?? ""}
+                  onChange={(event) => onAttachments(attachments.map((other) => (other === each ? { ...each, role: event.target.value as Role } : other)))}
+                >
+                  <option value="">Page</option>
+                  <option value="desktop">Desktop</option>
+                  <option value="mobile">Phone</option>
+                  <option value="detail">Detail</option>
+                </select>
+              )}
               <IconButton
                 small
                 icon="close"

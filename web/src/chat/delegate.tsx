@@ -3,6 +3,7 @@
 import type { Item } from "../log/item";
 import { useDelegate } from "./delegates";
 import { Said, Thought } from "./messages";
+import { ServerTool } from "./sources";
 import { ToolCard } from "./tool_card";
 
 export function Delegate({ call, session }: { call: string; session: string }) {
@@ -20,5 +21,6 @@ export function Delegate({ call, session }: { call: string; session: string }) {
 function Part({ item, session }: { item: Item; session: string }) {
   if (item.kind === "text") return <Said item={item} />;
   if (item.kind === "thinking") return <Thought item={item} />;
+  if (item.kind === "server_tool") return <ServerTool item={item} />;
   return item.kind === "tool" ? <ToolCard item={item} session={session} /> : null;
 }

@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon";
 import { Picture } from "../parts/picture";
 import { Prose } from "../parts/prose";
 import { Elapsed } from "./elapsed";
+import { Sources } from "./sources";
 
 interface UserProps {
   item: UserItem;
@@ -84,12 +85,13 @@ function Sent({ text }: { text: string }) {
   );
 }
 
-export const Said = memo(function Said({ item }: { item: TextItem }) {
+export const Said = memo(function Said({ item, display }: { item: TextItem; display?: ((text: string) => string) | undefined }) {
   return (
     <div className={`said ${item.refusal ? "refusal" : ""}`}>
       {item.refusal && <span className="badge warn">Declined</span>}
-      <Prose text={item.text} open={item.open} />
+      <Prose text={display === undefined ? item.text : display(item.text)} open={item.open} />
       {item.cut && <span className="badge">Stopped here</span>}
+      <Sources sources={item.sources} label="Sources" />
     </div>
   );
 });

@@ -8,6 +8,7 @@ import { SessionContext } from "../parts/picture";
 import { VirtualList } from "../parts/virtual";
 import { Elapsed } from "./elapsed";
 import { Ended, Notice, Said, Thought, UserMessage } from "./messages";
+import { ServerTool } from "./sources";
 import { ToolCard } from "./tool_card";
 
 interface Props {
@@ -15,14 +16,16 @@ interface Props {
   followed: Followed;
   onBranch?(item: UserItem, text: string): void;
   onRetry?(item: UserItem): void;
+  /** What is shown of a text of the agent; all of it by default. */
+  display?(text: string): string;
 }
 
-export function Thread({ session, followed, onBranch, onRetry }: Props) {
+export function Thread({ session, followed, onBranch, onRetry, display }: Props) {
   const { conversation } = followed;
   const idle = conversation.exchange === null;
   const render = useCallback(
-    (item: Item) => <Shown item={item} session={session} idle={idle} onBranch={onBranch} onRetry={onRetry} />,
-    [session, idle, onBranch, onRetry],
+    (item: Item) => <Shown item={item} session={session} idle={idle} onBranch={onBranch} onRetry={onRetry} display={display} />,
+    [session, idle, onBranch, onRetry, display],
   );
   if (!followed.complete && conversation.transcript.items.length === 0) {
     return (
@@ -54,18 +57,21 @@ interface ShownProps {
   idle: boolean;
   onBranch: Props["onBranch"];
   onRetry: Props["onRetry"];
+  display: Props["display"];
 }
 
-function Shown({ item, session, idle, onBranch, onRetry }: ShownProps) {
+function Shown({ item, session, idle, onBranch, onRetry, display }: ShownProps) {
   switch (item.kind) {
     case "user":
       return <UserMessage item={item} idle={idle} {...(onBranch ? { onBranch } : {})} {...(onRetry ? { onRetry } : {})} />;
     case "text":
-      return <Said item={item} />;
+      return <Said item={item} display={display} />;
     case "thinking":
       return <Thought item={item} />;
     case "tool":
       return <ToolCard item={item} session={session} />;
+    case "server_tool":
+      return <ServerTool item={item} />;
     case "notice":
       return <Notice item={item} />;
     case "end":

@@ -1,7 +1,7 @@
 /** What a conversation shows, one thing after the other. An item that changes is replaced, never changed. */
 
 import type { ErrorInfo, JsonObject, Message, ToolResult, ToolStatus } from "./content";
-import type { ApprovalRequest, ExchangeEnd, FileChange, Question } from "./event";
+import type { ApprovalRequest, ExchangeEnd, FileChange, Question, Source } from "./event";
 
 interface Placed {
   /** Stays the same as long as the item is shown. */
@@ -28,6 +28,8 @@ export interface TextItem extends Placed {
   open: boolean;
   /** The message was cut off by whoever stopped it. */
   cut: boolean;
+  /** What it cites. */
+  sources: Source[];
 }
 
 export interface ThinkingItem extends Placed {
@@ -66,6 +68,18 @@ export interface ToolItem extends Placed {
   onClient: boolean;
 }
 
+/** A tool that the provider runs. */
+export interface ServerToolItem extends Placed {
+  kind: "server_tool";
+  message: string;
+  name: string;
+  input: JsonObject;
+  done: boolean;
+  failed: boolean;
+  text: string;
+  sources: Source[];
+}
+
 export interface NoticeItem extends Placed {
   kind: "notice";
   tone: "info" | "warning" | "error";
@@ -79,4 +93,4 @@ export interface EndItem extends Placed {
   response: ExchangeEnd;
 }
 
-export type Item = UserItem | TextItem | ThinkingItem | ToolItem | NoticeItem | EndItem;
+export type Item = UserItem | TextItem | ThinkingItem | ToolItem | ServerToolItem | NoticeItem | EndItem;

@@ -1,6 +1,6 @@
 /** What a person sees of a log: a list of items, folded from the events. */
 
-import type { LogEvent, Payloads } from "./event";
+import type { LogEvent, Payloads, Source } from "./event";
 import { Drafts } from "./drafts";
 import type { Item, NoticeItem, TextItem, ThinkingItem, ToolItem } from "./item";
 
@@ -67,6 +67,19 @@ export class Transcript {
         return;
       case "message_discarded":
         this.discard(event.data, event.time);
+        return;
+      case "server_tool_call": {
+        const { id, message, name, input = {} } = event.data;
+        this.add({ kind: "server_tool", key: id, seq: event.seq, message, name, input, done: false, failed: false, text: "", sources: [] });
+        return;
+      }
+      case "server_tool_result": {
+        const { id, text: output = "", sources = [], is_error: failed = false } = event.data;
+        this.change(id, "server_tool", (item) => ({ ...item, done: true, failed, text: output, sources }));
+        return;
+      }
+      case "citation_added":
+        this.cite(event.data);
         return;
       case "tool_call":
         this.called(event.seq, event.data);
@@ -199,6 +212,11 @@ export class Transcript {
     }));
   }
 
+  private cite({ block, message, source }: Payloads["citation_added"]): void {
+    const said = this.items.findLast((item) => item.kind === "text" && item.message === message);
+    this.change(block || (said?.key ?? ""), "text", (item) => ({ ...item, sources: withSource(item.sources, source) }));
+  }
+
   private discard(discarded: Payloads["message_discarded"], time: number): void {
     const cut = discarded.error.code === "cancelled";
     const kept: Item[] = [];
@@ -234,7 +252,7 @@ function seconds(delay: number): string {
 
 function text(seq: number, start: Payloads["text_content_block_start"], message: string): TextItem {
   const refusal = start.refusal === true;
-  return { kind: "text", key: start.block, seq, message, text: "", refusal, open: true, cut: false };
+  return { kind: "text", key: start.block, seq, message, text: "", refusal, open: true, cut: false, sources: [] };
 }
 
 function thinking(seq: number, start: Payloads["thinking_content_block_start"], message: string, time: number): ThinkingItem {
@@ -267,4 +285,10 @@ function tool(seq: number, call: { id: string; name: string }, message: string):
     answer: null,
     onClient: false,
   };
+}
+
+/** The sources with another one, which may be there already. */
+function withSource(sources: readonly Source[], added: Source): Source[] {
+  const known = sources.some((each) => each.url === added.url && each.title === added.title);
+  return known ? [...sources] : [...sources, added];
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Attachment } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { IconButton } from "../parts/button";
+import { useFollowed } from "../live/hooks";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
@@ -11,11 +12,14 @@ import { showFailure } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
 import type { Prompt } from "../wire/api";
 import { promptOf } from "./prompt";
+import { stepsOf } from "./steps";
 
 type Selected = NonNullable<Prompt["selected"]>;
 
 interface Props {
   project: string;
+  /** The session of the variant that is changed. */
+  session: string;
   selected: Selected | null;
   onClear(): void;
   /** The variant is still being built: what is sent waits for it. */
@@ -32,7 +36,7 @@ interface Queued {
   variants: number;
 }
 
-export function ChangeBox({ project, selected, onClear, busy, away, simple, usual, onSend }: Props) {
+export function ChangeBox({ project, session, selected, onClear, busy, away, simple, usual, onSend }: Props) {
   const [text, setText] = useKeptText(`change:${project}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`change:${project}`, []);
   const [chosen, setChosen] = useKeptValue<number>("change-variants", 0);
@@ -115,6 +119,15 @@ export function ChangeBox({ project, selected, onClear, busy, away, simple, usua
           <IconButton small icon="close" label="Forget the selected element" onClick={onClear} />
         </div>
       )}
+      {empty && !busy && !away && selected === null && (
+        <NextSteps
+          session={session}
+          onChoose={(step) => {
+            setText(step);
+            box.current?.querySelector("textarea")?.focus();
+          }}
+        />
+      )}
       <Box
         label="What to change"
         placeholder={placeholderOf(busy, away, simple, selected !== null)}
@@ -137,6 +150,25 @@ export function ChangeBox({ project, selected, onClear, busy, away, simple, usua
         </label>
       </Box>
     </div>
+  );
+}
+
+function NextSteps({ session, onChoose }: { session: string; onChoose(step: string): void }) {
+  const followed = useFollowed(session);
+  const texts = followed?.conversation.transcript.items.filter((each) => each.kind === "text") ?? [];
+  const steps = stepsOf(texts.at(-1)?.text ?? "");
+  if (steps.length === 0) return null;
+  return (
+    <ul className="next-steps" aria-label="Suggested next steps">
+      {steps.map((step) => (
+        <li key={step}>
+          <button type="button" className="next-step" title={step} onClick={() => onChoose(step)}>
+            <Icon name="bulb" size={12} />
+            <span className="truncate">{plain(step)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -158,6 +158,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
       <div className="project-change">
         <ChangeBox
           project={project.id}
+          session={variant.session}
           selected={selected}
           onClear={() => setSelected(null)}
           busy={isRunning(variant)}

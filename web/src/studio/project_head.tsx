@@ -7,7 +7,9 @@ import { showFailure } from "../parts/toasts";
 import { MenuContext } from "../shell/menu_context";
 import { Rename } from "../shell/rename";
 import { type Base, projects, type ProjectView, type VersionView } from "../wire/api";
-import { download } from "../wire/rest";
+import { download, textAt } from "../wire/rest";
+import { blitzFields, CODEPEN, penFields, postForm, STACKBLITZ } from "./playgrounds";
+import { ShareDialog } from "./share";
 
 interface Props {
   project: ProjectView;
@@ -24,6 +26,7 @@ interface Props {
 
 export function ProjectHead({ project, version, base, back, away, onStep, onVersion, onUndo, onChanged }: Props) {
   const [renaming, setRenaming] = useState(false);
+  const [sharing, setSharing] = useState(false);
   const openMenu = use(MenuContext);
   const versions = project.versions ?? [];
   const at = versions.indexOf(version);
@@ -41,8 +44,11 @@ export function ProjectHead({ project, version, base, back, away, onStep, onVers
           actions={[
             { label: "All files (zip)", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
             { label: "One page (HTML)", icon: "file", run: () => download(projects.exportPath(project.id, base, "html")) },
+            { label: "Open in CodePen", icon: "open", run: () => void openPen(project, base).catch(showFailure) },
+            { label: "Open in StackBlitz", icon: "open", run: () => void openBlitz(project, base).catch(showFailure) },
           ]}
         />
+        <IconButton small icon="share" label="Share" disabled={away} onClick={() => setSharing(true)} />
         <IconButton small icon="edit" label="Rename" className="hide-small" disabled={away} onClick={() => setRenaming(true)} />
       </div>
       <div className="row">
@@ -65,6 +71,7 @@ export function ProjectHead({ project, version, base, back, away, onStep, onVers
         <span className="grow" />
         <IconButton small icon="undo" label="Undo (U)" disabled={back === null || away} onClick={() => back !== null && onUndo(back)} />
       </div>
+      {sharing && <ShareDialog project={project.id} onClose={() => setSharing(false)} />}
       {renaming && (
         <Rename
           title={project.title}
@@ -74,4 +81,19 @@ export function ProjectHead({ project, version, base, back, away, onStep, onVers
       )}
     </header>
   );
+}
+
+async function openPen(project: ProjectView, base: Base): Promise<void> {
+  const html = await textAt(projects.exportPath(project.id, base, "html"));
+  postForm(CODEPEN, penFields(project.title, html ?? ""));
+}
+
+async function openBlitz(project: ProjectView, base: Base): Promise<void> {
+  const { files } = await projects.files(project.id, base);
+  const texts = new Map<string, string>();
+  for (const file of files) {
+    const text = file.text ? await textAt(projects.file(project.id, base, file.path)) : null;
+    if (text !== null) texts.set(file.path, text);
+  }
+  postForm(STACKBLITZ, blitzFields(project.title, texts));
 }

@@ -11,7 +11,7 @@ export function promptOf(text: string, attachments: readonly Attachment[]): Prom
   if (found?.[1] !== undefined) prompt.url = found[1];
   if (words !== "" && words !== prompt.url) prompt.text = words;
   const of = (kind: Attachment["kind"]) => attachments.filter((each) => each.kind === kind);
-  if (of("image").length > 0) prompt.images = of("image").map(({ data }) => ({ data }));
+  if (of("image").length > 0) prompt.images = of("image").map(({ data, role }) => (role ? { data, role } : { data }));
   if (of("video").length > 0) prompt.videos = of("video").map(({ data }) => ({ data }));
   if (of("html").length > 0) prompt.html = of("html").map(({ data }) => data).join("\n");
   return prompt;

@@ -1,13 +1,13 @@
 /** The beginning: a prompt box, and what was made before. What is written or attached here stays until it is used. */
 
 import { useState } from "react";
-import type { Attachment } from "../chat/attachments";
+import { type Attachment, readFiles } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
-import { showFailure } from "../parts/toasts";
+import { showFailure, showToast } from "../parts/toasts";
 import { useAway } from "../shell/away";
 import { useFetched } from "../shell/fetched";
 import { address, go } from "../shell/route";
@@ -18,8 +18,19 @@ import { type Example, Examples, pictureOf } from "./examples";
 import { ModelChoice } from "./model_choice";
 import { isPage, promptOf } from "./prompt";
 import { RecentProjects } from "./recent";
+import { canRecord, Recorder, Storyboard } from "./recorder";
 
 type Mode = "design" | "assist";
+
+/** Windows that a page on the web can be captured in; 0 is both of the usual ones. */
+const WIDTHS = [
+  [0, "Desktop and phone"],
+  [1920, "1920 px wide"],
+  [1440, "1440 px wide"],
+  [1280, "1280 px wide"],
+  [768, "768 px wide"],
+  [390, "390 px wide"],
+] as const;
 
 export interface Written {
   text: string;
@@ -81,6 +92,8 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [stack, setStack] = useKeptText("stack");
   const [remembered, setRemembered] = useKeptValue<string[]>("models", []);
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
+  const [width, setWidth] = useKeptValue<number>("capture-width", 0);
+  const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
   const design = systems.value?.find((each) => each.id === system);
@@ -98,12 +111,17 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const wordsOnly = !empty && prompt.images === undefined && prompt.videos === undefined && prompt.url === undefined && prompt.html === undefined;
   const noWords = builders.length > 0 && builders.every((model) => model.text === false);
   const refused = wordsOnly && noWords;
+  const attach = async (file: File) => {
+    const { read, refused: reasons } = await readFiles([file]);
+    for (const reason of reasons) showToast(reason, "error");
+    setAttachments([...attachments.filter((each) => each.kind !== "video"), ...read]);
+  };
   const create = async () => {
     if (empty || busy || refused || away || offer === null) return;
     setBusy(true);
     try {
       const project = await projects.create({
-        prompt,
+        prompt: prompt.url === undefined ? prompt : { ...prompt, capture: { ...(width === 0 ? {} : { width }), full_page: whole } },
         ...(prompt.html === undefined ? { stack: built } : {}),
         variants: count,
         ...(chosen.length > 0 ? { models: chosen } : {}),
@@ -121,6 +139,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
     <div className="start-box" id="begin">
       <Box
         tall
+        roles
         autoFocus
         label="What to build"
         placeholder={noWords ? "Paste or drop a screenshot, or the code of a page…" : "Describe a page, paste a screenshot or code, or enter an address…"}
@@ -158,6 +177,21 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
                 ))}
               </select>
             </label>
+            {prompt.url !== undefined && (
+              <>
+                <select className="select" aria-label="Width of the captured page" value={width} onChange={(event) => setWidth(Number(event.target.value))}>
+                  {WIDTHS.map(([value, label]) => (
+                    <option key={value} value={value}>
+                      {label}
+                    </option>
+                  ))}
+                </select>
+                <label className="row">
+                  <input type="checkbox" checked={whole} onChange={(event) => setWhole(event.target.checked)} />
+                  <span className="faint">Whole page</span>
+                </label>
+              </>
+            )}
             {!noWords && systems.value !== null && systems.value.length > 0 && (
               <select className="select" aria-label="Design system" value={design?.id ?? ""} onChange={(event) => setSystem(event.target.value)}>
                 <option value="">No design system</option>
@@ -170,8 +204,14 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
             )}
           </>
         )}
+        {!noWords && !imports && canRecord() && <Recorder onRecorded={(file) => void attach(file)} />}
         {imports && <span className="faint">It becomes the first version as it is. No model is asked.</span>}
       </Box>
+      {attachments
+        .filter((each) => each.kind === "video")
+        .map((each) => (
+          <Storyboard key={each.id} id={each.id} data={each.data} />
+        ))}
       <Limits offer={offer} noWords={noWords} refused={refused} />
     </div>
   );

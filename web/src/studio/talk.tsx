@@ -4,6 +4,7 @@ import { Thread } from "../chat/thread";
 import { useFollowed } from "../live/hooks";
 import { Icon } from "../parts/icon";
 import type { ProjectView, VariantView, VersionView } from "../wire/api";
+import { withoutSteps } from "./steps";
 
 const MADE = {
   create: "",
@@ -40,7 +41,7 @@ export function Talk({ project, version, variant, onOpen }: Props) {
           ))}
         </ol>
       )}
-      {nothing ? <div className="empty grow">{MADE[version.kind]}</div> : <Thread session={variant.session} followed={followed} />}
+      {nothing ? <div className="empty grow">{MADE[version.kind]}</div> : <Thread session={variant.session} followed={followed} display={withoutSteps} />}
       {after.length > 0 && (
         <ol className="points after" aria-label="Later in this conversation">
           {after.map((each) => (

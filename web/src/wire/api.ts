@@ -25,7 +25,10 @@ export type VariantStatus = "queued" | "running" | "completed" | "failed" | "can
 
 export const { sessions, projects } = client;
 export const studio = () => client.studio();
-export const models = (): Promise<Omit<api.ModelsView, "models"> & { models: ModelView[] }> => client.models();
+export const models = async (): Promise<{ models: ModelView[]; default: string; fixed: boolean }> => {
+  const { details, default: usual, fixed = false } = await client.models();
+  return { models: details, default: usual, fixed };
+};
 export const providers = () => client.providers();
 export const tools = () => client.tools();
 export const workspaces = () => client.workspaces();

@@ -1,1 +1,1 @@
-"""The text models of Weft's local converter, in `models/`. Weft finds them by its place."""
+"""The models of Weft's local converter: the text models in `models/`, and `parts.onnx`. Weft finds them by place."""

@@ -4,10 +4,14 @@ import argparse
 import asyncio
 import logging
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+from weft.cli.chat.session import ChatSession, EventHandler
 from weft.cli.options import add_options
-from weft.cli.own_tools import builtin_names, open_own_tools
+from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
+from weft.cli.project_commands import find_project_folder, project_folder_state
 from weft.cli.project_notes import find_notes, notes_state
 from weft.cli.request_settings import reasoning_of
 from weft.cli.run import TEXT_EDITING, default_model, named_model
@@ -18,6 +22,7 @@ from weft.core.errors import ConfigurationError
 from weft.server.models import KnownModels
 from weft.sessions.settings import SessionSettings
 from weft.tools.builtin import named_tools
+from weft.tools.hooks import ToolHooks
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
 
@@ -45,8 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if not sys.stdin.isatty() or not sys.stdout.isatty():
-        raise ConfigurationError("weft chat needs a terminal; in scripts use `weft run`.")
     folder = Path(options.folder)
     if not folder.is_dir():
         raise ConfigurationError(f"There is no folder {options.folder!r} to work in; create it first.")
@@ -70,29 +73,33 @@ def run(options: argparse.Namespace) -> int:
     named_tools(settings.tools, sandbox)
     log = logging.FileHandler(data_folder(options.data) / "chat.log", delay=True)  # the screen is for the conversation
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
-    _ask_about_notes(settings.workspace)
-    asyncio.run(_chat(options, models, settings, sandbox))
-    return 0
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        _ask_about_notes(settings.workspace)
+        asyncio.run(_chat(options, models, settings, sandbox))
+        return 0
+    return asyncio.run(_chat_plain(options, models, settings, sandbox))
 
 
 def _ask_about_notes(folder: str | None) -> None:
-    """Ask whether the notes for agents are trusted, unless the user has decided about them as they are."""
+    """Ask whether notes for agents, commands and skills are trusted, unless the user has decided about them."""
     from weft.cli.trust import ask_trust
 
-    notes = find_notes(folder)
+    notes, commands = find_notes(folder), find_project_folder(folder)
     if notes is not None and notes_state(notes) in ("unknown", "changed") and sys.stdin.isatty():
         ask_trust(notes)
+    if commands is not None and project_folder_state(commands) in ("unknown", "changed") and sys.stdin.isatty():
+        ask_trust(commands)
 
 
-async def _chat(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
-    from weft.cli.chat.console import ChatConsole
-    from weft.cli.chat.display import EventDisplay
-    from weft.cli.chat.screen import ChatScreen
-    from weft.cli.chat.session import ChatSession
-
-    paint = Colours(sys.stdout)
-    screen = ChatScreen(sys.stdout)
-    display = EventDisplay(screen, paint)
+@asynccontextmanager
+async def _open_chat(
+    options: argparse.Namespace,
+    models: KnownModels,
+    settings: SessionSettings,
+    sandbox: Sandbox,
+    on_event: EventHandler,
+) -> AsyncGenerator[tuple[ChatSession, OwnTools]]:
+    """Open the conversation that the options name."""
     folders = [settings.workspace or "."]
     async with open_own_tools(options, folders=folders) as own, open_sessions(options.data) as sessions:
         chat = ChatSession(
@@ -101,10 +108,12 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
             settings,
             sandbox=sandbox,
             own_tools=own.sources,
-            on_event=display.on_event,
+            on_event=on_event,
+            data=data_folder(options.data),
+            has_map=options.repo_map,
+            hooks=ToolHooks(options.hooks_before, options.hooks_after, folder=settings.workspace),
             after_crash=options.after_crash,
         )
-        console = ChatConsole(chat, screen, display, paint, own.servers)
         if options.resume is None:
             await chat.begin()
         else:
@@ -113,8 +122,41 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
                 raise ConfigurationError("There is no earlier conversation in this folder; begin one with `weft chat`.")
             await chat.resume(found[0], options.model)
         try:
+            if options.plan:
+                await chat.session.set_planning(True)
+            yield chat, own
+        finally:
+            await chat.close()
+
+
+async def _chat_plain(
+    options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox
+) -> int:
+    """Chat without a terminal: requests from standard input, plain text to standard output."""
+    from weft.cli.chat.plain import chat_plain
+
+    async with _open_chat(options, models, settings, sandbox, lambda _: None) as (chat, own):
+        print_problems(own)
+        if options.resume is not None:
+            chat.show_events()
+        return await chat_plain(chat)
+
+
+async def _chat(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
+    from weft.cli.chat.console import ChatConsole
+    from weft.cli.chat.display import EventDisplay
+    from weft.cli.chat.screen import ChatScreen
+
+    paint = Colours(sys.stdout)
+    screen = ChatScreen(sys.stdout)
+    display = EventDisplay(screen, paint)
+    async with _open_chat(options, models, settings, sandbox, display.on_event) as (chat, own):
+        console = ChatConsole(chat, screen, display, paint, own.servers)
+        try:
             screen.print(f"{paint('weft', BOLD)} with {chat.model} in {chat.folder}")
             console.note("/help lists commands and keys. Calls that do more than read ask first.")
+            if chat.session.stored_settings.planning:
+                console.note("Plan mode: the model may only read. It answers with a plan; you approve it.")
             if (notes := find_notes(chat.folder)) is not None:
                 is_trusted = notes_state(notes) == "trusted"
                 console.note(f"{notes.name} of this folder is {'' if is_trusted else 'not '}followed.")
@@ -126,8 +168,6 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
                 await console.show_history()
             await console.run()
         finally:
-            name = chat.session.session
-            is_stored = chat.session.bus.seq > 0
-            await chat.close()
+            name, is_stored = chat.session.session, chat.session.bus.seq > 0
     if is_stored:
         print(paint(f"weft chat --resume {name} goes on from here.", DIM))

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from weft.core.errors import WeftError
 from weft.core.media import picture_header
 from weft.core.messages import Image
+from weft.tools.files.ignore import IgnoredFiles
 from weft.tools.results import ToolFault
 from weft.tools.workspace.base import Workspace
 
@@ -70,7 +71,13 @@ def complete_mention(text: str, workspace: Workspace) -> tuple[str, Sequence[str
     names = [f"{entry.path}/" if entry.kind == "folder" else entry.path for entry in entries]
     names = [name for name in names if name.rstrip("/").rpartition("/")[2].startswith(start)]
     if not start:
-        names = [name for name in names if not name.rpartition("/")[2].startswith(".")]
+        ignored = IgnoredFiles(workspace)
+        names = [
+            name
+            for name in names
+            if not name.rpartition("/")[2].startswith(".")
+            and not ignored.is_ignored(name.rstrip("/"), is_folder=name.endswith("/"))
+        ]
     if not names:
         return text, ()
     common = os.path.commonprefix(names)  # noqa: RUF071 - a name is completed by characters

@@ -3,30 +3,31 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import msgspec
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyPressEvent
 from prompt_toolkit.keys import Keys
 
 from weft.cli.chat.attachments import attach_files, clipboard_picture, complete_mention, normalize_paste
+from weft.cli.chat.commands import complete_command, more_commands, run_command
 from weft.cli.chat.display import EventDisplay
+from weft.cli.chat.planning import plan_request
 from weft.cli.chat.screen import ChatScreen
 from weft.cli.chat.session import ChatSession
-from weft.cli.chat.work_commands import compact_conversation, review_changes, run_shell_line, show_diff
+from weft.cli.chat.work_commands import describe_job, run_shell_line
 from weft.cli.event_printer import Transcript
-from weft.cli.mcp_input import attach_resources, complete_resource, expand_prompt, prompt_commands
-from weft.cli.sessions import format_time
-from weft.cli.terminal import BOLD, DIM, RED, YELLOW, Colours
-from weft.core.errors import ConfigurationError, WeftError
-from weft.core.messages import Image, ResultPart
-from weft.sessions.store import SessionInfo
+from weft.cli.mcp_input import attach_resources, complete_resource
+from weft.cli.terminal import BOLD, DIM, RED, YELLOW, Colours, format_usd
+from weft.core.errors import WeftError
+from weft.core.messages import Image, ResultPart, user_message
 from weft.tools.approvals import NotPending
 from weft.tools.sanitize import sanitize_text
+from weft.tools.shell.tools import BackgroundCommand
 
 if TYPE_CHECKING:
     from weft.tools.mcp import McpServers
@@ -37,18 +38,12 @@ _THINK_SECONDS = 0.4
 _TWICE_SECONDS = 2.0
 _HISTORY_LINES = 60
 _FRAME_SECONDS = 0.06
+_FOOTER_SECONDS = 0.5
+_JOB_WIDTH, _MAX_JOB_ROWS = 78, 4
 _MAX_CHARACTERS = 200_000
 _PASTE_LINES, _PASTE_CHARACTERS = 20, 4_000
 """A longer paste is shown as a marker."""
 _INTERRUPTED = "The person interrupted."
-_KEY_HELP = (
-    "Enter sends; Alt-Enter or Ctrl-J begins a new line. Requests wait while an answer runs.",
-    "Esc interrupts. Ctrl-C clears the line, then interrupts, then leaves; Ctrl-D leaves.",
-    "@path attaches a file or the list of a folder (Tab completes); a path to a picture attaches the picture.",
-    "@server:address attaches a resource of an MCP server, /server:prompt uses a prompt of it.",
-    "Ctrl-V attaches the picture in the clipboard.",
-    "!command runs a command of yours in the folder; the model sees it and its output with your next request.",
-)
 
 
 class ChatConsole:
@@ -66,16 +61,19 @@ class ChatConsole:
         self.servers = servers
         self.screen = screen
         self.paint = paint
-        self._display = display
+        self.display = display
         self._requests: asyncio.Queue[str] = asyncio.Queue()
         self._interrupted_at = -_TWICE_SECONDS
         self._pictures: dict[str, Image] = {}  # from the clipboard, by their marker in the line
         self._pastes: dict[str, str] = {}  # long texts, by their marker in the line
         self._clipboard: asyncio.Task[None] | None = None
+        self._checkpoint_problem = ""
+        self._ended_jobs: list[BackgroundCommand] = []
         self._bind_keys()
 
     async def run(self) -> None:
         """Read and send requests until the person quits."""
+        self.follow_session()
         loop = asyncio.get_running_loop()
         tasks = [
             loop.create_task(self._refresh(), name="weft-chat-refresh"),
@@ -128,17 +126,38 @@ class ChatConsole:
         }
         for names, handler in keys.items():
             self.screen.bindings.add(*names)(_handle(handler))
-        is_deciding = Condition(lambda: self._display.approval is not None and not self.screen.buffer.text)
+        is_deciding = Condition(lambda: self.display.approval is not None and not self.screen.buffer.text)
         for name in "yYnNaA":
             self.screen.bindings.add(name, filter=is_deciding)(self._decide)
+        has_plan = Condition(
+            lambda: self.display.plan is not None and not self.chat.is_busy and not self.screen.buffer.text
+        )
+        for name in "yYnNeE":
+            self.screen.bindings.add(name, filter=has_plan & ~is_deciding)(self._decide_plan)
+
+    def _decide_plan(self, event: KeyPressEvent) -> None:
+        """Carry the plan out, edit it or go on planning, by one key press."""
+        if event.key_processor.input_queue:
+            self.screen.buffer.insert_text(event.data)
+            return
+        if monotonic() - self.display.approval_since < _THINK_SECONDS:
+            return
+        match event.data.lower():
+            case "y":
+                self._requests.put_nowait("/plan go")
+            case "e":
+                self._requests.put_nowait("/plan edit")
+            case _:
+                self.display.plan = None
+                self.note("Say what the plan should have, or /plan off.")
 
     def _decide(self, event: KeyPressEvent) -> None:
         """Decide a call by one key press. A text that was typed ahead or pasted decides nothing."""
-        request = self._display.approval
+        request = self.display.approval
         if request is None or event.key_processor.input_queue:
             self.screen.buffer.insert_text(event.data)
             return
-        if monotonic() - self._display.approval_since < _THINK_SECONDS:
+        if monotonic() - self.display.approval_since < _THINK_SECONDS:
             return
         session = self.chat.session
         answer = event.data.lower()
@@ -200,7 +219,7 @@ class ChatConsole:
         document = self.screen.buffer.document
         before, after = document.text_before_cursor, document.text_after_cursor
         if before.startswith("/"):
-            text, names = complete_command(before, [each.command for each in prompt_commands(self.servers)])
+            text, names = complete_command(before, more_commands(self))
         else:
             text, names = complete_mention(before, self.chat.session.workspace)
             if not names:
@@ -215,7 +234,7 @@ class ChatConsole:
         text = sanitize_text(text)[:_MAX_CHARACTERS]
         if not text.strip():
             return
-        if self._display.question is not None and not text.startswith("/"):
+        if self.display.question is not None and not text.startswith("/"):
             self._answer(self._expand(text).strip())
         else:
             self._requests.put_nowait(text)
@@ -227,7 +246,7 @@ class ChatConsole:
         return text
 
     def _answer(self, text: str) -> None:
-        question, self._display.question = self._display.question, None
+        question, self.display.question = self.display.question, None
         assert question is not None
         if text.isdecimal() and 1 <= int(text) <= len(question.suggestions):
             text = question.suggestions[int(text) - 1]
@@ -257,24 +276,68 @@ class ChatConsole:
         resources, faults = await attach_resources(self.servers, text)
         for fault in [*request.faults, *faults]:
             self.screen.print(self.paint(sanitize_text(fault), YELLOW))
-        await self.send_parts(text, [*request.parts, *resources])
+        if (problem := self.chat.saved.problem) and problem != self._checkpoint_problem:
+            self._checkpoint_problem = problem
+            self.note(f"No checkpoint is saved: {problem} /undo restores only what tools wrote.")
+        changed = "" if self.chat.is_busy else await self.chat.saved.describe_outside_changes()
+        await self.send_parts(text, [*request.parts, *resources, *([f"\n\n{changed}"] if changed else [])])
 
-    async def send_parts(self, text: str, parts: "Sequence[str | ResultPart]") -> None:
-        """Send a request that begins with the text."""
+    async def send_parts(self, text: str, parts: "Sequence[str | ResultPart]", *, is_command: bool = False) -> None:
+        """Send a request that begins with the text. Of a command, the text is what was typed instead."""
         session = self.chat.session
         if self.chat.is_busy:
             self.note(f"(waits for its turn) {text.splitlines()[0][:100]}")
-        await session.accepted(session.send(list(parts)))
+        message = user_message(*parts)
+        if is_command:
+            message = msgspec.structs.replace(message, said=text)
+        await session.accepted(session.send(plan_request(text, message) if self.display.planning else message))
+
+    async def set_planning(self, planning: bool) -> None:
+        """Begin or end plan mode."""
+        await self.chat.session.set_planning(planning)
+        self.follow_session()
+
+    def follow_session(self) -> None:
+        """Show the events and the mode of the session that is open now."""
+        session = self.chat.session
+        self.display.session = session.session
+        self.display.planning = session.stored_settings.planning
+        self.display.plan = None
 
     async def _refresh(self) -> None:
+        footer_at = 0.0
         while True:
             session = self.chat.session if self.chat.is_busy else None
             waiting = session.engine.waiting if session is not None else 0
-            self.screen.tail = self._display.tail
+            self.screen.tail = [*self.display.tail, *self._job_rows()]
             has_text = bool(self.screen.buffer.text)
-            self.screen.status = self._display.status(busy=session is not None, waiting=waiting, has_text=has_text)
+            self.screen.status = self.display.status(busy=session is not None, waiting=waiting, has_text=has_text)
+            if monotonic() >= footer_at:
+                footer_at = monotonic() + _FOOTER_SECONDS
+                self.screen.footer = self.paint(self._describe_state(), DIM)
             self.screen.refresh()
             await asyncio.sleep(_FRAME_SECONDS)
+
+    def _describe_state(self) -> str:
+        """Describe model, used context and cost in one row."""
+        context = self.chat.session.engine.context
+        used, size = context.tokens(), context.known_size
+        share = f"{min(used / size, 1):.0%} of {size // 1000}k" if size else f"about {used:,} tokens"
+        cost = [format_usd(self.display.usd)] if self.display.usd else []
+        plan = ["plan mode"] if self.display.planning else []
+        return " · ".join([self.chat.model, f"context {share}", *cost, *plan])[: self.screen.columns]
+
+    def _job_rows(self) -> list[str]:
+        """The commands that run in the background, each with its last line. The end of one is noted once."""
+        rows: list[str] = []
+        for job in self.chat.background_commands:
+            if job.process.running:
+                last = next(iter(job.recent_output.rstrip().splitlines()[-1:]), "")
+                rows.append(self.paint(f"  ⧗ {describe_job(job)} {sanitize_text(last)}"[:_JOB_WIDTH], DIM))
+            elif job not in self._ended_jobs:
+                self._ended_jobs.append(job)
+                self.note(f"{describe_job(job)}; /jobs shows its output.")
+        return rows[:_MAX_JOB_ROWS]
 
 
 def _handle(handler: Callable[[KeyPressEvent], object]) -> Callable[[KeyPressEvent], None]:
@@ -291,129 +354,3 @@ def _skip_sequence(event: KeyPressEvent) -> None:
     queue = event.key_processor.input_queue
     while queue and not "@" <= queue.popleft().data[:1] <= "~":
         pass
-
-
-# --- slash commands -------------------------------------------------------------------------------------------------
-
-
-async def run_command(console: ChatConsole, text: str) -> None:
-    """Run the command of a line that begins with a slash."""
-    name, _, rest = text[1:].strip().partition(" ")
-    command = CHAT_COMMANDS.get(name)
-    if command is None:
-        parts = await expand_prompt(console.servers, text)
-        if parts is not None:
-            await console.send_parts(text, parts)
-            return
-        known = [*CHAT_COMMANDS, *(each.command for each in prompt_commands(console.servers))]
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean /{near[0]}?" if near else "/help lists all."
-        raise ConfigurationError(f"There is no /{name[:40]}; {hint}")
-    await command[1](console, rest.strip())
-
-
-def complete_command(text: str, prompts: Sequence[str] = ()) -> tuple[str, list[str]]:
-    """Complete a command or a prompt of an MCP server: the completed text, and all that match."""
-    found = [f"/{name}" for name in [*CHAT_COMMANDS, *prompts] if name.startswith(text[1:])]
-    return (f"{found[0]} " if len(found) == 1 else text), found
-
-
-async def _help(console: ChatConsole, _: str) -> None:
-    width = max(len(name) for name in CHAT_COMMANDS) + 2
-    prompts = [f"{each.usage}  {each.description}" for each in prompt_commands(console.servers)]
-    console.note(*(f"/{name:<{width}} {text}" for name, (text, _) in CHAT_COMMANDS.items()), *prompts, *_KEY_HELP)
-
-
-async def _model(console: ChatConsole, name: str) -> None:
-    chat = console.chat
-    if not name:
-        console.note(f"The model is {chat.model}. /model provider/name changes it:", *await chat.model_names())
-        return
-    _check_idle(console)
-    await chat.change_model(name)
-    console.note(f"From here on with {name}.")
-
-
-async def _undo(console: ChatConsole, _: str) -> None:
-    _check_idle(console)
-    console.note(*await console.chat.undo())
-
-
-async def _cost(console: ChatConsole, _: str) -> None:
-    console.note(await console.chat.cost())
-
-
-async def _resume(console: ChatConsole, which: str) -> None:
-    _check_idle(console)
-    earlier = await console.chat.earlier()
-    if not earlier:
-        console.note("There is no earlier conversation in this folder.")
-        return
-    if not which:
-        numbered = enumerate(earlier, 1)
-        titles = [f"{number:>3}. {format_time(info.updated)}  {info.title[:70]}" for number, info in numbered]
-        console.note(*titles, "/resume 1 goes on with the first.")
-        return
-    await console.chat.resume(_find_conversation(earlier, which))
-    await console.show_history()
-    console.note(f"Going on with {console.chat.model}.")
-
-
-async def _new(console: ChatConsole, _: str) -> None:
-    _check_idle(console)
-    await console.chat.begin()
-    console.note("A new conversation. /resume has the earlier ones.")
-
-
-async def _clear(console: ChatConsole, _: str) -> None:
-    await _new(console, "")
-    console.screen.clear()
-
-
-async def _mcp(console: ChatConsole, _: str) -> None:
-    servers = console.servers
-    if servers is None:
-        console.note("No MCP server is named; --mcp or an [mcp.NAME] table in weft.toml names one.")
-        return
-    for name in servers.names:
-        fault = servers.failures.get(name)
-        tools = sum(tool.name.startswith(f"{name}__") for tool in servers.tools)
-        prompts = sum(prompt.server == name for prompt in servers.prompts)
-        resources = sum(server == name for server, _, _ in servers.resources)
-        about = str(fault) if fault is not None else f"{tools} tools, {prompts} prompts, {resources} resources"
-        console.note(f"{name}: {about}")
-
-
-async def _exit(console: ChatConsole, _: str) -> None:
-    console.quit()
-
-
-def _find_conversation(earlier: list[SessionInfo], which: str) -> SessionInfo:
-    if which.isdecimal() and 1 <= int(which) <= len(earlier):
-        return earlier[int(which) - 1]
-    found = [info for info in earlier if info.id.startswith(which)]
-    if len(found) != 1:
-        raise ConfigurationError(f"{which[:40]!r} is not in the list; give a number from 1 to {len(earlier)}.")
-    return found[0]
-
-
-def _check_idle(console: ChatConsole) -> None:
-    if console.chat.is_busy:
-        raise ConfigurationError("An answer is being written; wait for its end, or interrupt it with Esc.")
-
-
-CHAT_COMMANDS: dict[str, tuple[str, Callable[[ChatConsole, str], Awaitable[None]]]] = {
-    "help": ("this list", _help),
-    "model": ("list models, or /model NAME to change it", _model),
-    "diff": ("show what this conversation changed, or /diff PATH", show_diff),
-    "undo": ("undo the last exchange and its changes of files", _undo),
-    "review": ("let the model review the changes, or /review WHAT", review_changes),
-    "compact": ("let the model summarise the conversation; /compact undo restores it", compact_conversation),
-    "clear": ("begin a new conversation and clear the screen", _clear),
-    "resume": ("list earlier conversations of this folder, or /resume N to continue one", _resume),
-    "new": ("begin a new conversation", _new),
-    "mcp": ("show the MCP servers, and how many tools, prompts and resources each has", _mcp),
-    "cost": ("show tokens and cost so far", _cost),
-    "exit": ("leave; the conversation is stored", _exit),
-    "quit": ("the same", _exit),
-}

@@ -4,7 +4,9 @@ from time import monotonic
 
 from weft.cli.approval_view import approval_lines, diff_lines
 from weft.cli.chat.markdown import MarkdownStream
+from weft.cli.chat.planning import PLAN_KEYS
 from weft.cli.chat.screen import ChatScreen
+from weft.cli.chat.subagents import Subagents
 from weft.cli.event_printer import (
     call_line,
     describe_context,
@@ -18,6 +20,7 @@ from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
     ApprovalResolved,
+    AssistantMessage,
     ErrorMessage,
     ExchangeRequest,
     ExchangeResponse,
@@ -41,6 +44,8 @@ from weft.core.messages import Message, Text, ToolResult
 from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import sanitize_text
 
+_DECISIONS = (ApprovalRequested, ApprovalResolved, QuestionAsked)
+_MAX_TODO_ROWS = 8
 _MAX_OUTPUT_LINES = 8
 """Lines of the output of a failed command that are shown."""
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -54,6 +59,17 @@ class EventDisplay:
         """The call that waits for a decision."""
         self.approval_since = 0.0
         self.question: QuestionAsked | None = None
+        self.session = ""
+        """The session of the conversation. Events of other sessions are those of its subagents."""
+        self.planning = False
+        self.plan: str | None = None
+        """The plan that waits for a decision, as the person edited it."""
+        self.original_plan: str | None = None
+        self._todo: list[str] = []
+        self._subagents = Subagents(paint)
+        self._last_text = ""
+        self.usd = 0.0
+        """The known cost of the exchanges since the start."""
         self._screen = screen
         self._paint = paint
         self._waiting: list[ApprovalRequested] = []
@@ -65,10 +81,18 @@ class EventDisplay:
         self._activity = ""
         self._since = 0.0
 
+    def offer_plan(self, plan: str) -> None:
+        """Ask the person what to do with a plan."""
+        self.plan, self.approval_since = plan, monotonic()
+
     def on_event(self, event: Event) -> None:
+        if self.session and event.session != self.session and not isinstance(event.data, _DECISIONS):
+            self._screen.print(*self._subagents.lines_of(event))
+            return
         match event.data:
             case ExchangeRequest():
                 self._since, self._activity = monotonic(), "asks the model"
+                self.plan, self._last_text, self._todo = None, "", []
             case UserMessage(message=message) if message.role == "user":
                 self._screen.print("", *self._user_lines(message))
             case MessageStart():
@@ -96,6 +120,10 @@ class EventDisplay:
                 self._activity = sanitize_text(text.strip().splitlines()[-1])
             case ToolCompleted() | ToolFailed():
                 self._screen.print(call_line(event.data, self._asked.pop(event.data.id, ""), self._paint))
+            case ToolResult(name="todo_list", status="ok"):
+                self._todo = sanitize_text(event.data.text).splitlines()[1:]
+            case AssistantMessage(message=message):
+                self._last_text = message.text
             case ToolResult(name="run_command") if failed_command(event.data.summary):
                 self._screen.print(*_output_lines(event.data.text, self._paint))
             case ConversationCompacted() | RequestWithdrawn():
@@ -119,16 +147,25 @@ class EventDisplay:
                 self._end_text()
                 self._screen.print(self._paint(sanitize_text(error.message), RED))
             case ExchangeResponse():
+                self.usd += event.data.cost_usd or 0.0
                 self._end_text()
                 self.question = None
                 self._asked.clear()
-                self._screen.print(self._paint(describe_exchange(event.data), DIM))
+                self._subagents.clear()
+                self._screen.print(*self._todo_rows(), self._paint(describe_exchange(event.data), DIM))
+                self._todo = []
+                if self.planning and event.data.status == "completed" and self._last_text.strip():
+                    self.original_plan = self._last_text.strip()
+                    self.offer_plan(self.original_plan)
             case _:
                 pass
 
     @property
     def tail(self) -> list[str]:
-        """Rows of the answer that are not finished."""
+        """Rows of the answer that are not finished, of subagents at work, and of the todo list."""
+        return [*self._text_rows(), *self._subagents.rows, *self._todo_rows()]
+
+    def _text_rows(self) -> list[str]:
         if self._text is None:
             return []
         started = monotonic()
@@ -136,6 +173,18 @@ class EventDisplay:
             self._text_changed, self._tail = False, self._text.partial
             self._next_render = started + 4 * (monotonic() - started)  # a fifth of the time, at most
         return self._tail
+
+    def _todo_rows(self) -> list[str]:
+        """The todo list: finished items dim, the current one bold."""
+        colours = {"[x]": DIM, "[>]": BOLD}
+        left = len(self._todo) - _MAX_TODO_ROWS
+        shown = [row for row in self._todo if left <= 0 or not row.startswith("[x]")][:_MAX_TODO_ROWS]
+        more = [self._paint(f"  … {len(self._todo) - len(shown)} more", DIM)] if len(shown) < len(self._todo) else []
+        rows = [row if len(row) < 76 else f"{row[:75]}…" for row in shown]
+        return [
+            *(self._paint(f"  {row}", colours[row[:3]]) if row[:3] in colours else f"  {row}" for row in rows),
+            *more,
+        ]
 
     def status(self, *, busy: bool, waiting: int, has_text: bool) -> str:
         """Return the line above the input."""
@@ -145,6 +194,9 @@ class EventDisplay:
             return self._paint(f"Allow {sanitize_text(self.approval.name)}? {keys}", YELLOW, BOLD)
         if self.question is not None:
             return self._paint("Answer the question, by a number or in your own words.", YELLOW, BOLD)
+        if self.plan is not None and not busy:
+            keys = "Clear the line first (Ctrl-U)" if has_text else PLAN_KEYS
+            return self._paint(f"The plan: {keys}", YELLOW, BOLD)
         if not busy:
             return ""
         took = monotonic() - self._since

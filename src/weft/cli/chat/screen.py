@@ -1,10 +1,11 @@
 """The chat screen: printed rows scroll away above; the unfinished answer, a status line and the input stay below."""
 
 import os
+import subprocess
 from contextlib import suppress
 from typing import TextIO
 
-from prompt_toolkit.application import Application
+from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
@@ -39,6 +40,8 @@ class ChatScreen:
         self.tail: list[str] = []
         """Rows of an answer that is not finished."""
         self.status = ""
+        self.footer = ""
+        """The row below the input: model, context and cost."""
         self.bindings = KeyBindings()
         self.buffer = Buffer(history=InMemoryHistory(), multiline=True)
         colours = has_colours(stream)
@@ -65,6 +68,10 @@ class ChatScreen:
     def close(self) -> None:
         if self._app.is_running and not self._app.is_done:
             self._app.exit()
+
+    async def run_program(self, argv: list[str]) -> int:
+        """Give the terminal to another program until it ends. Returns its exit code."""
+        return await run_in_terminal(lambda: subprocess.call(argv), in_executor=True)
 
     def print(self, *lines: str) -> None:
         """Print lines, which may hold colours, broken at spaces."""
@@ -106,7 +113,7 @@ class ChatScreen:
 
     def refresh(self) -> None:
         """Draw the part below, if it has changed."""
-        now = (*self.tail, self.status)
+        now = (*self.tail, self.status, self.footer)
         if now != self._shown:
             self._shown = now
             self._app.invalidate()
@@ -130,6 +137,7 @@ class ChatScreen:
 
         tail = Window(FormattedTextControl(self._tail_text), dont_extend_height=True)
         status = Window(FormattedTextControl(lambda: ANSI(self.status)), wrap_lines=True, dont_extend_height=True)
+        footer = Window(FormattedTextControl(lambda: ANSI(self.footer)), height=1, dont_extend_height=True)
         typed = Window(
             BufferControl(self.buffer),
             height=height,
@@ -142,8 +150,14 @@ class ChatScreen:
                 ConditionalContainer(tail, Condition(lambda: bool(self.tail))),
                 ConditionalContainer(status, Condition(lambda: bool(self.status))),
                 typed,
+                ConditionalContainer(footer, Condition(lambda: bool(self.footer))),
             ]
         )
+
+    @property
+    def columns(self) -> int:
+        """The columns that a row may have."""
+        return self._output.get_size().columns - 1
 
     @property
     def _max_rows(self) -> int:

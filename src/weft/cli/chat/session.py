@@ -3,17 +3,18 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from hashlib import sha256
+from pathlib import Path
 
 import msgspec
 
+from weft.cli.project_commands import MarkdownFile, describe_skills, load_commands, load_skills, skill_tool
 from weft.cli.project_notes import read_notes
-from weft.cli.run import NO_MODEL, require_key
+from weft.cli.run import NO_MODEL, overview_of, require_key
 from weft.cli.sessions import list_sessions
 from weft.cli.terminal import format_usd
 from weft.core.envelope import Event
-from weft.core.errors import ConfigurationError, WeftError
-from weft.core.events import ExchangeRequest, ExchangeResponse, FileChanged, SessionRewound
+from weft.core.errors import ConfigurationError
+from weft.core.events import ExchangeResponse, FileChanged
 from weft.core.turn import Usage
 from weft.server.models import KnownModels
 from weft.sessions.resumption import AfterCrash
@@ -21,12 +22,15 @@ from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, StoreError, iterate_events
+from weft.sessions.undo import ExchangeCheckpoints, UndoableExchange, list_exchanges, redo, undo
 from weft.tools.builtin import named_tools
 from weft.tools.function_tools import ToolLike
+from weft.tools.hooks import ToolHooks
+from weft.tools.repository.checkpoints import Checkpoints, open_checkpoints
+from weft.tools.repository.git import GitFailed
 from weft.tools.shell.sandbox import Sandbox
-from weft.tools.workspace.base import PathFault, Workspace
+from weft.tools.shell.tools import BackgroundCommand, BackgroundCommands
 from weft.tools.workspace.diff import unified_diff
-from weft.tools.workspace.disk import DiskWorkspace
 
 KIND = "chat"
 """The kind of these sessions: a server does not list them, since their workspace is a path."""
@@ -46,6 +50,9 @@ class ChatSession:
         sandbox: Sandbox,
         own_tools: Callable[[], Sequence[ToolLike]],
         on_event: EventHandler,
+        data: Path,
+        has_map: bool = True,
+        hooks: ToolHooks | None = None,
         after_crash: AfterCrash = "continue",
     ) -> None:
         self._sessions = sessions
@@ -54,10 +61,18 @@ class ChatSession:
         self._sandbox = sandbox
         self._own_tools = own_tools
         self._on_event = on_event
+        self._data = data
+        self._has_map = has_map
+        self._hooks = hooks or ToolHooks()
+        self.commands: list[MarkdownFile] = []
+        """The commands that the user or the project wrote as markdown."""
+        self.skills: list[MarkdownFile] = []
         self._after_crash: AfterCrash = after_crash
         self._session: Session | None = None
         self._held: list[Event] | None = None  # events of a resumed session whose history is not shown yet
         self._opened_at = 0
+        self.saved = ExchangeCheckpoints(None)
+        """The checkpoints of the folder around each exchange."""
 
     @property
     def session(self) -> Session:
@@ -75,6 +90,13 @@ class ChatSession:
     @property
     def is_busy(self) -> bool:
         return self._session is not None and self._session.engine.current is not None
+
+    @property
+    def background_commands(self) -> list[BackgroundCommand]:
+        """The commands that the model started in the background."""
+        if self._session is None:
+            return []
+        return self._session.runtime.session_objects.get(BackgroundCommands).commands
 
     async def begin(self) -> None:
         """Open a new session."""
@@ -185,23 +207,27 @@ class ChatSession:
             diffs.append(unified_diff(name, workspace.content_at(name, revision), now))
         return "".join(diffs)
 
-    async def undo(self) -> list[str]:
-        """Remove the last exchange from the conversation and restore its files. Returns lines to print."""
+    async def undo(self, count: int = 1) -> list[str]:
+        """Go back to before the last exchanges, and restore their files. Returns lines to print."""
         await self.session.flush()
-        found = _last_exchange(await self.events())
-        if found is None:
-            return ["There is nothing to undo."]
-        request, changes = found
-        await self.session.rewind(request.seq - 1)
-        assert isinstance(request.data, ExchangeRequest)
-        asked = " ".join(request.data.message.words.split())[:60]
-        return [f"Undone: {asked}", *_restore_files(self.session.workspace, changes)]
+        return await undo(self.session, await self.events(), self.saved, count)
+
+    async def redo(self) -> list[str]:
+        """Repeat what the last undo removed. Returns lines to print."""
+        await self.session.flush()
+        return await redo(self.session, await self.events(), self.saved)
+
+    async def exchanges(self) -> list[UndoableExchange]:
+        """List the exchanges of the conversation, without those that were undone."""
+        await self.session.flush()
+        return list_exchanges(await self.events())
 
     async def close(self) -> None:
         """Close the session. One without events is deleted."""
         session, self._session = self._session, None
         if session is None:
             return
+        await self.saved.finish()
         with suppress(StoreError):
             await session.close()
             if not (await self._sessions.store.info(session.session)).last_seq:
@@ -210,11 +236,26 @@ class ChatSession:
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
-        instructions = [text for text in (settings.instructions, read_notes(self.folder)) if text]
+        checkpoints = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self._data)
+        self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
+        own_texts = (settings.instructions, read_notes(self.folder), describe_skills(self.skills))
+        instructions = [text for text in own_texts if text]
+        tools += [skill_tool(self.skills)] if self.skills and tools else []
+        saved = ExchangeCheckpoints(checkpoints)
+        hooks = [self._hooks.run_around] if self._hooks else []
         session = await self._sessions.open(
-            info.id, model=model, tools=tools, instructions=instructions, after_crash=self._after_crash
+            info.id,
+            model=model,
+            tools=tools,
+            instructions=instructions,
+            after_crash=self._after_crash,
+            middleware=[saved.wait_until_saved, *hooks],
         )
+        session.runtime.shared_middleware = [*session.runtime.shared_middleware, *hooks]
+        session.engine.overview = overview_of(session, has_map=self._has_map)
+        session.subscribe(saved.on_event)
         session.subscribe(self._receive)
+        self.saved = saved
         return session
 
     def _receive(self, event: Event) -> None:
@@ -224,48 +265,10 @@ class ChatSession:
             self._on_event(event)
 
 
-def _last_exchange(events: Sequence[Event]) -> tuple[Event, list[FileChanged]] | None:
-    """Find the last request that was not undone, and the changes of files in its exchange."""
-    requests: list[Event] = []
-    for event in events:
-        if isinstance(event.data, ExchangeRequest):
-            requests.append(event)
-        elif isinstance(event.data, SessionRewound):
-            upto = event.data.seq
-            requests = [request for request in requests if request.seq <= upto]
-    if not requests:
-        return None
-    last = requests[-1]
-    changes = [
-        event.data for event in events if event.exchange == last.exchange and isinstance(event.data, FileChanged)
-    ]
-    return last, changes
-
-
-def _restore_files(workspace: Workspace, changes: Sequence[FileChanged]) -> list[str]:
-    """Restore files to their content before these changes, except those that were changed since."""
-    lines: list[str] = []
-    for path in dict.fromkeys(change.path for change in changes):
-        mine = [change for change in changes if change.path == path]
-        try:
-            lines.append(_restore_file(workspace, path, mine[0].revision - 1, mine[-1].hash))
-        except (PathFault, WeftError) as error:
-            lines.append(f"{path} stays as it is: {error}")
-    return lines
-
-
-def _restore_file(workspace: Workspace, path: str, revision: int, last: str | None) -> str:
-    before = workspace.content_at(path, revision)
-    now = workspace.read(path, remember=False) if workspace.exists(path) else None
-    if (sha256(now).hexdigest() if now is not None else None) != last:
-        return f"{path} stays as it is: it was changed since."
-    # With a workspace of its own: the session's revisions notice it like any change from outside.
-    disk = DiskWorkspace(workspace.root)
-    try:
-        if before is None:
-            disk.delete(path, on_change=id)
-            return f"{path} is deleted again."
-        disk.write(path, before, on_change=id)
-        return f"{path} is restored."
-    finally:
-        disk.close()
+def _open_checkpoints(folder: str, session: str, data: Path) -> Checkpoints | None:
+    """Return the checkpoints of a session, if its folder is in a repository, and delete those of forgotten ones."""
+    checkpoints = open_checkpoints(folder, session, data)
+    if checkpoints is not None:
+        with suppress(GitFailed):
+            checkpoints.delete_old()
+    return checkpoints

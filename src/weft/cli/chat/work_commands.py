@@ -1,4 +1,4 @@
-"""Commands of `weft chat` about the work: `/diff`, `/review`, `/compact` and `!command`."""
+"""Commands of `weft chat` about the work: `/diff`, `/review`, `/compact`, `/jobs` and `!command`."""
 
 import asyncio
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from weft.cli.approval_view import diff_lines
 from weft.cli.terminal import BOLD, GREEN, RED
+from weft.core.errors import ConfigurationError
 from weft.core.messages import Message, Text
 from weft.tools.sanitize import sanitize_text
+from weft.tools.shell.tools import BackgroundCommand
 
 if TYPE_CHECKING:
     from weft.cli.chat.console import ChatConsole
@@ -53,6 +55,33 @@ async def compact_conversation(console: "ChatConsole", word: str) -> None:
     console.note("Summarising …")
     if await session.compact() is None:
         console.note("The conversation is too short to gain anything.")
+
+
+async def show_jobs(console: "ChatConsole", word: str) -> None:
+    """List the commands that run in the background, show the output of one, or end one."""
+    jobs = console.chat.background_commands
+    if not jobs:
+        console.note("No command runs in the background.")
+        return
+    action, _, number = word.rpartition(" ")
+    if not number:
+        console.note(*(f"{at:>3}. {describe_job(job)}" for at, job in enumerate(jobs, 1)))
+        return
+    if not number.isdecimal() or not 1 <= int(number) <= len(jobs) or action not in ("", "stop"):
+        raise ConfigurationError(
+            f"{word[:40]!r} is no command of the list; /jobs N or /jobs stop N, up to {len(jobs)}."
+        )
+    job = jobs[int(number) - 1]
+    if action == "stop":
+        await job.process.stop()
+    lines = sanitize_text(job.recent_output).splitlines()[-_SHOWN_LINES:]
+    console.note(describe_job(job), *(f"  {line}" for line in lines))
+
+
+def describe_job(job: BackgroundCommand) -> str:
+    """Describe a background command in one line."""
+    state = "runs" if job.process.running else f"ended, exit code {job.process.exit_code}"
+    return f"{job.name} ({state}): {' '.join(job.command.split())[:60]}"
 
 
 async def run_shell_line(console: "ChatConsole", command: str) -> None:

@@ -39,7 +39,8 @@ class HeartbeatThread:
                 async with asyncio.timeout(NODE_SECONDS):
                     connection = connection or await self._connect()
                     await connection.execute(
-                        f"UPDATE nodes SET expires = {NOW} + $2 WHERE name = $1 AND expires > {NOW}",
+                        f"UPDATE nodes SET expires = {NOW} + $2, backend = pg_backend_pid()"
+                        f" WHERE name = $1 AND expires > {NOW}",
                         self._node,
                         NODE_SECONDS,
                     )

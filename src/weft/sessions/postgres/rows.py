@@ -11,8 +11,13 @@ from weft.sessions.store import SessionInfo, StoreCorrupt
 INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, work, settings"
 _NAMES = INFO.split(", ")
 
-_ALIVE = f"EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW})"
-_RESTART_SECONDS = 3 * NODE_SECONDS
+_LOST_SECONDS = NODE_SECONDS / 2
+_ALIVE = f"""EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW}
+    AND (n.backend = 0 OR n.expires > {NOW} + {NODE_SECONDS - _LOST_SECONDS}
+        OR EXISTS (SELECT 1 FROM pg_stat_get_activity(n.backend))))"""
+"""A node is dead `NODE_SECONDS` after its last heartbeat, or half of that if the connection of its heartbeats is closed
+too, as it is when its process was killed."""
+_RESTART_SECONDS = 2 * NODE_SECONDS
 _JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {_RESTART_SECONDS} < {NOW}"
 """After a restart of the database every node needs the time for a heartbeat before it can be judged dead."""
 NODE_DEAD = f"(s.node <> '' AND $1::boolean AND {_JUDGED} AND NOT {_ALIVE})"

@@ -114,7 +114,10 @@ _FIRST = (
     "CREATE TABLE records (kind text NOT NULL, name text NOT NULL, data bytea NOT NULL, PRIMARY KEY (kind, name))",
 )
 
-MIGRATIONS = (PostgresMigration(1, 1, _FIRST),)
+MIGRATIONS = (
+    PostgresMigration(1, 1, _FIRST),
+    PostgresMigration(2, 1, ("ALTER TABLE nodes ADD COLUMN backend integer NOT NULL DEFAULT 0",)),
+)
 KNOWN = MIGRATIONS[-1].version
 
 

@@ -15,6 +15,7 @@ from weft.sessions.postgres.schema import NOW
 from weft.sessions.shared import (
     HEARTBEAT_SECONDS,
     NODE_SECONDS,
+    RETRY_CLAIM_SECONDS,
     News,
     NodeInfo,
     NotAnswered,
@@ -26,7 +27,6 @@ from weft.sessions.shared import (
 from weft.sessions.store import NoSuchSession
 
 _POLL_SECONDS = 0.5
-_RETRY_CLAIM_SECONDS = 15.0
 _CLEAN_SECONDS = 60.0
 _KEPT_SPENDING = 40 * 24 * 60
 """Minutes that spending is kept."""
@@ -56,7 +56,8 @@ class PostgresSharing:
 
     @property
     def _judges(self) -> bool:
-        """Whether this node may judge that others are dead. One that was cut off itself waits for a while."""
+        """Whether this node may judge that others are dead. One that was cut off itself waits for a while: its last
+        sign of life in the database, also by `support_heartbeat`, was too old."""
         return monotonic() >= self._judges_from
 
     # --- nodes -------------------------------------------------------------------------------------------------------
@@ -64,10 +65,11 @@ class PostgresSharing:
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         self._folders = tuple(folders)
 
-        async def beat(connection: Connection) -> None:
-            await connection.execute(
-                f"INSERT INTO nodes VALUES ($1, {NOW} + $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE"
-                f" SET expires = {NOW} + $2, folders = $3, room = $4, version = $5",
+        async def beat(connection: Connection) -> float | None:
+            return await connection.fetchval(
+                f"WITH before AS (SELECT {NOW} + $2 - expires AS age FROM nodes WHERE name = $1)"
+                f" INSERT INTO nodes VALUES ($1, {NOW} + $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE"
+                f" SET expires = {NOW} + $2, folders = $3, room = $4, version = $5 RETURNING (SELECT age FROM before)",
                 self._node,
                 NODE_SECONDS,
                 list(folders),
@@ -75,9 +77,10 @@ class PostgresSharing:
                 weft.__version__,
             )
 
-        await self._control.run(beat)
+        age = await self._control.run(beat)
         now = monotonic()
-        if self._last_beat is not None and now - self._last_beat > NODE_SECONDS - HEARTBEAT_SECONDS:
+        is_known = self._last_beat is not None
+        if is_known and (age is None or age > NODE_SECONDS - HEARTBEAT_SECONDS):
             self._judges_from = now + NODE_SECONDS
         self._last_beat = now
         if now - self._cleaned > _CLEAN_SECONDS:
@@ -116,14 +119,14 @@ class PostgresSharing:
         )
         return [row[0] for row in rows]
 
-    async def unclaim_work(self, session: str, *, forget: bool = False) -> None:
+    async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
         await self._pool.run(
             lambda connection: connection.execute(
                 f"UPDATE sessions SET node = '', not_before = {NOW} + $3,"
                 " work = CASE WHEN $4 THEN 'idle' ELSE work END WHERE id = $1 AND node = $2 AND holder = ''",
                 session,
                 self._node,
-                _RETRY_CLAIM_SECONDS,
+                seconds,
                 forget,
             )
         )

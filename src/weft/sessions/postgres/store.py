@@ -1,7 +1,9 @@
 """The PostgreSQL store: sessions, leases, the log in chunks, and blobs."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -16,7 +18,7 @@ from weft.sessions.postgres.retention import thin_sessions
 from weft.sessions.postgres.rows import FREE, INFO, folder_of, read_info
 from weft.sessions.postgres.schema import NOW
 from weft.sessions.postgres.sharing import PostgresSharing
-from weft.sessions.postgres.writer import LOCK_BLOBS, GroupWriter, fenced, keep_blobs
+from weft.sessions.postgres.writer import LOCK_BLOBS, GroupWriter, PendingAppend, fenced, keep_blobs
 from weft.sessions.shared import Work
 from weft.sessions.store import (
     LEASE_SECONDS,
@@ -24,10 +26,12 @@ from weft.sessions.store import (
     Lease,
     NoSuchBlob,
     NoSuchSession,
+    OnAppended,
     SessionBusy,
     SessionExists,
     SessionInfo,
     SessionPage,
+    StoreError,
     check_blobs,
     check_next,
     is_free,
@@ -281,6 +285,16 @@ class PostgresStore(PostgresSharing):
         reach("append.after")
         return encoded
 
+    def submit_deltas(self, lease: Lease, events: Sequence[Event], on_done: OnAppended) -> None:
+        """Append deltas, and call back when they are stored."""
+        try:
+            check_next(lease, events[0].seq - 1, events)
+        except StoreError as error:
+            asyncio.get_running_loop().call_soon(on_done, None, error)
+            return
+        pending = self._writer.submit(lease, events, {}, None)
+        pending.done.add_done_callback(partial(_end_append, pending, on_done))
+
     async def read(
         self, session: str, *, after: int = 0, upto: int | None = None, limit: int = PAGE
     ) -> Sequence[Event]:
@@ -342,6 +356,16 @@ class PostgresStore(PostgresSharing):
         if row is None:
             raise NoSuchSession(session)
         return row
+
+
+def _end_append(pending: PendingAppend, on_done: OnAppended, done: "asyncio.Future[None]") -> None:
+    if done.cancelled():
+        on_done(None, StoreError("The store is closed; open it again."))
+        return
+    error = done.exception()
+    if error is None:
+        reach("append.after")
+    on_done(None if error is not None else pending.json, error if isinstance(error, Exception) else None)
 
 
 def _open_news(pool: ConnectionPool, url: str) -> NewsChannel:

@@ -56,6 +56,11 @@ class PendingAppend(msgspec.Struct):
     blobs: dict[str, bytes]
     done: "asyncio.Future[None]"
 
+    @property
+    def json(self) -> Sequence[bytes]:
+        """The JSON of the events."""
+        return self.chunk.json if self.chunk is not None else ()
+
 
 class GroupWriter:
     """Commits the appends of a node, one commit at a time."""
@@ -71,6 +76,14 @@ class GroupWriter:
     async def append(
         self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
     ) -> Sequence[bytes]:
+        pending = self.submit(lease, events, blobs, work)
+        await pending.done
+        return pending.json
+
+    def submit(
+        self, lease: Lease, events: Sequence[Event], blobs: Mapping[str, bytes], work: Work | None
+    ) -> "PendingAppend":
+        """Queue an append for the next commit."""
         chunk = EncodedChunk(events) if events else None
         pending = PendingAppend(
             lease,
@@ -84,8 +97,7 @@ class GroupWriter:
         self._waiting.append(pending)
         if self._task is None:
             self._task = asyncio.create_task(self._write(), name="weft-group-commit")
-        await pending.done
-        return chunk.json if chunk is not None else ()
+        return pending
 
     async def close(self) -> None:
         """Commit what waits."""

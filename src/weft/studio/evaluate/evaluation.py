@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol
@@ -19,9 +20,10 @@ from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import MAX_PIXELS, BrowserError, TextBlock, Viewport
 from weft.studio.evaluate.quality import Checkers, Files, find_checkers, measure_quality
 from weft.studio.evaluate.report import BARS, Bar, EvaluationReport, Pictures, Row
+from weft.studio.evaluate.row_store import RowStore, row_key
 from weft.studio.preview import ProjectPreview
 from weft.studio.score.picture import PageImage, PictureError, read_text
-from weft.studio.score.score import heat_map, score
+from weft.studio.score.score import Score, heat_map, score
 from weft.studio.stack import Stack, find_stack
 
 
@@ -149,25 +151,30 @@ _STATUS = Path("/proc/self/status")
 class ResourceMeter:
     """Measures the time and the memory of a block: `with ResourceMeter() as meter:`.
 
-    Memory is the peak resident size of this process in megabytes, sampled from a thread; None if the system does not
-    report it. Other processes, such as the browser, are not included.
+    Processor time is that of all threads of this process. Memory is the peak resident size of this process in
+    megabytes, sampled from a thread; None if the system does not report it. Other processes, such as the browser, are
+    not included.
     """
 
     def __init__(self) -> None:
         self.seconds = 0.0
+        self.cpu_seconds = 0.0
         self.memory_mb: float | None = None
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="meter", daemon=True)
         self._started = 0.0
+        self._cpu_started = 0.0
 
     def __enter__(self) -> "ResourceMeter":
         self._started = time.perf_counter()
+        self._cpu_started = time.process_time()
         self._sample_memory()
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.seconds = time.perf_counter() - self._started
+        self.cpu_seconds = time.process_time() - self._cpu_started
         self._done.set()
         self._thread.join()
         self._sample_memory()
@@ -225,12 +232,13 @@ async def evaluate(
     progress: Progress | None = None,
     seconds: float | None = 600.0,
     at_once: bool = False,
+    store: RowStore | None = None,
 ) -> EvaluationReport:
     """Measure the converters, by their names, on the targets. Each conversion has a limit of `seconds`.
 
     A target that fails is a row with an error and a score of 0, and the run continues. `progress` is called with each
-    finished row. `at_once` starts all conversions together, for models whose answers come in batches; pages are still
-    measured one after the other.
+    finished row. Rows that `store` has are not measured again, and finished ones are kept there. `at_once` starts all
+    conversions together, for models whose answers come in batches; pages are still measured one after the other.
     """
     if not converters or not stacks:
         raise ConfigurationError("There is nothing to evaluate; name at least one model and one stack.")
@@ -242,6 +250,8 @@ async def evaluate(
     async def evaluate_one(target: EvaluationTarget, expected: PageImage | str, name: str, stack: Stack) -> Row:
         async with width:
             row = await run.evaluate_target(target, expected, name, converters[name], stack)
+            if store is not None:
+                await asyncio.to_thread(store.keep, row_key(target.image, target.texts, name, stack.name), row)
             if progress is not None:
                 progress(row)
             return row
@@ -250,17 +260,28 @@ async def evaluate(
     tasks: list[asyncio.Task[Row]] = []
     try:
         for target in loaded:
-            expected = await _read_target_text(target)
-            for name in converters:
-                for each in chosen:
-                    tasks.append(asyncio.create_task(evaluate_one(target, expected, name, each)))
-                    if not at_once:
-                        rows.append(await tasks.pop())
+            todo: list[tuple[str, Stack]] = []
+            for name, each in product(converters, chosen):
+                known = store.find(*_place_of_row(target, name, each)) if store is not None else None
+                if known is None:
+                    todo.append((name, each))
+                else:
+                    rows.append(known)
+            expected = await _read_target_text(target) if todo else ""
+            for name, each in todo:
+                tasks.append(asyncio.create_task(evaluate_one(target, expected, name, each)))
+                if not at_once:
+                    rows.append(await tasks.pop())
         rows += await asyncio.gather(*tasks)
     finally:
         for task in tasks:
             task.cancel()
     return EvaluationReport(rows=tuple(rows), bars=tuple(bars), notes=run.checkers.missing)
+
+
+def _place_of_row(target: EvaluationTarget, model: str, stack: Stack) -> tuple[str, str, str]:
+    """Return the key of a row, and the name and group that it has in this run."""
+    return row_key(target.image, target.texts, model, stack.name), target.name, target.group
 
 
 _ALL_AT_ONCE = 10_000
@@ -285,10 +306,17 @@ class _EvaluationRun:
             with meter:
                 conversion = await self._convert(target, converter, stack)
         except _ConversionFailed as fault:
-            return replace(row, error=str(fault), seconds=meter.seconds, memory_mb=meter.memory_mb)
+            return replace(
+                row,
+                error=str(fault),
+                seconds=meter.seconds,
+                cpu_seconds=meter.cpu_seconds,
+                memory_mb=meter.memory_mb,
+            )
         row = replace(
             row,
             seconds=meter.seconds,
+            cpu_seconds=meter.cpu_seconds,
             memory_mb=meter.memory_mb,
             first_preview_seconds=conversion.first_preview_seconds,
             cost_usd=conversion.cost_usd,
@@ -296,7 +324,7 @@ class _EvaluationRun:
         )
         try:
             async with self._measuring:
-                return await self._measure(row, target.viewport, expected, conversion, stack)
+                return await self._measure(row, target, expected, conversion, stack)
         except BrowserError as error:
             return replace(row, error=str(error))
 
@@ -318,11 +346,12 @@ class _EvaluationRun:
         return conversion
 
     async def _measure(
-        self, row: Row, viewport: Viewport, expected: PageImage | str, conversion: Conversion, stack: Stack
+        self, row: Row, target: EvaluationTarget, expected: PageImage | str, conversion: Conversion, stack: Stack
     ) -> Row:
+        has_truth = target.texts is not None
         serve = ProjectPreview(stack, conversion.files)
         rendering, quality = await measure_quality(
-            self._browser, serve, stack, conversion.files, viewport, self.checkers
+            self._browser, serve, stack, conversion.files, target.viewport, self.checkers
         )
         notes = (*row.notes, *rendering.notes, *(f"Console: {line}" for line in rendering.console[:5]))
         notes += tuple(f"Not found: {path}" for path in rendering.failed[:5])
@@ -332,8 +361,17 @@ class _EvaluationRun:
         if isinstance(expected, str):
             return replace(row, notes=(*notes, expected), pictures=Pictures(row.pictures.target, result))
         figures = await asyncio.to_thread(score, expected, picture)
+        own = await asyncio.to_thread(_score_without_truth, expected, picture) if has_truth else None
         heat = await asyncio.to_thread(lambda: shrink_picture(heat_map(expected, picture)))
-        return replace(row, score=figures, pictures=Pictures(row.pictures.target, result, heat))
+        return replace(row, score=figures, own=own, pictures=Pictures(row.pictures.target, result, heat))
+
+
+def _score_without_truth(expected: PageImage, picture: PageImage) -> Score | None:
+    """Score as if the text of the target were unknown; None if no reader is installed."""
+    try:
+        return score(PageImage(expected.image), picture)
+    except PictureError:
+        return None
 
 
 class _ConversionFailed(Exception):

@@ -13,6 +13,20 @@
     if (position === "absolute" || position === "fixed") positioned += 1;
   }
 
+  // An element that covers a part of an earlier sibling, by whatever means.
+  const covers = (a, b) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 4 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+  let overlaid = 0;
+  const uses = new Map();
+  for (const parent of [document.body, ...document.body.querySelectorAll("*")]) {
+    if (drawn(parent)) continue;
+    for (const name of parent.classList) uses.set(name, (uses.get(name) || 0) + 1);
+    const children = [...parent.children].filter((e) => !skipped.has(e.tagName) && !drawn(e) && shown(e)).slice(0, 300);
+    const rects = children.map((e) => e.getBoundingClientRect());
+    overlaid += rects.filter((rect, at) => rects.slice(0, at).some((other) => covers(rect, other))).length;
+  }
+  const once = [...uses.values()].filter((count) => count === 1).length;
+
   const named = (ids) =>
     (ids || "")
       .split(/\s+/)
@@ -38,5 +52,5 @@
   });
 
   const headings = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter(shown).map((e) => Number(e.tagName[1]));
-  return { elements, positioned, controls: controls.length, bare, headings };
+  return { elements, positioned, overlaid, classes: uses.size, once, controls: controls.length, bare, headings };
 }

@@ -12,7 +12,7 @@ import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.page import MOBILE, BrowserError, Rendering, Serve, Viewport
+from weft.studio.browser.page import BrowserError, Rendering, Serve, Viewport
 from weft.studio.stack import Stack
 
 VARIABLE = "WEFT_EVAL_TOOLS"
@@ -119,6 +119,7 @@ _AXE_SCRIPT = """async () => {
 ;const found = await axe.run(document, {resultTypes: ["violations"], iframes: false});
 return found.violations.map(each => ({rule: each.id, impact: each.impact || "", nodes: each.nodes.length}));
 }"""
+WIDTHS = (360, 390, 768, 1024, 1280, 1440, 1920, 2560)  # CSS pixels
 _SERIOUS = ("serious", "critical")
 _MAX_FAULTS = 40
 
@@ -128,7 +129,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     positioned: float
     """Share of elements that are positioned absolutely (or fixed) instead of laid out."""
     overflow: int
-    """CSS pixels by which the page is wider than a phone of 375."""
+    """CSS pixels by which the page is wider than the screen, at the worst of the widths from 360 to 2560."""
     controls: int
     unlabelled: int
     """Controls without a label; a placeholder is no label."""
@@ -136,6 +137,10 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
     """There is a first-level heading, and none is more than one level below the one before it."""
     size: int
     """Bytes of code, without pictures, fonts, embedded data and the unchanged scaffold."""
+    overlaid: float = 0.0
+    """Share of elements that cover a part of an earlier sibling."""
+    once: float = 0.0
+    """Share of classes that one element alone has."""
     axe: int | None = None
     """Serious and critical violations of accessibility rules; None if not measured."""
     invalid: int | None = None
@@ -146,6 +151,9 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
 class _PageStructure(msgspec.Struct):
     elements: int
     positioned: int
+    overlaid: int
+    classes: int
+    once: int
     controls: int
     bare: list[str]
     headings: list[int]
@@ -163,7 +171,7 @@ async def measure_quality(
     """Render the page and measure its quality. Raises BrowserError if it cannot be rendered."""
     rendering = await browser.render(serve, viewport=viewport, mobile=viewport.width < 600, probe=_PROBE)
     built = msgspec.convert(rendering.probed, _PageStructure, strict=False)
-    phone = await browser.render(serve, viewport=MOBILE, mobile=True, full_page=False)
+    overflow = await _widest_overflow(browser, serve)
     violations = await _run_axe(browser, serve, viewport, checkers)
     invalid = await _validate_entry(stack, files, checkers)
     grave = [each for each in violations or () if each.impact in _SERIOUS]
@@ -173,16 +181,27 @@ async def measure_quality(
     quality = Quality(
         elements=built.elements,
         positioned=built.positioned / max(1, built.elements),
-        overflow=phone.overflow,
+        overflow=overflow,
         controls=built.controls,
         unlabelled=len(built.bare),
         headings_in_order=headings_are_in_order(built.headings),
         size=code_size(files, stack.scaffold, stack.entry),
+        overlaid=built.overlaid / max(1, built.elements),
+        once=built.once / max(1, built.classes),
         axe=None if violations is None else len(grave),
         invalid=None if invalid is None else len(invalid),
         faults=tuple(faults[:_MAX_FAULTS]),
     )
     return rendering, quality
+
+
+async def _widest_overflow(browser: Browser, serve: Serve) -> int:
+    """Return the overflow at the width where it is largest."""
+    found: list[int] = []
+    for width in WIDTHS:
+        seen = await browser.render(serve, viewport=Viewport(width, 812), mobile=width < 600, full_page=False)
+        found.append(seen.overflow)
+    return max(found)
 
 
 def headings_are_in_order(levels: Sequence[int]) -> bool:

@@ -25,8 +25,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     stack: str
     score: Score | None = None
+    own: Score | None = None
+    """The score that is computed where the text of the target is unknown, if it is known here."""
     quality: Quality | None = None
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     first_preview_seconds: float | None = None
     memory_mb: float | None = None
     cost_usd: float | None = None
@@ -69,12 +72,21 @@ def _score_value(of: Callable[[Score], float]) -> Callable[[Row], Value]:
     return value
 
 
+def _own_value(of: Callable[[Score, Score], float]) -> Callable[[Row], Value]:
+    """Return a function that compares the score without the text of the target with the true one."""
+    return lambda row: of(row.own, row.score) if row.own is not None and row.score is not None else None
+
+
 def _quality_value(of: Callable[[Quality], Value]) -> Callable[[Row], Value]:
     return lambda row: None if row.quality is None else of(row.quality)
 
 
 def _three(value: float) -> str:
     return f"{value:.3f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}"
 
 
 def _whole(value: float) -> str:
@@ -92,16 +104,33 @@ COLUMNS: tuple[Column, ...] = (
     Column("colour", "colour", _score_value(lambda s: s.colour), "high", _three),
     Column("ssim", "SSIM", _score_value(lambda s: s.ssim), "high", _three),
     Column("overall", "overall", _score_value(lambda s: s.overall), "high", _three),
+    Column("own", "overall, text unknown", _own_value(lambda own, _: own.overall), "high", _three),
+    Column("own_block", "block, text unknown", _own_value(lambda own, _: own.block), "high", _three),
+    Column("flatters", "own above true", _own_value(lambda own, true: own.overall - true.overall), "low", _signed),
+    Column(
+        "agrees",
+        "own within 0.03",
+        _own_value(lambda own, true: abs(own.overall - true.overall) <= 0.03),
+        "high",
+        _percent,
+    ),
     Column("positioned", "positioned", _quality_value(lambda q: q.positioned), "low", _percent),
     Column(
-        "overflow", "overflow at 375 px", _quality_value(lambda q: q.overflow), "low", lambda value: f"{value:,.0f} px"
+        "overflow",
+        "overflow, 360 to 2560 px",
+        _quality_value(lambda q: q.overflow),
+        "low",
+        lambda value: f"{value:,.0f} px",
     ),
+    Column("overlaid", "overlaid", _quality_value(lambda q: q.overlaid), "low", _percent),
+    Column("once", "classes used once", _quality_value(lambda q: q.once), "low", _percent),
     Column("axe", "axe, serious", _quality_value(lambda q: q.axe), "low", _whole),
     Column("invalid", "HTML faults", _quality_value(lambda q: q.invalid), "low", _whole),
     Column("size", "bytes of code", _quality_value(lambda q: q.size), "low", _whole),
     Column("headings", "headings in order", _quality_value(lambda q: q.headings_in_order), "high", _percent),
     Column("unlabelled", "controls without label", _quality_value(lambda q: q.unlabelled), "low", _whole),
     Column("seconds", "seconds", lambda row: row.seconds, "low", lambda value: f"{value:.1f}"),
+    Column("cpu", "CPU seconds", lambda row: row.cpu_seconds or None, "low", lambda value: f"{value:.1f}"),
     Column("preview", "first preview, s", lambda row: row.first_preview_seconds, "low", lambda value: f"{value:.1f}"),
     Column("memory", "memory, MB", lambda row: row.memory_mb, "low", _whole),
     Column("cost", "cost, $", lambda row: row.cost_usd, "low", lambda value: f"{value:.4f}", "unknown"),
@@ -133,12 +162,14 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 BARS: tuple[Bar, ...] = (
-    Bar("block", "mean", 0.95),
-    Bar("text", "mean", 0.98),
-    Bar("position", "mean", 0.98),
+    Bar("block", "mean", 0.97),
+    Bar("text", "mean", 0.985),
+    Bar("position", "mean", 0.985),
     Bar("colour", "mean", 0.97),
-    Bar("ssim", "mean", 0.93),
+    Bar("ssim", "mean", 0.94),
     *(Bar(column, "worst", 0.85) for column in ("block", "text", "position", "colour", "ssim")),
+    Bar("agrees", "mean", 0.9),
+    Bar("flatters", "worst", 0.1),
     Bar("positioned", "worst", 0.05),
     Bar("overflow", "worst", 0),
     Bar("axe", "worst", 0),

@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from weft.core.errors import ConfigurationError
+from weft.studio.offline import restore_compiler
 from weft.studio.portable_names import reason_to_stay
 from weft.studio.request import BadInput
 from weft.tools.workspace.base import PathFault, normalize_path, quote_path
@@ -40,7 +41,7 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
         raise _bad_archive("is damaged or no zip") from None
     if not files:
         raise _bad_archive("has no files")
-    return _strip_top_folder(files)
+    return restore_compiler(_strip_top_folder(files))
 
 
 def _check_entries(entries: list[zipfile.ZipInfo], size: int) -> dict[str, zipfile.ZipInfo]:
@@ -156,4 +157,4 @@ def _read_folder(path: Path) -> dict[str, bytes]:
         workspace.close()
     if not files:
         raise BadInput("The folder has no files; give one with a page in it.", "not_found")
-    return files
+    return restore_compiler(files)

@@ -1,7 +1,7 @@
 """Reads a recording as the few pictures that differ most, for models that see pictures only.
 
-Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg where it is installed, in a process with limits
-on time and output. The kind of a file is detected from its content.
+Animated GIF and WebP are decoded here; MP4, MOV, WebM and AVI by ffmpeg, that of the system or of `weft[video]`, in a
+process with limits on time and output. The kind of a file is detected from its content.
 """
 
 import asyncio
@@ -20,6 +20,7 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
+from weft.studio.input.ffmpeg import find_ffmpeg
 from weft.studio.input.pictures import MAX_PIXELS, InputPicture, open_picture, read_picture
 from weft.studio.request import BadInput
 
@@ -161,10 +162,10 @@ def _split_jpegs(stream: bytes) -> Iterator[bytes]:
 
 
 async def _decode(data: bytes, kind: Kind, name: str) -> bytes:
-    ffmpeg = shutil.which("ffmpeg")
+    ffmpeg = find_ffmpeg()
     if ffmpeg is None:
         raise BadInput(
-            f"{name} needs ffmpeg to be decoded (Debian: apt install ffmpeg); an animated GIF or WebP works without.",
+            f"{name} needs ffmpeg to be decoded: pip install 'weft[video]'; an animated GIF or WebP works without.",
             "no_decoder",
         )
     async with _temporary_file(data) as file:

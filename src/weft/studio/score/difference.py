@@ -1,12 +1,13 @@
 """Describes where two pictures differ, in sentences that a person or a model can act on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from weft.core.design_request import DifferenceKind, PageDifference
+from weft.studio.browser.page import TextBlock
 from weft.studio.score.blocks import Block, colour_distance, css_colour
 from weft.studio.score.matching import Matching, Pair, Size
 from weft.studio.score.picture import Pixels
@@ -32,7 +33,11 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def find_differences(
-    matching: Matching, likeness: NDArray[np.float64], pictures: tuple[Pixels, Pixels], sizes: tuple[Size, Size]
+    matching: Matching,
+    likeness: NDArray[np.float64],
+    pictures: tuple[Pixels, Pixels],
+    sizes: tuple[Size, Size],
+    unread: Sequence[TextBlock] = (),
 ) -> tuple[Difference, ...]:
     """Return the most important differences, the worst first. `likeness` is the SSIM map of `pictures`."""
     scale = sizes[0][0] / pictures[0].shape[1]
@@ -40,6 +45,7 @@ def find_differences(
     found: list[tuple[float, Difference]] = list(_height_difference(*sizes))
     found += [(block.area / whole + 0.02, _missing(block)) for block in matching.missing]
     found += [(block.area / whole + 0.01, _extra(block)) for block in matching.extra]
+    found += [(place.w * place.h / whole + 0.02, _unread(place)) for place in unread]
     for pair in matching.pairs:
         found += _pair_differences(pair, sizes, whole)
     found += _region_differences(likeness, pictures, scale)
@@ -63,6 +69,12 @@ def _missing(block: Block) -> Difference:
 
 def _extra(block: Block) -> Difference:
     return Difference("extra", block.box, f"{_quoted(block)} at ({_position(block)}) is not in the target.")
+
+
+def _unread(place: TextBlock) -> Difference:
+    box = round(place.x), round(place.y), round(place.w), round(place.h)
+    sentence = f"What looks like text at ({box[0]}, {box[1]}) could not be read, and is no text on the page."
+    return Difference("unread", box, sentence)
 
 
 def _pair_differences(pair: Pair, sizes: tuple[Size, Size], whole: int) -> Iterator[tuple[float, Difference]]:

@@ -10,7 +10,8 @@ from PIL import Image
 
 from weft.core.errors import WeftError
 from weft.studio.browser.page import MAX_PIXELS, Rendering, TextBlock
-from weft.vision.elements import ModelsMissing, VisionError
+from weft.studio.score.unread import find_unread
+from weft.vision.elements import ModelsMissing, Rect, VisionError
 from weft.vision.see.detect import detect_elements
 from weft.vision.see.regions import rgb_parts
 
@@ -23,7 +24,10 @@ class PictureError(WeftError):
 
 
 class PageImage(msgspec.Struct, frozen=True):
-    """A PNG, JPEG or WebP and its text in pixels of the picture; None if the text has not been read yet."""
+    """A PNG, JPEG or WebP and its text in pixels of the picture; None if the text has not been read yet.
+
+    A text without letters is a place that looks like text and could not be read.
+    """
 
     image: bytes
     texts: tuple[TextBlock, ...] | None = None
@@ -74,8 +78,8 @@ _one_at_a_time = Lock()
 def read_text(image: bytes) -> tuple[TextBlock, ...]:
     """Read the lines of text in a picture, in its own pixels. The first call takes some seconds.
 
-    The local converter uses the same reader and cache. Text that is not certain, and writing in photographs, is not
-    read and is compared as picture.
+    The local converter uses the same reader and cache. A place that looks like text and that no line explains is a
+    block with an empty text, so that the reader does not hide what it cannot read.
     """
     try:
         with _one_at_a_time:
@@ -85,16 +89,11 @@ def read_text(image: bytes) -> tuple[TextBlock, ...]:
     except VisionError as error:
         raise PictureError(str(error)) from None
     lines = [line for text in detection.texts for line in text.lines]
-    scale = detection.ratio
-    found = [
-        TextBlock(
-            line.text,
-            line.rect.x * scale,
-            line.rect.y * scale,
-            line.rect.w * scale,
-            line.rect.h * scale,
-            rgb_parts(line.style.colour),
-        )
-        for line in lines
-    ]
+    unread = find_unread(detection.text_places, [line.rect for line in lines])
+    found = [_block(line.text, line.rect, detection.ratio, rgb_parts(line.style.colour)) for line in lines]
+    found += [_block("", place, detection.ratio) for place in unread]
     return tuple(sorted(found, key=lambda line: (line.y, line.x)))
+
+
+def _block(text: str, rect: Rect, scale: int, colour: tuple[int, int, int] | None = None) -> TextBlock:
+    return TextBlock(text, rect.x * scale, rect.y * scale, rect.w * scale, rect.h * scale, colour)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from weft.studio.browser.page import TextBlock
 from weft.studio.score.blocks import background_colour, colour_distance, find_blocks
 from weft.studio.score.difference import Difference, find_differences
-from weft.studio.score.matching import Matching, match_blocks
+from weft.studio.score.matching import Matching, Size, match_blocks
 from weft.studio.score.picture import PageImage, Pixels, decode_pixels, encode_png, read_text, resize_to_width
 
 WIDTH = 640
@@ -109,6 +109,8 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     position: float
     colour: float
     ssim: float
+    unread: int = 0
+    """Places of the target that look like text, could not be read and are no text on the page; they are missing."""
     differences: tuple[Difference, ...] = ()
 
     @property
@@ -119,25 +121,51 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
 def score(target: PageImage, rendering: PageImage, *, read: Read = read_text) -> Score:
     """Score a rendering against its target and find the differences. Slow: run it in a thread."""
     pixels = decode_pixels(target.image), decode_pixels(rendering.image)
-    texts = _texts(target, read), _texts(rendering, read)
+    given = _texts(target, read), _texts(rendering, read)
+    texts = [text for text in given[0] if text.text], [text for text in given[1] if text.text]
     sizes = _size(pixels[0]), _size(pixels[1])
+    unread = find_unexplained([text for text in given[0] if not text.text], texts[1], *sizes)
     matching = match_blocks(find_blocks(texts[0], pixels[0]), find_blocks(texts[1], pixels[1]), *sizes)
     bare = align_sizes(paint_over_text(pixels[0], texts[0]), paint_over_text(pixels[1], texts[1]))
     likeness = ssim_map(*bare)
-    block, text, position, colour = _block_figures(matching)
+    block, text, position, colour = _block_figures(matching, sum(place.w * place.h for place in unread))
     return Score(
         block=block,
         text=text,
         position=position,
         colour=colour,
         ssim=min(1.0, max(0.0, float(np.mean(likeness)))),
-        differences=find_differences(matching, likeness, bare, sizes),
+        unread=len(unread),
+        differences=find_differences(matching, likeness, bare, sizes, unread),
     )
 
 
-def _block_figures(matching: Matching) -> tuple[float, float, float, float]:
+def find_unexplained(
+    unread: Sequence[TextBlock], rendered: Sequence[TextBlock], target_size: Size, rendered_size: Size
+) -> list[TextBlock]:
+    """Return the unread places of the target where the rendering has no text either."""
+    across, down = target_size[0] / rendered_size[0], target_size[1] / rendered_size[1]
+    return [place for place in unread if _covered_part(place, rendered, across, down) < _EXPLAINED]
+
+
+_EXPLAINED = 0.5
+"""The part of an unread place from which text of the rendering explains it."""
+
+
+def _covered_part(place: TextBlock, texts: Sequence[TextBlock], across: float, down: float) -> float:
+    covered = 0.0
+    for text in texts:
+        wide = min(place.x + place.w, (text.x + text.w) * across) - max(place.x, text.x * across)
+        high = min(place.y + place.h, (text.y + text.h) * down) - max(place.y, text.y * down)
+        if wide > 0 and high > 0:
+            covered += wide * high
+    return covered / max(place.w * place.h, 1.0)
+
+
+def _block_figures(matching: Matching, unread: float) -> tuple[float, float, float, float]:
+    """Return block, text, position and colour; `unread` is the area of text that could not be read."""
     matched = sum(pair.target.area + pair.rendered.area for pair in matching.pairs)
-    other = sum(block.area for block in (*matching.missing, *matching.extra))
+    other = sum(block.area for block in (*matching.missing, *matching.extra)) + unread
     if not matched and not other:
         return 1.0, 1.0, 1.0, 1.0
     if not matched:

@@ -23,6 +23,7 @@ _MAX_SEEN = 600
 _STOP_SEQUENCES = ("chat", "messages", "gemini", "ollama")
 PROBED_WIRES = ("chat", "responses", "messages", "gemini", "ollama")
 """The wires whose servers can be probed."""
+_TEXT_EDITS = ("chat", "ollama")
 _TOOL_CHOICE = ("chat", "responses", "messages", "gemini")
 
 
@@ -143,6 +144,9 @@ CHECKS: tuple[ConformanceCheck, ...] = (
         "truncation", "The finish reason of an answer that was cut at the output limit says so.", "V06", optional=True
     ),
     _expect_answer("stop-sequence", "The answer ends before a stop sequence.", optional=True, wires=_STOP_SEQUENCES),
+    _expect_answer(
+        "text-edit", "A file is changed by text, without a call (--edit-format text).", optional=True, wires=_TEXT_EDITS
+    ),
     _expect_answer("image", "A picture is accepted, or refused in the form of the API.", optional=True),
     ConformanceCheck("cancel", "The server keeps serving after a client disconnects.", _judge_cancel, "C02"),
     _expect_refusal("unknown-model", "An unknown model is HTTP 404 with an error in the API's shape.", (404,)),

@@ -8,8 +8,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weft.testing.conform.answer import ProbeAnswer
-from weft.testing.conform.probes import GET_TIME, GET_WEATHER, LIMIT, LOCKER_NUMBER, PROBES, RESULT, STOP, UNICODE
+from weft.testing.conform.probes import (
+    EDITED_FILE,
+    GET_TIME,
+    GET_WEATHER,
+    LIMIT,
+    LOCKER_NUMBER,
+    PROBES,
+    RESULT,
+    STOP,
+    UNICODE,
+)
 from weft.testing.conform.reader import StreamFault, excerpt, quoted
+from weft.wires.text_edits import FilePart, TextEdits, TextFiles
 
 Outcome = Literal["ok", "wrong", "skipped"]
 
@@ -141,6 +152,16 @@ def _judge_image(answer: ProbeAnswer) -> CheckFinding:
     return skipped(f"the model did not tell the colour, but said {quoted(text, 60)}")
 
 
+def _judge_text_edit(answer: ProbeAnswer) -> CheckFinding:
+    """Read the answer as Weft reads the files that a model writes as text."""
+    reader = TextEdits(TextFiles(known=frozenset([EDITED_FILE]), sizes={EDITED_FILE: 24}))
+    parts = [each for each in (*reader.feed(answer.reading.text), *reader.close()) if isinstance(each, FilePart)]
+    written = "".join(part.text for part in parts)
+    if EDITED_FILE in written and "Good evening" in written:
+        return ok(f"the model changed {EDITED_FILE} as text")
+    return skipped(f"the model did not write the change as text, but {quoted(answer.reading.text, 60)}")
+
+
 PROBE_JUDGES: dict[str, Callable[[ProbeAnswer], CheckFinding]] = {
     "text": _judge_text,
     "turns": _judge_turns,
@@ -152,6 +173,7 @@ PROBE_JUDGES: dict[str, Callable[[ProbeAnswer], CheckFinding]] = {
     "continuation": _judge_continuation,
     "truncation": _judge_truncation,
     "stop-sequence": _judge_stop_sequence,
+    "text-edit": _judge_text_edit,
     "image": _judge_image,
 }
 

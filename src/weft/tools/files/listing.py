@@ -1,7 +1,8 @@
 """`list_files`, `glob` and `find_file`, and the walk of a workspace that they share with the search.
 
 A walk is in sorted order, does not follow links, and is bounded in time and number. It lists folders of installed or
-generated files without entering them, unless it starts in one.
+generated files, and folders that `.gitignore` names, without entering them, and leaves ignored files out, unless it
+starts in such a folder.
 """
 
 import heapq
@@ -13,6 +14,7 @@ import msgspec
 
 from weft.tools.context import ToolContext
 from weft.tools.files.access import MAX_SECONDS, MAX_VISITED, path_subject, reads_all
+from weft.tools.files.ignore import FILE, IgnoredFiles
 from weft.tools.files.pattern import Glob
 from weft.tools.function_tools import tool
 from weft.tools.result_cache import skip_cache
@@ -114,6 +116,12 @@ class Walk:
         self._deadline = deadline
         self._depth = depth
         self._most = most
+        self.ignored = IgnoredFiles(workspace)
+        self.starts_ignored = bool(self.start) and self.ignored.is_inside_ignored(self.start, "")
+        """Whether the walk starts in a folder that `.gitignore` names. Nothing is ignored then."""
+        self.left_out = 0
+        """How many ignored files and folders were not visited."""
+        self._closed: set[str] = set()
         self._entries = self._first()
 
     @property
@@ -134,9 +142,23 @@ class Walk:
                 self.cut = f"after {self._deadline.seconds:g} s"
                 skip_cache(self._workspace)
                 return
+            if self._is_omitted(entry):
+                self.left_out += 1
+                if entry.kind != "folder":
+                    continue
+                self._closed.add(entry.path)
             yield entry
-            if entry.kind == "folder" and level != self._depth and not is_skipped(entry.path):
+            if entry.kind == "folder" and level != self._depth and not self.is_closed(entry.path):
                 waiting += [(child, level + 1) for child in reversed(self._list(entry.path))]
+
+    def is_closed(self, path: str) -> bool:
+        """Return whether the walk does not enter this folder."""
+        return is_skipped(path) or path in self._closed
+
+    def _is_omitted(self, entry: WorkspaceEntry) -> bool:
+        if self.is_file or self.starts_ignored:
+            return False
+        return self.ignored.is_ignored(entry.path, is_folder=entry.kind == "folder")
 
     def _first(self) -> list[WorkspaceEntry]:
         try:
@@ -157,6 +179,8 @@ class Walk:
         listing = self._workspace.list(path, depth=1, sizes=False)
         if listing.cut:
             self.cut = "at a folder with too many files"
+        here = path if path else self.start
+        self.ignored.record_listing(here, has_rules=any(each.path.endswith(FILE) for each in listing))
         return listing
 
 
@@ -178,6 +202,7 @@ def order(path: str) -> list[str]:
 
 MAX_LISTED = 1_000
 MAX_FOUND = 20
+IGNORED = "[{count} files and folders in .gitignore were not {done}.]"
 _MAX_QUERY = 200
 
 
@@ -193,24 +218,25 @@ _MAX_QUERY = 200
 def list_files(ctx: ToolContext, path: str = "", depth: Annotated[int, msgspec.Meta(ge=1, le=20)] = 2) -> ToolOutput:
     """List the files and folders below a folder of the workspace. Folders end with a slash; links are marked.
 
-    Folders such as node_modules or .git are named, but not what is in them, unless path is one of them.
+    Folders such as node_modules or .git, and those in .gitignore, are named, but not what is in them, unless path is
+    one of them. Files in .gitignore are left out.
 
     Args:
         path: The folder, relative to the workspace; empty for all of it.
         depth: How many levels of folders to show.
     """
     walk = Walk(ctx.workspace, path, deadline=Deadline(), depth=depth, most=MAX_LISTED)
-    lines = [_listed(entry) for entry in walk]
+    lines = [_listed(entry, is_closed=walk.is_closed(entry.path)) for entry in walk]
     if not lines:
         return ToolOutput(content="The folder is empty.", summary="empty")
     notes = [f"[Cut {walk.cut}; list a folder below, or use glob.]"] if walk.cut else []
     return ToolOutput(content="\n".join(lines + notes), summary=_count(len(lines)), truncated=bool(walk.cut))
 
 
-def _listed(entry: WorkspaceEntry) -> str:
+def _listed(entry: WorkspaceEntry, *, is_closed: bool) -> str:
     match entry.kind:
         case "folder":
-            return f"{entry.path}/" + (" (not listed)" if is_skipped(entry.path) else "")
+            return f"{entry.path}/" + (" (not listed)" if is_closed else "")
         case "link":
             return f"{entry.path} (link)"
         case _:
@@ -229,7 +255,8 @@ def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
     """Find files by a pattern of their path, in alphabetical order: src/**/*.ts, *.{css,scss}, test_?.py.
 
     * and ? match within one name, ** any number of folders, [abc] one of the characters, {a,b} either text. A pattern
-    without a slash matches names anywhere. Folders such as node_modules and .git are not looked into.
+    without a slash matches names anywhere. Folders such as node_modules and .git, and what .gitignore names, are not
+    looked into.
 
     Args:
         pattern: The pattern, relative to the workspace.
@@ -248,6 +275,7 @@ def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
     notes = [f"[{more} more files match; use a narrower pattern.]"] if more else []
     notes += [f"[Cut {walk.cut}: there may be more.]"] if walk.cut else []
     if not found:
+        notes += [IGNORED.format(count=walk.left_out, done="looked at")] if walk.left_out else []
         return ToolOutput(content="\n".join(["No file matches.", *notes]), summary="no files", truncated=bool(notes))
     return ToolOutput(content="\n".join(found + notes), summary=_count(len(found) + more), truncated=bool(notes))
 

@@ -61,10 +61,10 @@ class Expression:
 class Glob:
     """A glob for whole relative paths: `*` and `?` match within one part, `**` matches any number of parts.
 
-    A pattern without a slash is matched against the last part, like `**/pattern`.
+    A pattern without a slash is matched against the last part, like `**/pattern`, unless it is `anchored`.
     """
 
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, *, anchored: bool = False) -> None:
         if len(pattern) > MAX_PATTERN:
             raise PatternFault(f"The glob has {len(pattern)} characters, {MAX_PATTERN} are allowed; shorten it.")
         pattern = pattern.removeprefix("./")
@@ -72,7 +72,7 @@ class Glob:
             raise PatternFault("The glob is empty or holds a NUL; give one such as src/**/*.py.")
         if pattern.startswith("/") or ".." in pattern.split("/"):
             raise PatternFault(f"The glob {pattern!r} leaves the workspace; write it relative to the workspace's root.")
-        anywhere = "" if "/" in pattern else "(?:[^/]+/)*"
+        anywhere = "" if anchored or "/" in pattern else "(?:[^/]+/)*"
         self._compiled = _compile(f"(?s)\\A{anywhere}{_regular(pattern)}\\z", pattern, ignore_case=False)
 
     def matches(self, path: str) -> bool:

@@ -155,8 +155,8 @@ def search_files(
 ) -> ToolOutput:
     """Search the text of files with a regular expression (RE2 syntax), line by line: path:line: text.
 
-    Binary files, very large files and folders such as node_modules and .git are not searched, unless path names the
-    folder.
+    Binary files, very large files, folders such as node_modules and .git, and what .gitignore names are not searched,
+    unless path names the folder or file.
 
     Args:
         pattern: The regular expression. It matches within one line; special characters need a backslash.
@@ -175,7 +175,7 @@ def search_files(
         _record_tree(ctx.workspace, walk.start)
         narrowed = Ripgrep(ctx.workspace.root)
         names = narrowed.candidates(pattern, walk.start, ignore_case=ignore_case, deadline=deadline)
-    files = _walked(walk) if names is None else _named(names, walk.start)
+    files = _walked(walk) if names is None else _named(names, walk)
     search = _Search(ctx.workspace, expression, deadline, context, max_results)
     for file in files:
         if matcher is not None and not matcher.matches(file):
@@ -211,10 +211,13 @@ def _walked(walk: Walk) -> Iterator[str]:
     return (entry.path for entry in walk if entry.kind == "file")
 
 
-def _named(names: Iterable[str], start: str) -> list[str]:
+def _named(names: Iterable[str], walk: Walk) -> list[str]:
     """Return the files found by ripgrep that a walk would visit, in the order of a walk."""
     found = (name for name in names if is_usable_path(name) and not is_temporary(name.rpartition("/")[2]))
-    return sorted((name for name in found if not is_inside_skipped(name, start)), key=order)
+    kept = (name for name in found if not is_inside_skipped(name, walk.start))
+    if not walk.starts_ignored:
+        kept = (name for name in kept if not walk.ignored.is_inside_ignored(name, walk.start))
+    return sorted(kept, key=order)
 
 
 class _Search:

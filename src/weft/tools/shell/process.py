@@ -83,6 +83,10 @@ class CommandOutput:
             while self._last_size - len(self._last[0][1]) >= self._tail:
                 self._last_size -= len(self._last.popleft()[1])
 
+    def peek(self) -> str:
+        """Return the kept output so far."""
+        return "".join(self._text) + b"".join(data for _, data in self._last).decode("utf-8", "replace")
+
     def close(self) -> str:
         """Return the kept output at the end of the command."""
         if not self._closed:
@@ -210,7 +214,7 @@ class Process:
             else:
                 with suppress(OSError):
                     self._launch.limits.impose(child.pid)
-                self._watch.start(child.pid)
+                self._watch.start(child.pid, owns_namespace=False)
             if self._stopping:
                 self._kill()
             await self._exit_of(child)
@@ -260,7 +264,7 @@ class Process:
             if pid is not None:
                 self._first = os.pidfd_open(pid)
                 launch.limits.impose(pid)
-                self._watch.start(pid)
+                self._watch.start(pid, owns_namespace=True)
                 is_limited = True
         if not is_limited:
             self._kill()

@@ -2,14 +2,18 @@
 
 The kernel's limits of a process do not add up: a command may have many. Where control groups can be used they enforce
 memory and processes, and are asked for the outcome; elsewhere the processes of the command are counted several times a
-second. The quota of the workspace is always counted: file systems rarely offer one for a folder.
+second, and a thread looks a hundred times a second whether they multiply: a fork bomb doubles within milliseconds, and
+once there are thousands the event loop runs too seldom to stop it. The quota of the workspace is always counted: file
+systems rarely offer one for a folder.
 """
 
 import asyncio
 import os
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Event, Thread
 from time import time
 
 from weft.tools.shell import cgroups
@@ -17,6 +21,7 @@ from weft.tools.shell.sandbox import SandboxLimits
 
 _SECONDS = 0.15
 """Between two counts of processes."""
+_GUARD_SECONDS = 0.01
 _ROUNDS_PER_WALK = 6
 """Counts of processes for each look at the file system."""
 _MIB = 1024 * 1024
@@ -31,10 +36,12 @@ class ResourceWatch:
         self._on_excess = on_excess
         self._group = cgroups.create(limits.total_memory, limits.processes)
         self._pid = 0
+        self._guard: _ForkGuard | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def start(self, pid: int) -> None:
-        """Start with the first process of the command, before it has started others."""
+    def start(self, pid: int, *, owns_namespace: bool) -> None:
+        """Start with the first process of the command, before it has started others. If it owns a pid namespace, all
+        others end with it."""
         self._pid = pid
         if self._group is not None:
             try:
@@ -42,19 +49,31 @@ class ResourceWatch:
             except OSError:
                 self._group.remove()
                 self._group = None
-        self._task = asyncio.get_running_loop().create_task(self._watch())
+        loop = asyncio.get_running_loop()
+        if self._group is None and owns_namespace:
+            self._guard = _ForkGuard(pid, self._limits.processes, lambda: loop.call_soon_threadsafe(self._on_guarded))
+            self._guard.start()
+        self._task = loop.create_task(self._watch())
 
     def stop(self) -> None:
         """Stop after the end of the command, and report a limit that ended it."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
+        if self._guard is not None:
+            self._guard.stop()
+            if self._guard.has_stopped_command:
+                self._on_guarded()
+            self._guard = None
         if self._group is not None:
             reason = self._group_reason()
             self._group.remove()
             self._group = None
             if reason is not None:
                 self._on_excess(reason)
+
+    def _on_guarded(self) -> None:
+        self._on_excess(self._too_many_processes())
 
     async def _watch(self) -> None:
         rounds = 0
@@ -96,6 +115,48 @@ class ResourceWatch:
 
     def _too_many_processes(self) -> str:
         return f"The command was stopped: it started more than {self._limits.processes:,} processes."
+
+
+class _ForkGuard:
+    """A thread that kills a pid namespace whose processes multiply, without waiting for the event loop."""
+
+    def __init__(self, pid: int, most: int, on_stopped: Callable[[], object]) -> None:
+        self.has_stopped_command = False
+        self._pid = pid
+        self._most = most
+        self._on_stopped = on_stopped
+        self._first = os.pidfd_open(pid)
+        self._ended = Event()
+        self._thread = Thread(target=self._run, name="weft-fork-guard", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        fewest = _count_tasks()
+        while not self._ended.wait(_GUARD_SECONDS):
+            tasks = _count_tasks()
+            fewest = min(fewest, tasks)
+            if tasks - fewest < self._most // 2 or len(_descendants(self._pid, self._most + 1)) <= self._most:
+                continue
+            self.has_stopped_command = True
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+            with suppress(RuntimeError):  # the event loop is closed
+                self._on_stopped()
+            break
+        os.close(self._first)
+
+
+def _count_tasks() -> int:
+    """All processes and threads of the machine: one small file, however many there are."""
+    with suppress(OSError, ValueError, IndexError), open("/proc/loadavg", encoding="ascii") as file:
+        return int(file.read().split()[3].partition("/")[2])
+    return 0
 
 
 def _descendants(pid: int, limit: int) -> list[int]:

@@ -18,6 +18,7 @@ from weft.tools.shell.process import MOST, Channel, CommandOutput, Process
 from weft.tools.shell.sandbox import Launch, Sandbox
 
 MAX_BACKGROUND = 8
+_RECENT = 8_000
 
 
 class BackgroundCommand:
@@ -27,9 +28,16 @@ class BackgroundCommand:
         self.name = name
         self.command = command
         self.process = process
+        self._drained = ""
+
+    @property
+    def recent_output(self) -> str:
+        """The end of its output, whether it was returned before or not."""
+        return (self._drained + self.process.output.peek())[-_RECENT:]
 
     def drain_output(self) -> CommandOutput:
         """Return the output since the last call."""
+        self._drained = self.recent_output
         output, self.process.output = self.process.output, CommandOutput()
         return output
 
@@ -63,6 +71,11 @@ class BackgroundCommands:
             known = ", ".join(self._running) or "none"
             raise ToolFault(f"There is no background command {name[:60]!r}; there are: {known}.", "not_found")
         return found
+
+    @property
+    def commands(self) -> list[BackgroundCommand]:
+        """The commands whose end was not reported yet."""
+        return list(self._running.values())
 
     def forget(self, name: str) -> None:
         """Remove a command whose end was reported."""

@@ -3,7 +3,7 @@
 import itertools
 from dataclasses import replace
 
-from weft.vision.elements import Border, Box, Part, TextElement, hull
+from weft.vision.elements import Border, Box, Control, Part, TextElement, hull
 
 HEIGHTS = (22.0, 68.0)
 WIDEST_BUTTON = 460.0
@@ -17,9 +17,36 @@ def mark_controls(part: Part, used: list[int] | None = None) -> Part:
     part = replace(part, children=_link_labels(children) if part.kind == "stack" else _mark_ticks(part.kind, children))
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
+    part = replace(part, children=_name_states(part.children))
     if part.box is None or part.tag != "div":
         return part
-    return _control(part, part.box, count)
+    return _control(part, part.box, count) if part.box.control is None else _state(part, part.box.control)
+
+
+def _state(part: Part, control: Control) -> Part:
+    """Make an input that shows its state."""
+    if control.kind == "slider":
+        value = f"{control.value * 100:.0f}"
+        return replace(part, tag="input", name="range", attributes=(("type", "range"), ("value", value)))
+    shown = (("checked", "checked"),) if control.on else ()
+    if control.kind == "switch":
+        return replace(part, tag="input", name="switch", attributes=(("type", "checkbox"), ("role", "switch"), *shown))
+    return replace(part, tag="input", name=control.kind, attributes=(("type", control.kind), *shown))
+
+
+def _name_states(children: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Name each input with a state after the text that follows it closely, or else the one before it."""
+    result = list(children)
+    for number, child in enumerate(children):
+        if child.box is None or child.box.control is None or child.tag != "input":
+            continue
+        after = collect_texts(children[number + 1]) if number + 1 < len(children) else []
+        before = collect_texts(children[number - 1]) if number else []
+        close = [text for text in after[:1] if text.rect.x - child.rect.right <= 24 and text.rect.y < child.rect.bottom]
+        named = next(iter([*close, *before, *after]), None)
+        if named is not None:
+            result[number] = replace(child, attributes=(*child.attributes, ("aria-label", named.text[:80])))
+    return tuple(result)
 
 
 def collect_texts(part: Part) -> list[TextElement]:

@@ -8,12 +8,22 @@ from weft.vision.arrange.nodes import (
     Declarations,
     even_paddings,
     field_node,
+    is_caption,
     length,
     paint_box,
     picture_node,
     rule_node,
     simplify_node,
     text_node,
+)
+from weft.vision.arrange.shapes import (
+    FAR,
+    SMALL,
+    fluid_columns,
+    fluid_length,
+    is_column,
+    is_line_of_words,
+    is_list_of_words,
 )
 from weft.vision.arrange.tables import table_node
 from weft.vision.elements import Family, Node, Part, Rect, TextElement, hull, is_even
@@ -24,6 +34,12 @@ GUTTER = 20  # padding left and right on a narrow screen, at most
 EDGE = 16  # padding of the outer elements on a narrow screen
 _OUTER = frozenset({"main", "header", "footer"})
 _WIDEST = 340  # a row up to this wide fits a narrow screen as it is
+_NARROW = 160.0  # a button up to this wide keeps its width
+_WIDE = 240.0  # a column that is wider than this may become narrower than its longest part
+_LOW = 100.0  # the height of rows whose parts wrap like words
+_FEW_COLUMNS = 6  # touching columns up to this many, which are no calendar, wrap on a narrow screen
+_STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where that moves them by at most the second
+_ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +91,6 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
         if part.box is not None and part.box.border is None:
             sheet["border"] = "0"
     if part.kind == "layers":
-        slim["overflow"] = "hidden"
         children = _layers(part, frame, sheet)
         return Node(
             part.tag, part.name or part.kind, sheet.finish(), slim.finish(), part.attributes, (), tuple(children)
@@ -112,6 +127,8 @@ def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declar
         left = right = 16.0
     elif right > left:
         right = left
+    elif left > right + FAR and part.kind == "stack":
+        left = right
     top, bottom = max(content.y - inner.y, 0), max(inner.bottom - content.bottom, 0)
     _padding(sheet, slim, (top, right, bottom, left), frame.width if inner.w >= frame.width - 2 else 0)
     return replace(frame, left=inner.x + left, right=inner.right - right), content
@@ -150,10 +167,18 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
     sheet.set_px("gap", gap)
     nodes: list[Node] = []
     previous = part.rect.y if part.box is None else content.y
+    off = 0.0  # what snapped distances have moved the next child by
     for number, child in enumerate(children):
         place, slim = Declarations(), Declarations()
         if not (gap and number):
-            place.set_px("margin-top", child.rect.y - previous)
+            wanted = child.rect.y - previous - off
+            near = _STEP * round(wanted / _STEP)
+            movable = child.kind == "text" and number < len(children) - 1
+            snapped = near if movable and near > 0 and abs(near - wanted) <= _SNAP else wanted
+            place.set_px("margin-top", snapped)
+            off += snapped - (child.rect.y - previous)
+            if child.kind == "text" and child.rect.y < previous - 0.3:
+                slim["margin-top"] = "0"
         _place_across(child, frame, place, slim)
         if part.box is None and part.tag in _OUTER and child.box is not None and child.rect.w >= frame.width - 2:
             slim["margin-left"] = f"-{EDGE}px"
@@ -181,17 +206,24 @@ def _place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Dec
     elif abs(right) <= NEAR and left > 8:
         place["align-self"] = "flex-end"
     else:
-        _margin_left(left, place, slim)
+        _margin_left(left, frame.width, place, slim)
     if child.kind in ("picture", "rule"):
         if child.kind == "rule":
             place["width"] = length(rect.w)
         place["align-self"] = place.get("align-self", "flex-start")
-        place["max-width"] = "100%"
+        indent = place.get("margin-left", "0")
+        place["max-width"] = "100%" if indent in ("0", "auto") or left < 0 else f"calc(100% - {indent})"
+        if place["max-width"] != "100%":
+            slim["max-width"] = "100%"
         return
-    place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
-    place["max-width"] = "100%"
-    if "align-self" not in place:
-        place["align-self"] = "flex-start"
+    if child.tag in ("input", "select", "button") or not child.children or is_caption(child):
+        place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
+        place.setdefault("align-self", "flex-start")
+    elif "align-self" in place:
+        place["width"] = "100%"
+    elif is_list_of_words(child):
+        return
+    place["max-width"] = length(min(rect.w, room) if room > 0 else rect.w)
 
 
 def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
@@ -204,14 +236,14 @@ def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim:
         if child.rect.w > _WIDEST:
             slim["justify-content"] = "flex-start"
     else:
-        _margin_left(left, place, slim)
-        place["align-self"] = "flex-start"
+        del place["align-self"]
+        _margin_left(left, frame.width, place, slim)
 
 
-def _margin_left(value: float, place: Declarations, slim: Declarations) -> None:
+def _margin_left(value: float, width: float, place: Declarations, slim: Declarations) -> None:
     """Set a margin that is dropped on a narrow screen."""
     if abs(value) >= 0.5:
-        place["margin-left"] = length(value)
+        place["margin-left"] = fluid_length(value, width)
         slim["margin-left"] = "0"
 
 
@@ -224,10 +256,10 @@ def _place_text_across(
     if len(text.lines) == 1:
         if centred:
             place["text-align"] = "center"
-        elif abs(right) <= NEAR and left > 8:
+        elif abs(right) <= NEAR and left > 3:
             place["text-align"] = "right"
         else:
-            _margin_left(left, place, slim)
+            _margin_left(left, frame.width, place, slim)
         return
     least, most = wrap_width(text)
     width = min(least + 2, (least + most) / 2) if most > least else least + 2
@@ -241,14 +273,14 @@ def _place_text_across(
         if middle:
             place["align-self"] = "center"
             return
-        _margin_left(rect.middle[0] - width / 2 - frame.left, place, slim)
+        _margin_left(rect.middle[0] - width / 2 - frame.left, frame.width, place, slim)
         return
     if text.align == "right":
         place["max-width"] = length(width)
         place["align-self"] = "flex-end"
         place.set_px("margin-right", frame.right - rect.right)
         return
-    _margin_left(left, place, slim)
+    _margin_left(left, frame.width, place, slim)
     if not least - 0.5 <= room - left < most - 0.5:
         place["max-width"] = length(width)
 
@@ -257,7 +289,6 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     """Lay out parts side by side. If they fill the room, the widest gap is flexible; others are gaps and margins."""
     children = part.children
     sheet["display"] = "flex"
-    slim["flex-wrap"] = "wrap"
     rects = [child.rect for child in children]
     top = min(rect.y for rect in rects)
     bottom = max(rect.bottom for rect in rects)
@@ -265,27 +296,36 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
         inside = hull(rects)
         if abs((inside.x - frame.left) - (frame.right - inside.right)) <= 2 and inside.x - frame.left > 3:
             sheet["justify-content"] = "center"
+        elif abs(frame.right - inside.right) <= NEAR and inside.x - frame.left > FAR:
+            sheet["justify-content"] = "flex-end"
     aligned = _aligned(rects, (top + bottom) / 2)
     sheet["align-items"] = aligned or "flex-start"
     gaps = [two.x - one.right for one, two in itertools.pairwise(rects)]
     known = part.box is not None or "width" in sheet or sheet.get("align-self") == "stretch"
     stretched = known and abs(rects[0].x - frame.left) <= NEAR and abs(rects[-1].right - frame.right) <= NEAR
     spring = max(range(len(gaps)), key=lambda number: gaps[number]) if stretched and max(gaps) > 24 else -1
+    if len(gaps) > 1 and is_even(gaps, 2):
+        spring = -1
     fixed = [gap for number, gap in enumerate(gaps) if number != spring]
     gap = sum(fixed) / len(fixed) if fixed and is_even(fixed, 0.6) and fixed[0] > 0.3 else 0.0
-    sheet.set_px("gap", gap)
+    if gap:
+        sheet["gap"] = fluid_length(gap, frame.width)
+    left_over = frame.right - rects[-1].right + (gaps[spring] - gap if spring >= 0 else 0)
+    flows = left_over > _ROOMY and bottom - top <= _LOW and not any(is_column(child) for child in children)
+    if "flex-wrap" not in sheet:
+        (sheet if flows else slim)["flex-wrap"] = "wrap"
     if not gap or gap > GUTTER:
         slim["gap"] = "12px" if not gap else f"{GUTTER}px"
     nodes: list[Node] = []
     for number, child in enumerate(children):
         place, thin = Declarations(), Declarations()
         if number == 0 and "justify-content" not in sheet:
-            _margin_left(rects[0].x - frame.left, place, thin)
+            _margin_left(rects[0].x - frame.left, frame.width, place, thin)
         if number:
             if number - 1 == spring:
                 place["margin-left"] = "auto"
             elif not gap:
-                _margin_left(gaps[number - 1], place, thin)
+                _margin_left(gaps[number - 1], frame.width, place, thin)
         if aligned is None:
             place.set_px("margin-top", child.rect.y - top)
         nodes.append(_lay_out_beside(child, frame, place, thin))
@@ -314,20 +354,37 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         place.pop("max-width")
         return lay_out(child, room, place, slim)
     if child.kind == "picture":
-        place["flex"] = "none"
+        if max(rect.w, rect.h) > SMALL:
+            place["flex"], place["min-width"] = "0 1 auto", "0"
+        else:
+            place["flex"] = "none"
         return lay_out(child, room, place, slim)
-    if child.kind != "rule":
+    if is_line_of_words(child):
+        place["flex-wrap"] = "wrap"
+    if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
+        return lay_out(child, room, place, slim)
+    if rect.w <= SMALL or child.tag in ("button", "input", "select") or is_caption(child):
         place["width"] = length(rect.w)
-        place["flex"] = "none"
+        if rect.w <= _NARROW and child.tag not in ("input", "select"):
+            place["flex"] = "none"
+    else:
+        place["flex"] = f"0 1 {length(rect.w)}"
+        if rect.w > _WIDE:
+            place["min-width"] = "0"
     return lay_out(child, room, place, slim)
 
 
 def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:
     columns, children = part.columns, part.children
     step = (children[columns - 1].rect.x - children[0].rect.x) / (columns - 1)
-    width = part.rect.w - step * (columns - 1)
+    around = hull(child.rect for child in children)
+    width = (part.rect.w if part.box is None else around.w) - step * (columns - 1)
     sheet["display"] = "grid"
-    sheet["grid-template-columns"] = f"repeat({columns}, minmax(0, 1fr))"
+    sheet["grid-template-columns"] = fluid_columns(columns, width, step - width)
+    if part.box is not None and abs(around.w - (frame.right - frame.left)) > NEAR:
+        width = step - min(24.0, step - max(child.rect.w for child in children[:columns]))
+        sheet["grid-template-columns"] = f"repeat({columns}, minmax(0, {length(width)}))"
+        slim["grid-template-columns"] = "minmax(0, 1fr)"
     rows = [children[start : start + columns] for start in range(0, len(children), columns)]
     tops = [min(child.rect.y for child in row) for row in rows]
     bottoms = [max(child.rect.bottom for child in row) for row in rows]
@@ -340,9 +397,10 @@ def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations
         c.box is None for c in children
     ):
         sheet["align-items"] = "start"
-    slim["grid-template-columns"] = "repeat(1, minmax(0, 1fr))"
-    if part.rect.w > frame.right - frame.left + NEAR:
-        sheet["max-width"] = "100%"
+    if step - width < 2 and columns <= _FEW_COLUMNS:
+        slim["grid-template-columns"] = "repeat(auto-fit, minmax(140px, 1fr))"
+    if "max-width" not in sheet and part.box is None:
+        sheet["max-width"] = length(part.rect.w)
     nodes: list[Node] = []
     for row, top in zip(rows, tops, strict=True):
         for number, child in enumerate(row):
@@ -354,19 +412,26 @@ def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations
 
 
 def _layers(part: Part, frame: LayoutRoom, sheet: Declarations) -> list[Node]:
-    """Put all parts into one grid cell, and move each to its place."""
+    """Put all parts into one grid cell, and move each to its place: down by pixels, across by a share of the room."""
     sheet["display"] = "grid"
     sheet["align-items"], sheet["justify-items"] = "start", "start"
-    sheet["height"] = length(part.rect.h)
+    sheet["min-height"] = length(part.rect.h)
     border = part.box.border.widths if part.box is not None and part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
+    room = max(part.rect.w - border[1] - border[3], 1.0)
     nodes: list[Node] = []
     for child in part.children:
         place = Declarations()
         place["grid-area"] = "1 / 1"
         down, across = child.rect.y - part.rect.y - border[0], child.rect.x - part.rect.x - border[3]
         if max(abs(down), abs(across)) >= 0.3:
-            place["margin"] = f"{length(down)} 0 0 {length(across)}"
+            place["margin"] = f"{length(down)} 0 0 {_share(across, room)}"
         if child.kind not in ("text", "picture", "rule"):
-            place["width"] = length(child.rect.w)
+            place["width"] = _share(child.rect.w, room)
+        elif across > 0:
+            place["max-width"] = f"{100 - 100 * across / room:.2f}%"
         nodes.append(lay_out(child, replace(frame, left=child.rect.x, right=child.rect.right), place, Declarations()))
     return nodes
+
+
+def _share(value: float, room: float) -> str:
+    return "0" if abs(value) < 0.3 else f"{100 * value / room:.2f}%"

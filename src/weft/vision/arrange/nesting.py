@@ -246,8 +246,15 @@ def _divide_overlapping(parts: Sequence[Part], around: Rect) -> Part:
             if len(groups) > 1:
                 divided = tuple(divide(group) for group in groups)
                 return Part("stack" if kind == "stack" else "row", around, divided)
-    ordered = sorted(parts, key=lambda part: -part.rect.area)
-    return _stack_overhang(ordered, around) or Part("layers", around, tuple(ordered))
+    ordered = sorted(parts, key=lambda part: (part.kind == "text", -part.rect.area))
+    return _stack_overhang(ordered, around) or _layers(ordered, around)
+
+
+def _layers(ordered: Sequence[Part], around: Rect) -> Part:
+    """Lay the largest part at the bottom, and the others, arranged among themselves, over it."""
+    if len(ordered) > 2 and ordered[0].kind != "text":
+        return Part("layers", around, (ordered[0], divide(ordered[1:])))
+    return Part("layers", around, tuple(ordered))
 
 
 def _stack_overhang(parts: Sequence[Part], around: Rect) -> Part | None:
@@ -319,7 +326,8 @@ def _merge_grids(stack: Part) -> Part:
         columns = equal_columns(part)
         if columns is not None:
             count, width, gap = columns
-            rect = Rect(part.rect.x, part.rect.y, count * (width + gap) - gap, part.rect.h)
+            whole = count * (width + gap) - gap if part.box is None else part.rect.w
+            rect = Rect(part.rect.x, part.rect.y, whole, part.rect.h)
             merged.append(replace(part, kind="grid", columns=count, rect=rect))
             if last is not None and _same_columns(last, merged[-1]):
                 last = replace(last, children=(*last.children, *merged[-1].children))

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from weft.vision.elements import Box, Family, Node, Part, Style, TextElement
+from weft.vision.arrange.phrases import run_spaces, run_tag
+from weft.vision.elements import Box, Control, Family, Node, Part, Style, TextElement, TextStyle
 from weft.vision.see.fonts import FONT_STACKS
 from weft.vision.see.text import wrapped_lines
 
@@ -30,7 +31,7 @@ def length(value: float) -> str:
 
 def paint_box(box: Box, sheet: Declarations) -> None:
     if box.image:
-        sheet["background"] = f"{box.fill} url(assets/{box.image}.png) 0 0 / 100% 100% no-repeat"
+        sheet["background"] = f"{box.fill} url(assets/{box.image}.png) center / cover no-repeat"
     elif box.gradient is not None:
         sheet["background"] = f"linear-gradient({box.gradient.angle:g}deg, {box.gradient.start}, {box.gradient.end})"
     else:
@@ -57,6 +58,10 @@ def paint_frame(box: Box, sheet: Declarations) -> None:
     sheet["border-width"] = " ".join(length(width) for width in widths)
 
 
+_SLIP = 1.5  # pixels by which a snapped line may be longer or shorter
+_LARGE, _LEAST_LARGE = 36.0, 28  # a text of this size shrinks on a narrow screen, to the second
+
+
 def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations, slim: Declarations) -> Node:
     """Make the node of a text; its font family is omitted if it is inherited."""
     style = text.style
@@ -68,13 +73,21 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
         sheet["font-weight"] = str(style.weight)
     if style.italic:
         sheet["font-style"] = "italic"
-    if style.spacing:
-        sheet["letter-spacing"] = f"{style.spacing:g}px"
+    spacing = _snap_spacing(style.spacing, max(len(line.text) for line in text.lines))
+    if spacing:
+        sheet["letter-spacing"] = f"{spacing:g}px"
     if style.underline:
         sheet["text-decoration"] = "underline"
     sheet["color"] = style.colour
     if ("dir", "rtl") in part.attributes:
         sheet.setdefault("text-align", text.align)
+    if style.size >= _LARGE:
+        slim["font-size"], slim["line-height"] = f"clamp({_LEAST_LARGE}px, 9vw, {style.size:g}px)", "1.2"
+    if part.children:
+        sheet["white-space"] = "nowrap"
+        slim["white-space"] = "normal"
+        runs = _run_nodes(part, style)
+        return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (), runs)
     if len(text.lines) == 1:
         sheet["white-space"] = "nowrap"
         slim["white-space"] = "normal"
@@ -82,12 +95,43 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
     return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, wrapped_lines(text))
 
 
+def _snap_spacing(spacing: float, letters: int) -> float:
+    """Return the nearest quarter of a pixel, if that moves the end of the line by little."""
+    near = round(4 * spacing) / 4
+    return near if abs(near - spacing) * letters <= _SLIP else spacing
+
+
+def _run_nodes(part: Part, base: TextStyle) -> tuple[Node, ...]:
+    """Make the nodes within a sentence: plain words have no tag, others an inline one with what differs."""
+    nodes: list[Node] = []
+    for space, child in zip(run_spaces(part), part.children, strict=True):
+        assert child.text is not None
+        style = child.text.style
+        tag = run_tag(style, base)
+        sheet = Declarations()
+        if tag and style.colour != base.colour:
+            sheet["color"] = style.colour
+        if tag and style.weight != base.weight:
+            sheet["font-weight"] = str(style.weight)
+        if tag and style.italic != base.italic:
+            sheet["font-style"] = "italic" if style.italic else "normal"
+        if tag and style.underline and not base.underline:
+            sheet["text-decoration"] = "underline"
+        if space:
+            nodes.append(Node("", "", lines=(space,)))
+        href = (("href", "#"),) if tag == "a" else ()
+        name = {"a": "link", "span": "note"}.get(tag, tag)
+        nodes.append(Node(tag, name, sheet.finish(), (), href, (child.text.text,)))
+    return tuple(nodes)
+
+
 def picture_node(part: Part, sheet: Declarations, slim: Declarations) -> Node:
     """Make the node of a picture, with its size as attributes, so that nothing moves when it loads."""
     size = (("width", f"{part.rect.w:g}"), ("height", f"{part.rect.h:g}"))
     if sheet.get("align-self") == "flex-start":
         del sheet["align-self"]
-    sheet.pop("max-width", None)
+    if sheet.get("max-width") == "100%":
+        del sheet["max-width"]
     if any(not value.isdigit() for _, value in size):
         sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
         size = ()
@@ -99,7 +143,7 @@ def rule_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> 
     if part.rect.w >= part.rect.h:
         sheet["height"] = length(part.rect.h)
         sheet.setdefault("width", "100%" if sheet.get("align-self") == "stretch" else length(part.rect.w))
-        sheet["max-width"] = "100%"
+        sheet.setdefault("max-width", "100%")
     else:
         sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
         sheet["flex"] = "none"
@@ -108,6 +152,8 @@ def rule_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> 
 
 def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> Node:
     """Make the node of a field, a check box or a select."""
+    if box.control is not None:
+        return _state_node(part, box.control, sheet, slim)
     paint_box(box, sheet)
     sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
     text = next((child.text for child in part.children if child.text is not None), None)
@@ -126,6 +172,22 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
     return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (), options)
 
 
+def _state_node(part: Part, control: Control, sheet: Declarations, slim: Declarations) -> Node:
+    """Make the node of a control with a state: the browser's own in its colour, a switch from its knob and track."""
+    wide, high = part.rect.w, part.rect.h
+    sheet["width"], sheet["height"] = length(wide), length(high)
+    if control.kind == "switch":
+        middle = wide - high / 2 if control.on else high / 2
+        knob = (
+            f"circle at {length(middle)} 50%, {control.knob} {length(0.4 * high)}, transparent {length(0.4 * high + 1)}"
+        )
+        sheet["appearance"], sheet["border-radius"] = "none", length(high / 2)
+        sheet["background"] = f"radial-gradient({knob}), {control.colour}"
+    elif control.on or control.kind == "slider":
+        sheet["accent-color"] = control.colour
+    return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes)
+
+
 def _icons(part: Part, box: Box, sheet: Declarations) -> None:
     """Show a magnifier before the text, or an arrow behind it, as background."""
     edges = box.border.widths if box.border is not None else (0.0, 0.0, 0.0, 0.0)
@@ -135,7 +197,7 @@ def _icons(part: Part, box: Box, sheet: Declarations) -> None:
         left, right = picture.rect.x - part.rect.x - edges[3], part.rect.right - edges[1] - picture.rect.right
         across = f"left {length(max(left, 0))}" if left < right else f"right {length(max(right, 0))}"
         size = f"{length(picture.rect.w)} {length(picture.rect.h)}"
-        layers.append(f"url(assets/{picture.name}.png) {across} top {top} / {size} no-repeat")
+        layers.append(f"url({picture.path}) {across} top {top} / {size} no-repeat")
     if layers:
         sheet["background"] = ", ".join([*layers, box.fill])
 
@@ -144,7 +206,17 @@ _WRAPPERS = frozenset({"div", "button", "li"})
 _TEXTS = frozenset({"p", "span"})
 _OWN = frozenset({"width", "max-width", "align-self", "margin-top", "margin-left", "margin-right", "position", "flex"})
 """Properties of a text that must not move to its wrapper."""
+_CAPTION = 32  # letters
+_WIDEST_CAPTION = 300.0
 _FLOW = (("display", "flex"), ("flex-direction", "column"))
+
+
+def is_caption(part: Part) -> bool:
+    """Whether a part is a short text in a box of its own, such as a badge; it never wraps."""
+    if part.box is None or len(part.children) != 1 or part.rect.w > _WIDEST_CAPTION:
+        return False
+    text = part.children[0].text
+    return text is not None and len(text.lines) == 1 and len(text.text) <= _CAPTION
 
 
 def simplify_node(node: Node) -> Node:
@@ -156,12 +228,15 @@ def simplify_node(node: Node) -> Node:
         return node
     style = {name: value for name, value in node.style if (name, value) not in _FLOW and name != "gap"}
     named = node.name if node.name not in ("stack", "block") else child.name
+    narrow = {**dict(node.narrow), **dict(child.narrow)}
+    if node.tag == "button" or ("background" in style and len(child.lines) == 1 and len(child.lines[0]) <= _CAPTION):
+        narrow.pop("white-space", None)
     return replace(
         node,
         tag=child.tag if node.tag == "div" else node.tag,
         name=named,
         style=tuple({**style, **dict(child.style)}.items()),
-        narrow=tuple({**dict(node.narrow), **dict(child.narrow)}.items()),
+        narrow=tuple(narrow.items()),
         attributes=(*node.attributes, *child.attributes),
         lines=child.lines,
         children=(),

@@ -52,7 +52,7 @@ def _crop_picture(picture: PictureElement, rect: Rect) -> PictureElement:
         left, top = rect.x - picture.rect.x, rect.y - picture.rect.y
         right, bottom = round((left + rect.w) * scale), round((top + rect.h) * scale)
         data = encode_png(whole.crop((round(left * scale), round(top * scale), right, bottom)))
-    return replace(picture, rect=rect, data=data)
+    return replace(picture, rect=rect, data=data, vector="")
 
 
 ENOUGH, ENOUGH_LARGE = 4.5, 3.0
@@ -143,7 +143,7 @@ def arrange(detection: Detection) -> Page:
         height=detection.height,
         style=tuple(style.items()),
         body=ensure_contrast(root.children, detection.background),
-        assets=tuple((f"assets/{picture.name}.png", picture.data) for picture in detection.pictures),
+        assets=tuple((picture.path, picture.content) for picture in detection.pictures),
         detection=detection,
         notes=detection.notes,
     )

@@ -4,22 +4,53 @@ from collections import Counter
 from dataclasses import replace
 
 from weft.vision.arrange.controls import label_targets, mark_controls, name_fields
+from weft.vision.arrange.forms import describe_pictures, mark_forms
+from weft.vision.arrange.phrases import find_accents, mark_links, merge_runs
 from weft.vision.arrange.tables import mark_tables
 from weft.vision.elements import Detection, Part, Rect, TextElement, hull
 from weft.vision.see.text import same_style
 
 HEADER_BOTTOM = 150
 LONGEST_HEADING = 110
+SECTION_GAP = 52
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 
 
 def add_semantics(body: Part, detection: Detection) -> Part:
     """Give all parts tags, names and attributes."""
-    marked = mark_controls(mark_tables(body))
+    marked = mark_controls(mark_tables(_join_runs(body)))
     marked = name_fields(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
-    marked = _landmarks(marked, detection)
-    return _headings(marked, _body_size(detection))
+    marked = _keep_navs(_landmarks(marked, detection), outer=False)
+    marked = _group_sections(_headings(marked, _body_size(detection)))
+    marked = mark_links(marked, find_accents(detection))
+    return describe_pictures(mark_forms(marked))
+
+
+def _join_runs(part: Part) -> Part:
+    """Join runs of one sentence in all rows; a row of one sentence becomes the sentence."""
+    if part.text is not None:
+        return part
+    children = tuple(_join_runs(child) for child in part.children)
+    if part.kind == "row":
+        children = merge_runs(children)
+        if len(children) == 1 and part.box is None:
+            return children[0]
+    return replace(part, children=children, kind="stack" if part.kind == "row" and len(children) == 1 else part.kind)
+
+
+def _keep_navs(part: Part, outer: bool) -> Part:
+    """Keep navigation at the top, in the footer and in a side column; elsewhere a row of words is no navigation."""
+    outer = outer or part.tag in ("header", "footer", "aside")
+    if part.tag == "nav" and not outer and part.rect.bottom > HEADER_BOTTOM:
+        plain = (
+            replace(child, tag="p", name="text", attributes=tuple(a for a in child.attributes if a[0] != "href"))
+            for child in part.children
+        )
+        return replace(part, tag="div", name="row", children=tuple(plain))
+    if part.text is not None:
+        return part
+    return replace(part, children=tuple(_keep_navs(child, outer) for child in part.children))
 
 
 def title_of(detection: Detection) -> str:
@@ -39,7 +70,7 @@ def _tag_part(part: Part) -> Part:
     """Tag a part from the leaves up: pictures, texts, lists, navigation, articles."""
     if part.picture is not None:
         alt = "Text that could not be read" if part.picture.kind == "unread" else ""
-        source = f"assets/{part.picture.name}.png"
+        source = part.picture.path
         return replace(part, tag="img", name=part.picture.kind, attributes=(("src", source), ("alt", alt)))
     if part.text is not None:
         turned = (("dir", "rtl"),) if any("\u0590" <= letter <= "\u08ff" for letter in part.text.text) else ()
@@ -55,7 +86,11 @@ def _tag_part(part: Part) -> Part:
     children = tuple(_tag_part(child) for child in part.children)
     part = replace(part, children=children)
     if part.kind == "row":
-        return replace(part, children=_links(children))
+        found = _links(children)
+        whole = len(found) == 1 and found[0].tag == "nav" and part.tag == "div" and part.box is None
+        return (
+            replace(part, tag="nav", name="nav", children=found[0].children) if whole else replace(part, children=found)
+        )
     if part.kind == "grid":
         return replace(part, name="cards", children=tuple(_article(child) for child in children))
     return _listed(part) if part.kind == "stack" else part
@@ -91,8 +126,6 @@ def _links(children: tuple[Part, ...]) -> tuple[Part, ...]:
         run = [child] if child is not None and _is_linkish(child) else []
         if child is not None and not run:
             result.append(child)
-    if len(result) == 1 and len(children) > 1:
-        return result[0].children
     return tuple(result)
 
 
@@ -100,6 +133,7 @@ def _is_linkish(part: Part) -> bool:
     text = part.text
     return (
         text is not None
+        and not part.children
         and part.tag == "p"
         and len(text.lines) == 1
         and 1 < len(text.text) <= 28
@@ -226,6 +260,31 @@ def _section(part: Part) -> Part:
     if part.tag == "div" and part.kind in ("stack", "row") and part.children and part.rect.h > 120:
         return replace(part, tag="section", name="section")
     return part
+
+
+def _group_sections(part: Part) -> Part:
+    """Group the children of the main part into sections: a heading with what follows it up to a wide gap."""
+    if part.tag != "main":
+        inside = tuple(_group_sections(child) if child.children else child for child in part.children)
+        return part if part.text is not None else replace(part, children=inside)
+    if part.kind != "stack":
+        return part
+    groups: list[list[Part]] = []
+    for child in part.children:
+        banded = child.box is not None and child.kind != "rule" and child.rect.w > 0.94 * part.rect.w
+        far = bool(groups) and child.rect.y - groups[-1][-1].rect.bottom >= SECTION_GAP
+        if not groups or far or banded or groups[-1][-1].tag == "section":
+            groups.append([])
+        groups[-1].append(child)
+    children: list[Part] = []
+    for group in groups:
+        if len(group) < 2 or not any(child.tag in ("h1", "h2") for child in group):
+            children += group
+            continue
+        around = hull(child.rect for child in group)
+        rect = Rect(part.rect.x, around.y, part.rect.w, around.h)
+        children.append(Part("stack", rect, tuple(group), tag="section", name="section"))
+    return replace(part, children=tuple(children)) if len(children) > 1 else part
 
 
 def _footerish(part: Part, detection: Detection) -> bool:

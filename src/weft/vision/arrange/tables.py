@@ -167,6 +167,7 @@ def _row_box(row: _Row, rect: Rect) -> Box | None:
 
 
 NEAR = 1.6
+_LEAST = 0.75  # of its width, to which a table shrinks before it scrolls
 _FAR = 6.0  # pixels from the middle of a row beyond which content is aligned at the top
 Inside = Callable[[Part, Rect], Node]  # lays out the content of a cell
 
@@ -177,15 +178,17 @@ def table_node(part: Part, family: Family, sheet: Declarations, slim: Declaratio
         _column_alignment([row.children[number] for row in part.children])
         for number in range(len(part.children[0].children))
     ]
-    looks = Declarations({"width": "100%"})
+    looks = Declarations({"width": "100%", "min-width": length(round(_LEAST * part.rect.w))})
     if part.box is not None:
         paint_frame(part.box, looks)
-    rows = [_row(row, family, sides, number == 0, inside) for number, row in enumerate(part.children)]
+    rows = [
+        _row(row, family, sides, part.rect.w if number == 0 else 0, inside) for number, row in enumerate(part.children)
+    ]
     head = [row for row, own in zip(rows, part.children, strict=True) if own.children[0].tag == "th"]
     groups = [Node("thead", "", children=tuple(head))] if head else []
     groups.append(Node("tbody", "", children=tuple(rows[len(head) :])))
-    table = Node("table", "table", looks.finish(), (("min-width", length(part.rect.w)),), children=tuple(groups))
-    slim["overflow-x"] = "auto"
+    table = Node("table", "table", looks.finish(), children=tuple(groups))
+    sheet["overflow-x"] = "auto"
     sheet.pop("display", None)
     attributes = (("tabindex", "0"), ("aria-label", _label(part)))
     return Node("section", "scroll", sheet.finish(), slim.finish(), attributes, children=(table,))
@@ -209,19 +212,19 @@ def _column_alignment(cells: Sequence[Part]) -> tuple[str, float]:
     return ("center", median(middles)) if is_even(middles, NEAR) else ("", 0.0)
 
 
-def _row(row: Part, family: Family, sides: Sequence[tuple[str, float]], first: bool, inside: Inside) -> Node:
+def _row(row: Part, family: Family, sides: Sequence[tuple[str, float]], whole: float, inside: Inside) -> Node:
     sheet = Declarations()
     sheet["height"] = length(row.rect.h)
     if row.box is not None and row.box.fill:
         sheet["background"] = row.box.fill
-    cells = [_cell(cell, row.box, family, side, first, inside) for cell, side in zip(row.children, sides, strict=True)]
+    cells = [_cell(cell, row.box, family, side, whole, inside) for cell, side in zip(row.children, sides, strict=True)]
     return Node("tr", row.name, sheet.finish(), children=tuple(cells))
 
 
-def _cell(cell: Part, box: Box | None, family: Family, side: tuple[str, float], first: bool, inside: Inside) -> Node:
+def _cell(cell: Part, box: Box | None, family: Family, side: tuple[str, float], whole: float, inside: Inside) -> Node:
     sheet = Declarations()
-    if first:
-        sheet["width"] = length(cell.rect.w)
+    if whole:
+        sheet["width"] = f"{100 * cell.rect.w / whole:.2f}%"
     inner = _paint_cell(cell, box, sheet)
     if not cell.children:
         return Node(cell.tag, cell.name, sheet.finish(), (), cell.attributes)

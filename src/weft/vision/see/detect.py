@@ -14,6 +14,7 @@ from weft.vision.see import models
 from weft.vision.see.boxes import build_boxes, find_flats
 from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
+from weft.vision.see.parts import find_controls, find_parts, place_controls, without_marks
 from weft.vision.see.pictures import (
     Patch,
     confirm_panels,
@@ -34,6 +35,7 @@ from weft.vision.see.pictures import (
 from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours
 from weft.vision.see.screenshot import Screenshot, load_screenshot
 from weft.vision.see.text import group_paragraphs, style_lines
+from weft.vision.see.vectors import trace_icon
 
 Stage = Literal["regions", "finding text", "reading", "typefaces", "pictures", "done"]
 CACHED = 6
@@ -95,7 +97,9 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     if not models.available():
         models.reading_network()
     busy: Mask = (regions.area < 260)[regions.labels]
-    found = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
+    places = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
+    parts = find_parts(pixels, busy)
+    found = without_marks(places.lines, parts)
     boxes = [box for box in boxes if not _is_glyph(box, found)]
     page = paint_page(width, height, background, boxes)
     inks = find_ink(pixels, page, found, boxes)
@@ -120,9 +124,18 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
     unread = [ink for ink in styled.unread if ink.rect not in over]
     pictures, notes = _cut_pictures(cleared, page, boxes, texts, solid, unread, held)
+    pictures = [trace_icon(picture, cleared.fine, page, shot.ratio) for picture in pictures]
     boxes, pictures = _show_grounds(boxes, pictures, grounds)
+    boxes, pictures = place_controls(boxes, pictures, find_controls(pixels, parts))
     notes += _notes(shot)
-    return replace(base, boxes=tuple(boxes), texts=tuple(texts), pictures=tuple(pictures), notes=tuple(notes))
+    return replace(
+        base,
+        boxes=tuple(boxes),
+        texts=tuple(texts),
+        pictures=tuple(pictures),
+        notes=tuple(notes),
+        text_places=tuple(places.likely),
+    )
 
 
 def _clear_grounds(

@@ -38,28 +38,35 @@ ARABIC = Alphabet(
     "Arabic", "ابتثجحخدذرزسشصضطظعغفقكلمنهويةىءأإآؤئ", ("arabic", "naskh", "wide"), joined=True, leftward=True
 )
 ALPHABETS = (CYRILLIC, HEBREW, ARABIC)
-_ALIKE = dict(zip("ABCEHKMOPTXaceopxy", "АВСЕНКМОРТХасеорху", strict=True))
+ALIKE = dict(zip("ABCEHKMOPTXaceopxy", "АВСЕНКМОРТХасеорху", strict=True))
 _INNER = re.compile("ן(?=[א-ת])")  # a final nun inside of a word is a vav, which looks like it
 ARABIC_DIGITS = "٠١٢٣٤٥٦٧٨٩،؛؟"
 
 
 def joined_shapes(letters: str) -> dict[str, str]:
-    """Return each letter in its isolated, initial, medial and final form, and the joined lam-alef."""
+    """Return each letter in its isolated, initial, medial and final form, and the joined lam-alef in visual order."""
     join = "\u200d"
     shapes: dict[str, str] = {}
-    for letter in (*letters, "لا", "لأ", "لإ"):
+    for letter in (*letters, "لا", "لأ", "لإ", "لآ"):
         for shape in (letter, letter + join, join + letter + join, join + letter):
-            shapes[shape] = letter
+            shapes[shape] = letter[::-1]
     return shapes
 
 
 def to_logical_order(text: str, alphabet: Alphabet) -> str:
     """Reorder from visual to logical order, and replace look-alike letters of another script."""
     if not alphabet.leftward:
-        words = ["".join(_ALIKE.get(letter, letter) for letter in word) for word in text.split(" ")]
+        words = [
+            word if is_latin(word) else "".join(ALIKE.get(each, each) for each in word) for word in text.split(" ")
+        ]
         return unicodedata.normalize("NFC", " ".join(word for word in words if word))
     turned = [*reversed(split_runs(text))]
     return " ".join(_INNER.sub("ו", word) for word in "".join(turned).split())
+
+
+def is_latin(word: str) -> bool:
+    """Whether a word is Latin: without a letter of another script, and not only of letters that both have."""
+    return word.isascii() and any(letter.isalpha() and letter not in ALIKE for letter in word)
 
 
 def split_runs(text: str) -> list[str]:

@@ -12,6 +12,7 @@ from weft.vision.see.regions import Mask, Pixels
 FAINT = 0.12  # the part of the strongest contrast from which on a pixel counts as ink
 REACH = 6  # how far beyond the detector's box a line is followed
 GAP = 1.15  # a gap wider than this many ink heights parts two texts
+POINT = 0.42  # sides of a full stop or comma, in parts of the height of its line
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
 
 
@@ -227,6 +228,8 @@ def _word_look(change: NDArray[np.int16], dark: Mask) -> tuple[NDArray[np.float6
 
 def _differ(one: tuple[NDArray[np.float64], int, int], two: tuple[NDArray[np.float64], int, int]) -> bool:
     if min(one[2], two[2]) < 0.45 * min(one[1], two[1]) and min(one[2], two[2]) < 6:
+        return False
+    if max(two[1:]) < POINT * one[1] or max(one[1:]) < POINT * two[1]:
         return False
     first, second = float(np.linalg.norm(one[0])), float(np.linalg.norm(two[0]))
     if not first or not second:

@@ -25,6 +25,8 @@ DIGESTS = {
     DETECTOR: "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
     READER: "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
 }
+PARTS = "parts.onnx"
+PARTS_DIGEST = "5b0282f2810dd40f98a34945b4e0e51dcd0ed5d5348ec810fcf184b206d5201e"
 PACKAGE = "weft_local"
 MOST_CORES = 4
 
@@ -51,6 +53,13 @@ def detection_network() -> Network:
 
 def reading_network() -> Network:
     return _model(READER)
+
+
+def parts_network() -> Network | None:
+    """Return Weft's own network, which finds icons and controls; None where it is not installed."""
+    with _loading:
+        session = _load_parts()
+    return _as_network(session) if session is not None else None
 
 
 def characters() -> list[str]:
@@ -84,7 +93,10 @@ def count_cores() -> int:
 
 
 def _model(name: str) -> Network:
-    session = _session(name)
+    return _as_network(_session(name))
+
+
+def _as_network(session: Any) -> Network:
     entry: str = session.get_inputs()[0].name
 
     def run(batch: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -103,10 +115,24 @@ def _load(name: str) -> Any:
     folder = _folder()
     if folder is None or importlib.util.find_spec("onnxruntime") is None:
         raise ModelsMissing("The models that read text are not installed; install weft[local].")
-    data = (folder / name).read_bytes()
-    if hashlib.sha256(data).hexdigest() != DIGESTS[name]:
+    return _start(folder / name, DIGESTS[name])
+
+
+@cache
+def _load_parts() -> Any:
+    found = importlib.util.find_spec(PACKAGE)
+    places = found.submodule_search_locations or () if found is not None else ()
+    file = next((Path(place) / PARTS for place in places if (Path(place) / PARTS).is_file()), None)
+    if file is None or importlib.util.find_spec("onnxruntime") is None:
+        return None
+    return _start(file, PARTS_DIGEST)
+
+
+def _start(file: Path, digest: str) -> Any:
+    data = file.read_bytes()
+    if hashlib.sha256(data).hexdigest() != digest:
         raise ModelsMissing(
-            f"The model {name} is damaged or another one than Weft knows; install weft[local] again "
+            f"The model {file.name} is damaged or another one than Weft knows; install weft[local] again "
             "(pip install --force-reinstall)."
         )
     runtime: Any = importlib.import_module("onnxruntime")

@@ -15,13 +15,21 @@ from weft.vision.see.regions import Mask, Pixels, label_islands
 
 TILE = 480  # rows that the network sees at once; tiles share `OVERLAP` rows so that no line is cut in two
 OVERLAP = 64
-SURE = 0.3
-LEAST_MEAN = 0.45
+SURE, LEAST_MEAN = 0.3, 0.45  # of a line that is read: the least chance of a pixel, and their mean
+LIKELY, LEAST_LIKELY = 0.15, 0.22  # of a place that looks like text, whether or not it can be read
 GROWTH = 1.6  # the network marks the core of a line; its box is this much larger
 
 
-def find_text(pixels: Pixels, busy: Mask, done: Callable[[float], None] | None = None) -> list[Rect]:
-    """Find rough boxes of text lines. `busy` marks pixels that are not plain background."""
+@dataclass(frozen=True, slots=True)
+class TextPlaces:
+    """Rough boxes of text lines: those that are read, and all that look like text."""
+
+    lines: list[Rect]
+    likely: list[Rect]
+
+
+def find_text(pixels: Pixels, busy: Mask, done: Callable[[float], None] | None = None) -> TextPlaces:
+    """Find text. `busy` marks pixels that are not plain background."""
     height, width = pixels.shape[:2]
     network = models.detection_network()
     chance = np.zeros((height, width), np.float32)
@@ -33,7 +41,7 @@ def find_text(pixels: Pixels, busy: Mask, done: Callable[[float], None] | None =
         np.maximum(part, found, out=part)
         if done is not None:
             done((number + 1) / len(tiles))
-    return _boxes(chance)
+    return TextPlaces(_boxes(chance, SURE, LEAST_MEAN), _boxes(chance, LIKELY, LEAST_LIKELY))
 
 
 def _tiles(busy: Mask) -> Iterator[tuple[int, int, int, int]]:
@@ -67,9 +75,9 @@ def _detect_tile(network: models.Network, tile: Pixels) -> NDArray[np.float32]:
     return network(np.ascontiguousarray(batch, np.float32))[0, 0, :height, :width]
 
 
-def _boxes(chance: NDArray[np.float32]) -> list[Rect]:
+def _boxes(chance: NDArray[np.float32], least: float, least_mean: float) -> list[Rect]:
     height, width = chance.shape
-    marked = label_islands(chance > SURE)
+    marked = label_islands(chance > least)
     found: list[Rect] = []
     for number in range(1, len(marked.area)):
         left, top, right, bottom = (int(edge) for edge in marked.edges[number])
@@ -77,7 +85,7 @@ def _boxes(chance: NDArray[np.float32]) -> list[Rect]:
         if min(wide, high) < 3:
             continue
         mean = float(chance[top:bottom, left:right][marked.mask(number)].mean())
-        if mean < LEAST_MEAN:
+        if mean < least_mean:
             continue
         out = wide * high * GROWTH / (2 * (wide + high))
         found.append(Rect(left - out, top - out, wide + 2 * out, high + 2 * out).within(width, height))
@@ -201,6 +209,7 @@ Piece = tuple[Ink, OcrResult]
 GAP = 0.2  # between a mark and a text, in parts of the ink's height; at least 3 pixels
 SLACK = 0.05  # how far beyond the gap a letter may seem to stand, in the same parts: its place is not exact
 LEAST_SURE = 0.85  # a less certain reading may be of an unknown script, and its places mean nothing
+DOTS = "•●▪■◦○"
 MOST_MARKS, WIDEST_MARK = 3, 3.0  # marks that stand together, and their width in parts of the height
 UNREAD = OcrResult("", 0.0, (), ())
 
@@ -294,5 +303,5 @@ def _is_in_box(mark: Rect, text: Rect, boxes: Sequence[Box]) -> bool:
 
 
 def _is_mark(letter: str) -> bool:
-    """Whether this is a symbol or a space that texts do not begin or end with."""
-    return letter.isspace() or (unicodedata.category(letter) == "So" and letter not in "©®™°")
+    """Whether this is a symbol, the dot of a list or a space, which texts do not begin or end with."""
+    return letter.isspace() or letter in DOTS or (unicodedata.category(letter) == "So" and letter not in "©®™°")

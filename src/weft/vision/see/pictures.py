@@ -8,7 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from weft.vision.elements import Box, Gradient, PictureElement, PictureKind, Rect, TextLine, hull, spanning
+from weft.vision.elements import (
+    Box,
+    Gradient,
+    PictureElement,
+    PictureKind,
+    Rect,
+    TextLine,
+    hull,
+    spanning,
+    wide_letter,
+)
 from weft.vision.see.boxes import corner_radius
 from weft.vision.see.ink import Ink
 from weft.vision.see.regions import STRIP, Mask, Pixels, dominant_colour, hex_colour, label_islands, rgb_parts
@@ -169,13 +179,15 @@ def _colours(paint_with: str | Gradient, width: int, height: int) -> NDArray[np.
 
 BRIGHT, DARK = 214, 46
 COLOUR_REACH = 90.0  # how far from the letters' colour a pixel may be and still be a little covered
-LEAST_LIKE, LEAST_SURE, LEAST_SIZE = 0.8, 0.9, 13.0
+LEAST_LIKE, LEAST_SURE, LEAST_SIZE = 0.8, 0.9, 11.0
+LEAST_CONTRAST = 48.0  # between letters and the picture around them
+ON_EDGE = 0.12  # the part of the rows above and below a line that its letters may cover
 
 
 def find_text_on_photos(pixels: Pixels, rects: Sequence[Rect], photos: Sequence[Rect]) -> list[Ink]:
     """Find possible letters on photographs."""
     on = [rect for rect in rects if any(photo.common(rect) > 0.9 * rect.area for photo in photos)]
-    found = [_ink(pixels, rect) for rect in on if rect.w > 1.5 * rect.h and rect.h >= 12]
+    found = [_ink(pixels, rect) for rect in on if rect.w > 1.5 * rect.h and rect.h >= 10]
     return [ink for ink in found if ink is not None]
 
 
@@ -185,7 +197,7 @@ def is_certain_text(line: TextLine) -> bool:
         line.likeness >= LEAST_LIKE
         and line.sure >= LEAST_SURE
         and line.style.size >= LEAST_SIZE
-        and sum(letter.isalpha() for letter in line.text) >= 3
+        and sum(letter.isalnum() * (2 if wide_letter(letter) else 1) for letter in line.text) >= 3
     )
 
 
@@ -217,16 +229,58 @@ def _ink(pixels: Pixels, rect: Rect) -> Ink | None:
     left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
     part = pixels[top:bottom, left:right].astype(np.float64)
     for letters in (part.min(axis=2) >= BRIGHT, part.max(axis=2) <= DARK):
-        if not 0.03 <= float(letters.mean()) <= 0.4:
+        if not _can_be_glyphs(letters):
             continue
-        colour = np.median(part[letters], axis=0)
+        colour, paper = np.median(part[letters], axis=0), np.median(part[~letters], axis=0)
+        if float(np.abs(colour - paper).max()) < LEAST_CONTRAST:
+            continue
         cover = np.clip(1.25 - np.abs(part - colour).max(axis=2) / COLOUR_REACH, 0, 1)
         rows, columns = np.flatnonzero((cover > 0.6).any(axis=1)), np.flatnonzero((cover > 0.6).any(axis=0))
         high, low, near, far = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
-        paper = np.median(part[~letters], axis=0)
         place = spanning((left + near, top + high, left + far, top + low))
         return Ink(place, cover[high:low, near:far].astype(np.float32), paper, colour)
+    return _ink_by_contrast(part, left, top)
+
+
+def _ink_by_contrast(part: NDArray[np.float64], left: int, top: int) -> Ink | None:
+    """Separate letters of any colour from a picture that changes slowly behind them."""
+    light = part.mean(axis=2)
+    dark = light < _split_level(light)
+    for letters in (dark, ~dark):
+        if not _can_be_glyphs(letters):
+            continue
+        around = np.asarray(Image.fromarray(letters).convert("L").filter(ImageFilter.MaxFilter(3))) > 0
+        paper = _fill_holes(part.astype(np.uint8), np.asarray(around)).astype(np.float64)
+        away = np.abs(part - paper).max(axis=2)
+        strongest = letters & (away >= np.quantile(away[letters], 0.7))
+        colour = np.median(part[strongest], axis=0)
+        change = colour - paper
+        if float(np.abs(np.median(change[letters], axis=0)).max()) < LEAST_CONTRAST:
+            continue
+        weight = np.maximum((change * change).sum(axis=2), 1.0)
+        cover = np.clip(((part - paper) * change).sum(axis=2) / weight, 0, 1) * around
+        rows, columns = np.flatnonzero((cover > 0.5).any(axis=1)), np.flatnonzero((cover > 0.5).any(axis=0))
+        if not len(rows):
+            continue
+        high, low, near, far = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+        place = spanning((left + near, top + high, left + far, top + low))
+        return Ink(place, cover[high:low, near:far].astype(np.float32), np.median(paper[letters], axis=0), colour)
     return None
+
+
+def _can_be_glyphs(mask: Mask) -> bool:
+    """Whether these pixels can be the letters of a line: neither few nor most, and hardly any above and below it."""
+    return 0.03 <= float(mask.mean()) <= 0.4 and float(mask[[0, 1, -2, -1]].mean()) <= ON_EDGE
+
+
+def _split_level(light: NDArray[np.float64]) -> float:
+    """Return the lightness that parts the pixels into the two most different groups (Otsu 1979)."""
+    counts = np.bincount(light.astype(np.intp).ravel(), minlength=256).astype(np.float64)
+    below = np.cumsum(counts)
+    sums = np.cumsum(counts * np.arange(256))
+    above = below[-1] - below
+    means = sums / np.maximum(below, 1), (sums[-1] - sums) / np.maximum(above, 1)
+    return float((below * above * (means[0] - means[1]) ** 2).argmax()) + 1.0
 
 
 LEAST_PHOTO = 12_000

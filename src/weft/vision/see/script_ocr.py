@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.vision.see.fonts import Face, faces, likeness
-from weft.vision.see.glyphs import ALPHABETS, Alphabet, decode_line, fallback_face, split_runs, to_logical_order
+from weft.vision.see.glyphs import (
+    ALPHABETS,
+    Alphabet,
+    decode_line,
+    fallback_face,
+    is_latin,
+    split_runs,
+    to_logical_order,
+)
 from weft.vision.see.ink import Ink
 
 PATIENCE = 4  # unread lines after which reading stops; one less for lines of one height
@@ -20,7 +28,9 @@ LEAST, LEAST_KNOWN, SURE = 0.9, 0.87, 0.9
 CONFUSED = {"Т": "Г", "Ґ": "Г", "о": "б", "О": "б", "е": "ё", "и": "й", "ш": "щ", "Ш": "Щ", "ו": "ן", "ה": "ח"}
 """Letters that differ by a stroke."""
 SHOWN = 0.4  # the part of its possible gain in likeness that a stroke must reach
+LATIN_GAIN = 0.005  # how much more alike a Latin word must be
 MOST_SPACED = 0.08  # letter spacing, in ems
+MOST_GAP = 0.15  # how far a space may differ, in ems: a browser draws it in the first font, letters in another
 EXPLAINED = 0.13  # the part of a line's ink that may be wrong in the right face and size
 STRETCHES = (1.0, 1.07)  # hinting makes letters a little taller, to whole pixels
 
@@ -66,27 +76,30 @@ class ScriptReader:
     def knows_script(self) -> bool:
         return bool(self._known)
 
-    def read_line(self, ink: Ink, bare: bool = False) -> ScriptLine | None:
-        """Read a line; None if nothing explains it well. `bare` text may consist of figures only."""
+    def read_line(self, ink: Ink, bare: bool = False, latin: str = "") -> ScriptLine | None:
+        """Read a line; None if nothing explains it well. `bare` text may consist of figures only.
+
+        `latin` is the line as a reader of Latin has it: its words are tried where they look more alike.
+        """
         if self._failed.total() >= PATIENCE and not self._known:
             return None
         look = np.round(15 * ink.cover).astype(np.uint8)
         key = repr(look.shape).encode() + look.tobytes(), bare
-        found = self._results.get(key) or self._read_new(ink, bare)
+        found = self._results.get(key) or self._read_new(ink, bare, latin)
         if found is None:
             self._failed[round(ink.exact.h)] += 1
         else:
             self._results[key] = found
         return found
 
-    def _read_new(self, ink: Ink, bare: bool) -> ScriptLine | None:
+    def _read_new(self, ink: Ink, bare: bool, latin: str) -> ScriptLine | None:
         least = LEAST_KNOWN if self._known else LEAST
         tall = ink.exact.h
         misfit = cache(partial(_misfit, ink))
         near = [fact for fact in self._known if 0.45 * fact[2] <= tall <= 1.3 * fact[2]][:6]
         best: ScriptLine | None = None
         for fact in chain(sorted(near, key=lambda each: misfit(*each))[:2], self._likely_faces(ink, misfit)):
-            found = read_with_face(ink, *fact, bare)
+            found = read_with_face(ink, *fact, bare, latin)
             if found is None or (best is not None and found.likeness <= best.likeness):
                 continue
             best = found
@@ -184,7 +197,9 @@ def _dense_heights(face: Face, alphabet: Alphabet) -> tuple[float, float]:
     return _dense_rows(face.draw(small, large)) / large, _dense_rows(face.draw(capitals, large)) / large
 
 
-def read_with_face(ink: Ink, alphabet: Alphabet, face: Face, size: float, bare: bool = False) -> ScriptLine | None:
+def read_with_face(
+    ink: Ink, alphabet: Alphabet, face: Face, size: float, bare: bool = False, latin: str = ""
+) -> ScriptLine | None:
     """Read the cheapest text in this face and size, at the best baseline and stretch."""
     best: tuple[float, str, float] | None = None
     energy = float((ink.cover**2).sum())
@@ -208,6 +223,8 @@ def read_with_face(ink: Ink, alphabet: Alphabet, face: Face, size: float, bare: 
         return None
     if not alphabet.joined and spelt.likeness > 0.7:
         spelt = _resolve_confusions(ink, spelt, face, size)
+    if not alphabet.leftward and latin and spelt.likeness > 0.6:
+        spelt = _insert_latin(ink, spelt, face, size, latin)
     return ScriptLine(to_logical_order(spelt.text, alphabet), face, size, spelt.likeness, spelt.spacing)
 
 
@@ -232,6 +249,27 @@ def _resolve_confusions(ink: Ink, spelt: _Redrawn, face: Face, size: float) -> _
         return spelt
     drawn = max((_redraw(ink, text, face, size, each, True) for each in STRETCHES), key=lambda each: each.likeness)
     return replace(drawn, likeness=max(drawn.likeness, spelt.likeness))
+
+
+def _insert_latin(ink: Ink, spelt: _Redrawn, face: Face, size: float, latin: str) -> _Redrawn:
+    """Replace words by those of the Latin reading at the same place that look more like the ink."""
+    others = [word for word in latin.split() if is_latin(word)]
+    best = spelt
+    for number in range(len(spelt.text.split(" ")) if others else 0):
+        words = best.text.split(" ")
+        word = words[number]
+        part = _word_ink(ink, best, face, (len(" ".join(words[:number]) + " ") if number else 0, len(word)))
+        if part is None or not word:
+            continue
+        alike = cache(partial(_word_likeness, part, face, size, spelt.spacing))
+        chosen = max(others, key=alike)
+        if alike(chosen) <= alike(word) + LATIN_GAIN:
+            continue
+        text = " ".join([*words[:number], chosen, *words[number + 1 :]])
+        drawn = max((_redraw(ink, text, face, size, each, True) for each in STRETCHES), key=lambda each: each.likeness)
+        if drawn.likeness > best.likeness:
+            best = drawn
+    return best
 
 
 def _word_ink(ink: Ink, spelt: _Redrawn, face: Face, span: tuple[int, int]) -> NDArray[np.float32] | None:
@@ -263,9 +301,12 @@ def _redraw(ink: Ink, text: str, face: Face, size: float, stretch: float, spaced
     """Draw the text again, with letter spacing if its width differs and `spaced` allows it."""
     drawn = _compose(face, text, size, stretch)
     lacking = ink.rect.w - drawn.shape[1]
-    if abs(lacking) <= max(3, 0.03 * ink.rect.w) and (abs(lacking) < 2 or not spaced):
-        return _Redrawn(text, likeness(ink.cover, drawn))
     plain = likeness(ink.cover, drawn) if abs(lacking) <= max(3, 0.03 * ink.rect.w) else 0.0
+    if plain and abs(lacking) < 2:
+        return _Redrawn(text, plain)
+    gap = lacking / max(text.count(" "), 1)
+    if not spaced and " " in text and abs(gap) <= MOST_GAP * size:
+        return _Redrawn(text, max(plain, likeness(ink.cover, _compose(face, text, size, stretch, gap=gap))))
     spacing = lacking / max(len(text) - 1, 1)
     if not spaced or len(text) < 4 or abs(spacing) > MOST_SPACED * size:
         return _Redrawn(text, plain)
@@ -273,11 +314,17 @@ def _redraw(ink: Ink, text: str, face: Face, size: float, stretch: float, spaced
     return _Redrawn(text, again, round(spacing, 2)) if again > plain + 0.01 else _Redrawn(text, plain)
 
 
-def _compose(face: Face, text: str, size: float, stretch: float, spacing: float = 0.0) -> NDArray[np.float32]:
-    """Draw the text from left to right, missing letters in the fallback face."""
+def _compose(
+    face: Face, text: str, size: float, stretch: float, spacing: float = 0.0, gap: float = 0.0
+) -> NDArray[np.float32]:
+    """Draw the text from left to right, missing letters in the fallback face; spaces are wider by `gap`."""
     pen, top, bottom = 0.0, 1, 1
     pieces: list[tuple[NDArray[np.float32], int, int]] = []
-    for lacking, letters in _runs(face, text, alone=bool(spacing)):
+    words = [part for word in text.split(" ") for part in (" ", word) if part][1:] if gap else [text]
+    for lacking, letters in (run for word in words for run in _runs(face, word, alone=bool(spacing))):
+        if gap and letters == " ":
+            pen += face.advance(" ") * size + gap
+            continue
         run = _drawing_order(letters)
         drawn = fallback_face(face) if lacking else face
         place = drawn.place if len(run) > 1 else drawn.letter

@@ -25,6 +25,10 @@ LEAST_LIKE = 0.60
 HUGE = 72.0  # a single letter larger than this is a shape
 UNSURE_LIKE = 0.72  # least likeness of a reading of medium certainty
 DOUBTFUL = 0.85
+LETTER_LIKE, LETTER_SURE = 0.93, 0.9  # a single letter is none below both, or below the first beside icons
+LONG = 12  # letters from which on the strength of strokes is comparable
+ALIKE_STROKES, CLEAR_WEIGHT = 0.09, 0.94
+WORSE = 0.06  # how much less alike a line may be in the weight of its kin
 SHORT, RIGHT = 10, 0.96  # letters of a short reading, and the likeness from which one is beyond doubt
 
 Draft = tuple[Ink, OcrResult, Fit]
@@ -41,7 +45,7 @@ class StyledLines:
 def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float], None] | None = None) -> StyledLines:
     """Find the style of each piece, or return it as unread."""
     readable = [(ink, reading) for ink, reading in pieces if _is_legible(reading)]
-    unread = [ink for ink, reading in pieces if not _is_legible(reading)]
+    unread = [(ink, reading) for ink, reading in pieces if not _is_legible(reading)]
     favourites = _find_families(readable)
     drafts: list[Draft] = []
     for number, (ink, reading) in enumerate(readable):
@@ -50,12 +54,14 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
             reading, fit = _try_spaces(ink, reading, fit, favourites)
             reading, fit = _try_dashes(ink, reading, fit, favourites)
         if fit is None or not _is_trusted(reading, fit):
-            unread.append(ink)
+            unread.append((ink, reading))
             continue
         drafts.append((ink, reading, fit))
         if done is not None and number % 8 == 7:
             done((number + 1) / len(readable))
-    foreign = [ink for ink in unread if not is_squarish(ink.rect) and 6 <= ink.rect.h <= 60]
+    drafts, icons = _part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
+    drafts = _unify_weights(drafts)
+    foreign = [(ink, reading) for ink, reading in unread if not is_squarish(ink.rect) and 6 <= ink.rect.h <= 60]
     speller = ScriptReader()
     with single_blas_thread():
         spelt = _read_scripts(speller, foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else []
@@ -63,7 +69,59 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
             drafts = [_reread_script(speller, draft) for draft in drafts]
     known = {id(ink) for ink, _, _ in spelt}
     lines = _unify_styles([_build_line(*draft) for draft in (*drafts, *spelt)])
-    return StyledLines(lines, [ink for ink in unread if id(ink) not in known])
+    return StyledLines(lines, [*(ink for ink, _ in unread if id(ink) not in known), *icons])
+
+
+def _part_icons(drafts: list[Draft], marks: Sequence[Rect]) -> tuple[list[Draft], list[Ink]]:
+    """Part texts from icons that were read as one letter: they look little like it, or stand in a row of marks."""
+    kept: list[Draft] = []
+    icons: list[Ink] = []
+    for ink, reading, fit in drafts:
+        text = reading.text.strip()
+        if len(text) == 1 and text.isalpha() and _is_icon(ink.rect, reading, fit, marks):
+            icons.append(ink)
+        else:
+            kept.append((ink, reading, fit))
+    return kept, icons
+
+
+def _is_icon(rect: Rect, reading: OcrResult, fit: Fit, marks: Sequence[Rect]) -> bool:
+    if fit.likeness >= LETTER_LIKE:
+        return False
+    level = [each for each in marks if min(each.bottom, rect.bottom) - max(each.y, rect.y) > 0.6 * min(each.h, rect.h)]
+    in_row = any(0.5 * rect.h <= each.h <= 2 * rect.h and each.common(rect) == 0 for each in level)
+    return reading.sure < LETTER_SURE or in_row
+
+
+def _unify_weights(drafts: list[Draft]) -> list[Draft]:
+    """Fit lines anew whose strokes are as strong as those of many lines of the other weight and the same height."""
+    found = list(drafts)
+    long = [number for number, (_, reading, _) in enumerate(drafts) if len(reading.text) >= LONG]
+    strength = {number: _stroke_strength(drafts[number][0]) for number in long}
+    for number in long:
+        ink, reading, fit = drafts[number]
+        if fit.likeness >= CLEAR_WEIGHT:
+            continue
+        kin = [
+            other
+            for other in long
+            if abs(drafts[other][0].rect.h - ink.rect.h) <= 2
+            and abs(strength[other] / strength[number] - 1) < ALIKE_STROKES
+            and drafts[other][2].face.family == fit.face.family
+        ]
+        bold = sum(len(drafts[other][1].text) * (1 if drafts[other][2].face.bold else -1) for other in kin) > 0
+        if bold == fit.face.bold:
+            continue
+        pool = [each for each in faces() if each.family == fit.face.family and each.bold == bold and not each.italic]
+        again = fit_faces(ink, reading.text.strip(), pool, spacing=False)
+        if again and again[0].likeness >= fit.likeness - WORSE:
+            found[number] = ink, reading, again[0]
+    return found
+
+
+def _stroke_strength(ink: Ink) -> float:
+    """Return the part of a line's area that its ink covers."""
+    return max(float(ink.cover.mean()), 1e-3)
 
 
 def _try_spaces(
@@ -110,11 +168,11 @@ def insert_spaces(ink: Ink, reading: OcrResult) -> str:
     return "".join(letters).strip()
 
 
-def _read_scripts(speller: ScriptReader, wordy: Sequence[Ink]) -> list[Draft]:
+def _read_scripts(speller: ScriptReader, wordy: Sequence[tuple[Ink, OcrResult]]) -> list[Draft]:
     """Read other scripts, beginning with lines of medium length."""
     found: list[Draft] = []
-    for ink in sorted(wordy, key=lambda each: abs(each.rect.w / each.rect.h - 12))[:MOST_SPELT]:
-        spelling = speller.read_line(ink)
+    for ink, reading in sorted(wordy, key=lambda each: abs(each[0].rect.w / each[0].rect.h - 12))[:MOST_SPELT]:
+        spelling = speller.read_line(ink, latin=reading.text)
         if spelling is not None:
             found.append(_draft_of(ink, spelling))
     return found
@@ -125,7 +183,7 @@ def _reread_script(speller: ScriptReader, draft: Draft) -> Draft:
     ink, reading, fit = draft
     if len(reading.text) > SHORT or fit.likeness >= RIGHT or needs_wide(reading.text):
         return draft
-    spelling = speller.read_line(ink, bare=True)
+    spelling = speller.read_line(ink, bare=True, latin=reading.text)
     return _draft_of(ink, spelling) if spelling is not None and spelling.likeness > fit.likeness + 0.015 else draft
 
 

@@ -11,8 +11,10 @@ from weft.core.markup import VOID_ELEMENTS
 from weft.vision.arrange.nodes import length
 from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, TextLine, VisionError
 from weft.vision.see.fonts import FONT_STACKS
-from weft.vision.write.html_css import element, html_page, stylesheet, write_html_css
-from weft.vision.write.tailwind import TAILWIND, class_attribute, classes, page_classes, write_html_tailwind
+from weft.vision.write.html_css import element, html_page, is_sentence, write_html_css
+from weft.vision.write.repeats import Repeats, slot_name
+from weft.vision.write.sheet import stylesheet
+from weft.vision.write.tailwind import TAILWIND, class_attributes, classes, page_classes, write_html_tailwind
 
 _CDN = "https://cdn.jsdelivr.net/npm"
 _IONIC = """<style>
@@ -30,7 +32,9 @@ _JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex"}
 
 def write_react(page: Page) -> dict[str, str | bytes]:
     """Write a page with an `App` component that Babel compiles in the browser."""
-    body = "\n".join(_jsx(node, 5) for node in page.body)
+    repeats = Repeats(lambda node: classes(node, page.width))
+    body = "\n".join(_jsx_children(page.body, page.width, 5, repeats))
+    declared = "\n".join(repeats.declarations)
     scripts = [
         f'<script src="{_CDN}/react@18.3.1/umd/react.production.min.js"></script>',
         f'<script src="{_CDN}/react-dom@18.3.1/umd/react-dom.production.min.js"></script>',
@@ -39,6 +43,7 @@ def write_react(page: Page) -> dict[str, str | bytes]:
     ]
     inside = f"""<div id="root"></div>
 <script type="text/babel">
+{declared}
     function App() {{
       return (
         <div className={_jsx_value(page_classes(page))}>
@@ -54,7 +59,8 @@ def write_react(page: Page) -> dict[str, str | bytes]:
 
 def write_vue(page: Page) -> dict[str, str | bytes]:
     """Write a page whose template Vue mounts. `v-pre` keeps texts from being read as expressions."""
-    body = "\n".join(element(node, class_attribute, 2) for node in page.body)
+    looks = class_attributes(page)
+    body = "\n".join(element(node, looks, 2) for node in page.body)
     scripts = [f'<script src="{_CDN}/vue@3/dist/vue.global.prod.js"></script>', TAILWIND]
     scripts.append("<style>[v-cloak] { display: none; }</style>")
     inside = f"""<div id="app" v-cloak>
@@ -70,7 +76,8 @@ Vue.createApp({{}}).mount("#app");
 
 def write_ionic(page: Page) -> dict[str, str | bytes]:
     """Write an Ionic app with one content."""
-    body = "\n".join(element(node, class_attribute, 4) for node in page.body)
+    looks = class_attributes(page)
+    body = "\n".join(element(node, looks, 4) for node in page.body)
     scripts = [
         f'<script type="module" src="{_CDN}/@ionic/core/dist/ionic/ionic.esm.js"></script>',
         f'<link rel="stylesheet" href="{_CDN}/@ionic/core/css/ionic.bundle.css">',
@@ -121,10 +128,26 @@ def _bootstrap(node: Node) -> list[str]:
     return names
 
 
-def _jsx(node: Node, depth: int) -> str:
+def _jsx_children(nodes: Sequence[Node], width: int, depth: int, repeats: Repeats | None) -> list[str]:
+    """Write siblings; those that differ in content alone become a component with data."""
+    if repeats is None:
+        return [_jsx(node, width, depth) for node in nodes]
+    written: list[str] = []
+    for group in repeats.find(nodes):
+        if len(group) > 1:
+            shown = repeats.declare(group, lambda node: _jsx(node, width, 4))
+            written.append("  " * depth + shown)
+            continue
+        written += [_jsx(node, width, depth, repeats) for node in group]
+    return written
+
+
+def _jsx(node: Node, width: int, depth: int, repeats: Repeats | None = None) -> str:
     """Write an element as JSX, with texts as strings where they need escaping."""
     pad = "  " * depth
-    names = classes(node)
+    if not node.tag:
+        return "".join(_jsx_string(line) for line in node.lines)
+    names = classes(node, width)
     attributes = f" className={_jsx_value(names)}" if names else ""
     for name, value in node.attributes:
         attributes += f" {_JSX_NAMES.get(name, name)}={_jsx_value(value)}"
@@ -133,20 +156,28 @@ def _jsx(node: Node, depth: int) -> str:
     words = "<br />".join(jsx_text(line) for line in node.lines)
     if not node.children:
         return f"{pad}<{node.tag}{attributes}>{words}</{node.tag}>"
-    inside = "\n".join(_jsx(child, depth + 1) for child in node.children)
+    if is_sentence(node):
+        return f"{pad}<{node.tag}{attributes}>{''.join(_jsx(child, width, 0) for child in node.children)}</{node.tag}>"
+    inside = "\n".join(_jsx_children(node.children, width, depth + 1, repeats))
     return f"{pad}<{node.tag}{attributes}>{words}\n{inside}\n{pad}</{node.tag}>"
 
 
 def _jsx_value(value: str) -> str:
+    if name := slot_name(value):
+        return f"{{{name}}}"
     return _jsx_string(value) if re.search(r"[\"\\{}<>&]", value) else f'"{value}"'
 
 
 def jsx_text(text: str) -> str:
     """Write a text between JSX tags."""
+    if name := slot_name(text):
+        return f"{{{name}}}"
     return _jsx_string(text) if re.search(r"[{}<>&\\]", text) else text
 
 
 def _jsx_string(text: str) -> str:
+    if name := slot_name(text):
+        return f"{{{name}}}"
     return "{" + json.dumps(text, ensure_ascii=False).replace("<", "\\u003c") + "}"
 
 
@@ -197,8 +228,9 @@ def _over(box: Box, photos: Sequence[PictureElement]) -> bool:
 
 def _picture(picture: PictureElement) -> str:
     rect = picture.rect
-    data = base64.b64encode(picture.data).decode()
-    return f'<image {_place(rect.x, rect.y, rect.w, rect.h)} href="data:image/png;base64,{data}"/>'
+    data = base64.b64encode(picture.content).decode()
+    kind = "svg+xml" if picture.vector else "png"
+    return f'<image {_place(rect.x, rect.y, rect.w, rect.h)} href="data:image/{kind};base64,{data}"/>'
 
 
 def _line(line: TextLine) -> str:

@@ -1,10 +1,12 @@
 """Writes a page as HTML with Tailwind utilities."""
 
 import re
+from collections.abc import Callable
 from html import escape
 
 from weft.vision.elements import Node, Page, Style
 from weft.vision.write.html_css import element, html_page
+from weft.vision.write.sheet import NOWRAP, WRAP, is_one_line
 
 _WORDS: dict[str, dict[str, str]] = {
     "display": {"flex": "flex", "grid": "grid"},
@@ -18,6 +20,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "font-weight": {"700": "font-bold", "400": "font-normal"},
     "text-decoration": {"underline": "underline"},
     "max-width": {"100%": "max-w-full"},
+    "min-width": {"0": "min-w-0"},
     "width": {"100%": "w-full"},
     "min-height": {"100vh": "min-h-screen"},
     "position": {"relative": "relative", "absolute": "absolute"},
@@ -39,7 +42,6 @@ TAILWIND = '<script src="https://cdn.tailwindcss.com"></script>'
 NARROW = "max-md:"
 _BASE = frozenset({("font", "inherit")})  # in Tailwind's base; repeated, it would undo the size of the text
 _OWN = {
-    "img": ("md:max-w-none",),
     "input": ("placeholder:text-inherit", "placeholder:opacity-100"),
     "table": ("table-fixed", "border-spacing-0", "border-separate"),
     "th": ("p-0", "text-left", "font-normal"),
@@ -53,27 +55,38 @@ def utilities(style: Style) -> list[str]:
     return [word for name, value in style if (name, value) not in _BASE for word in _words(name, value)]
 
 
-def classes(node: Node) -> str:
-    """Return the classes of a node, those for narrow screens last."""
-    names = [*utilities(node.style), *(NARROW + word for word in utilities(node.narrow))]
-    return " ".join([*names, *_OWN.get(node.tag, ())])
+def classes(node: Node, width: int) -> str:
+    """Return the classes of a node, those for narrow screens last. `width` is that of the page."""
+    style, narrow = node.style, node.narrow
+    own = list(_OWN.get(node.tag, ()))
+    if is_one_line(node):
+        style = tuple(entry for entry in style if entry != NOWRAP)
+        narrow = tuple(entry for entry in narrow if entry != WRAP)
+        own.append(f"min-[{width}px]:whitespace-nowrap")
+    if node.tag == "img":
+        own.append(f"min-[{width}px]:max-w-none")
+    return " ".join([*utilities(style), *(NARROW + word for word in utilities(narrow)), *own])
 
 
-def class_attribute(node: Node) -> str:
-    names = classes(node)
-    return f' class="{escape(names)}"' if names else ""
+def class_attributes(page: Page) -> Callable[[Node], str]:
+    """Return the function that writes the class attribute of a node."""
+
+    def attribute(node: Node) -> str:
+        names = classes(node, page.width)
+        return f' class="{escape(names)}"' if names else ""
+
+    return attribute
 
 
 def page_classes(page: Page) -> str:
     """Return the classes of the element around the page."""
-    return " ".join(
-        ["flex", "flex-col", "[overflow-wrap:anywhere]", *utilities(page.style), f"{NARROW}[&_*]:max-w-full"]
-    )
+    return " ".join(["flex", "flex-col", "break-words", *utilities(page.style), f"{NARROW}[&_*]:max-w-full"])
 
 
 def write_html_tailwind(page: Page) -> dict[str, str | bytes]:
     """Write an `index.html` that loads Tailwind from its CDN."""
-    body = "\n".join(element(node, class_attribute, 1) for node in page.body)
+    looks = class_attributes(page)
+    body = "\n".join(element(node, looks, 1) for node in page.body)
     return html_page(page, [TAILWIND], body, f' class="{escape(page_classes(page))}"')
 
 
@@ -93,6 +106,8 @@ def _words(name: str, value: str) -> list[str]:
         return [f"text-[{value}]"]
     if name == "box-shadow":
         return [f"shadow-[{value.replace(' ', '_')}]"]
+    if name == "flex" and "(" not in value:
+        return [f"flex-[{value.replace(' ', '_')}]"]
     columns = _COLUMNS.fullmatch(value)
     if columns is not None:
         return [f"grid-cols-{columns[1]}"]

@@ -1,0 +1,71 @@
+"""The figures of the served path that the README shows, kept in served.json. `benchmarks.live` writes them."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from benchmarks.report import machine
+
+FILE = Path(__file__).with_name("served.json")
+README = Path(__file__).resolve().parents[1] / "README.md"
+_HEAD = "| server | CPU a delta | beside the proxy | lag, median | lag, p99 | agents a core |"
+_TABLE = re.compile(rf"^{re.escape(_HEAD)}\n(?:\|.*\n)*\n.*\n", re.M)
+
+
+@dataclass(frozen=True)
+class ServedRow:
+    """A server and its dialect. CPU in microseconds, lags in milliseconds."""
+
+    name: str
+    cpu: float
+    median: float
+    p99: float
+
+
+@dataclass(frozen=True)
+class Served:
+    """A whole run."""
+
+    measured: str
+    machine: str
+    agents: int
+    pace: int
+    """Deltas a second of each agent."""
+    rows: Sequence[ServedRow]
+
+    @classmethod
+    def measured_now(cls, rows: Sequence[ServedRow], agents: int, pace: int) -> "Served":
+        return cls(datetime.now(UTC).strftime("%Y-%m"), machine(), agents, pace, rows)
+
+
+def read(path: Path = FILE) -> Served:
+    kept = json.loads(path.read_text("utf-8"))
+    rows = [ServedRow(**row) for row in kept["rows"]]
+    return Served(kept["measured"], kept["machine"], kept["agents"], kept["pace"], rows)
+
+
+BASELINE = "bare proxy"
+
+
+def table(served: Served) -> str:
+    """The table of the README, as GitHub markdown, with a line below it that says how it was measured."""
+    base = next((row.cpu for row in served.rows if row.name == BASELINE), None)
+    lines = [_HEAD, "|---|---:|---:|---:|---:|---:|"]
+    for row in served.rows:
+        times = f"{row.cpu / base:.1f} ×" if base else "–"
+        lags = f"{row.median:.1f} ms | {row.p99:.0f} ms"
+        lines.append(f"| {row.name} | {row.cpu:.0f} µs | {times} | {lags} | {1e6 / row.cpu / served.pace:.0f} |")
+    how = f"{served.agents} agents at once, {served.pace} deltas a second each. {served.machine}"
+    return "\n".join([*lines, "", how])
+
+
+def keep(served: Served) -> None:
+    """Keep the figures, and put the table in the place of the one that the README has."""
+    FILE.write_text(json.dumps(asdict(served), indent=1) + "\n", "utf-8")
+    text, count = _TABLE.subn(lambda _: table(served) + "\n", README.read_text("utf-8"))
+    if count != 1:
+        raise SystemExit("README.md has no table of the served rows to put the new one in place of.")
+    README.write_text(text, "utf-8")

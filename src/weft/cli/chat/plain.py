@@ -1,0 +1,71 @@
+"""`weft chat` without a terminal: each line of standard input is a request, answers are printed as plain text."""
+
+import asyncio
+import sys
+
+from weft.agent.reactors import ApprovalReactor, QuestionReactor
+from weft.cli.chat.session import ChatSession
+from weft.cli.event_printer import ConsolePrinter, PipeGuard
+from weft.cli.run import ask_approval, ask_question
+from weft.cli.terminal import print_note
+from weft.core.errors import ConfigurationError
+from weft.core.messages import Image, user_message
+from weft.tools.workspace.base import Workspace
+
+_STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
+_LEAVING = ("/exit", "/quit")
+
+
+async def chat_plain(chat: ChatSession) -> int:
+    """Answer the lines of standard input, one after the other. Returns the exit code of the first that failed."""
+    session = chat.session
+    approvals = session.runtime.approvals
+    guard = PipeGuard(ConsolePrinter(), session.cancel)
+    session.subscribe(guard)
+    session.subscribe(ApprovalReactor(ask_approval, approvals.resolve))
+    session.subscribe(QuestionReactor(ask_question, approvals.answer))
+    code = 0
+    while line := await asyncio.to_thread(_read_line):
+        text = line.strip()
+        if text in _LEAVING:
+            break
+        if text:
+            code = await _answer(chat, text) or code
+            guard.check()
+    return code
+
+
+async def _answer(chat: ChatSession, text: str) -> int:
+    request = _expand(chat, text)
+    attached = await asyncio.to_thread(_attach, request, chat.session.workspace)
+    result = await chat.session.run(user_message(*attached))
+    if result.error is not None:
+        print_note(result.error.message)
+    return _STATUS[result.status]
+
+
+def _expand(chat: ChatSession, text: str) -> str:
+    """Replace a command that the user or the project wrote by its text."""
+    if not text.startswith("/"):
+        return text
+    name, _, arguments = text[1:].partition(" ")
+    own = next((each for each in (*chat.commands, *chat.skills) if each.name == name), None)
+    if own is None:
+        raise ConfigurationError(f"/{name[:40]} works in a terminal only; here each line is a request.")
+    return own.expand(arguments.strip())
+
+
+def _attach(text: str, workspace: Workspace) -> "list[str | Image]":
+    from weft.cli.chat.attachments import attach_files
+
+    request = attach_files(text, workspace)
+    for fault in request.faults:
+        print_note(fault)
+    return list(request.parts)
+
+
+def _read_line() -> str:
+    try:
+        return sys.stdin.readline()
+    except UnicodeDecodeError:
+        raise ConfigurationError("Standard input is not text.") from None

@@ -1,0 +1,279 @@
+"""Routes for the evaluation pages of a design page: runs of models on pictures, their results side by side, the
+requests that models got, and the difference of two requests.
+
+An error has its sentence in `detail` as well, where those pages look for it.
+"""
+
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from weft.core.errors import WeftError
+from weft.core.json import JsonObject, encode
+from weft.server.context import ServerContext
+from weft.server.errors import ApiError, api_error_of
+from weft.server.input_difference import InputComparison, compare_inputs
+from weft.server.operations import ApiCall, Operation
+from weft.server.views import Body
+from weft.studio.evaluations import EvaluationResults, Evaluations, shared_pictures
+from weft.studio.prompt_reports import PromptReport, ReportSummary, find_report, list_reports
+from weft.studio.studio import Studio
+
+_MAX_MODELS = 50
+_MAX_INPUT = 8_000_000
+_NDJSON = "application/x-ndjson"
+T = TypeVar("T")
+
+
+class EvaluationInput(msgspec.Struct, frozen=True):
+    name: str
+    path: str
+    """Names it in a run."""
+
+
+class EvaluationRun(Body, frozen=True, kw_only=True):
+    models: Annotated[list[str], msgspec.Meta(max_length=_MAX_MODELS)]
+    stack: str
+    files: list[str] = []
+    """Paths of the pictures; all of them if there are none."""
+    diff_mode: bool = False
+    """Whether pictures that already have a page of today are skipped."""
+
+
+class ResultsFolder(msgspec.Struct, frozen=True):
+    name: str
+    path: str
+    modified_time: float
+
+
+class ComparedFolders(msgspec.Struct, frozen=True, kw_only=True):
+    """The folders to compare, by their paths."""
+
+    folder1: str
+    folder2: str = ""
+    folder3: str = ""
+    folder4: str = ""
+    folder5: str = ""
+    folder6: str = ""
+    folder7: str = ""
+    folder8: str = ""
+    folder9: str = ""
+
+
+class ComparedPages(msgspec.Struct, frozen=True):
+    input: str
+    """The picture as a data: URL."""
+    outputs: list[str]
+    """The page of each folder, as one document; empty where there is none."""
+
+
+class Comparison(msgspec.Struct, frozen=True):
+    evals: list[ComparedPages]
+    folder_names: list[str]
+
+
+class ReportsView(msgspec.Struct, frozen=True, kw_only=True):
+    reports: list[ReportSummary]
+    total_size_bytes: int
+    reports_directory: str = ""
+    """Empty: reports are read from the logs of variants."""
+
+
+class ReportQuery(msgspec.Struct, frozen=True):
+    filename: str
+
+
+class PruneBody(Body, frozen=True, kw_only=True):
+    max_age_days: float = 7
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    deleted_count: int
+    freed_bytes: int
+
+
+class ComparisonBody(Body, frozen=True, kw_only=True):
+    left_json: Annotated[str, msgspec.Meta(max_length=_MAX_INPUT)]
+    right_json: Annotated[str, msgspec.Meta(max_length=_MAX_INPUT)]
+
+
+class EvaluationRoutes:
+    def __init__(self, studio: Studio, context: ServerContext, evaluations: Evaluations) -> None:
+        self._studio = studio
+        self._context = context
+        self._evaluations = evaluations
+
+    def operations(self) -> list[Operation]:
+        operation = partial(Operation, tag="studio")
+        reports = "/prompt-reports"
+        return [
+            operation("GET", "/eval_input_files", self.inputs, "Pictures for evaluations.", list[EvaluationInput]),
+            operation(
+                "POST",
+                "/run_evals_stream",
+                self.run,
+                "Let models rebuild pictures; the progress as lines of JSON.",
+                body=EvaluationRun,
+                media_type=_NDJSON,
+            ),
+            operation("GET", "/output_folders", self.folders, "Results of evaluations.", list[ResultsFolder]),
+            operation(
+                "GET",
+                "/best-of-n-evals",
+                self.compare,
+                "The pages of several results, side by side.",
+                Comparison,
+                query=ComparedFolders,
+                errors=("not_found",),
+            ),
+            operation("GET", reports, self.reports, "Requests that variants sent to models.", ReportsView),
+            operation(
+                "GET",
+                f"{reports}/content",
+                _detailed(self.report),
+                "One such request.",
+                PromptReport,
+                query=ReportQuery,
+                errors=("not_found",),
+            ),
+            operation(
+                "POST",
+                f"{reports}/prune",
+                _prune,
+                "Delete old reports. There are none of their own: they end with their projects.",
+                Pruned,
+                PruneBody,
+            ),
+            operation(
+                "POST",
+                "/openai-input-compare",
+                _detailed(_compare_requests),
+                "The first difference of two requests.",
+                InputComparison,
+                ComparisonBody,
+            ),
+        ]
+
+    async def inputs(self, _: ApiCall) -> list[EvaluationInput]:
+        return [EvaluationInput(name, name) for name in self._evaluations.list_pictures()]
+
+    async def run(self, call: ApiCall) -> Response:
+        wanted: EvaluationRun = call.body
+        self._studio.find_stack(wanted.stack)
+        self._evaluations.check_pictures(wanted.files)
+        for model in wanted.models:
+            self._context.models.open(model)
+        return StreamingResponse(self._lines(call.owner, wanted), media_type=_NDJSON)
+
+    async def _lines(self, owner: str, wanted: EvaluationRun) -> AsyncGenerator[bytes]:
+        async with aclosing(self._progress(owner, wanted)) as events:
+            try:
+                async for event in events:
+                    yield encode(event) + b"\n"
+            except WeftError as error:
+                yield encode({"type": "error", "message": str(error)}) + b"\n"
+
+    async def _progress(self, owner: str, wanted: EvaluationRun) -> AsyncGenerator[JsonObject]:
+        models = list(dict.fromkeys(wanted.models))
+        pictures = list(dict.fromkeys(wanted.files)) or self._evaluations.list_pictures()
+        missing = {model: await self._missing(owner, model, wanted, pictures) for model in models}
+        total = sum(len(each) for each in missing.values())
+        done = 0
+        yield {
+            "type": "start",
+            "total_tasks": total,
+            "total_models": len(models),
+            "diff_mode": wanted.diff_mode,
+            "total_skipped_existing": len(models) * len(pictures) - total,
+        }
+        for number, model in enumerate(models, 1):
+            yield {
+                "type": "model_start",
+                "model": model,
+                "model_index": number,
+                "total_models": len(models),
+                "model_tasks": len(missing[model]),
+                "model_skipped_existing": len(pictures) - len(missing[model]),
+            }
+            done_here = 0
+            async with aclosing(self._evaluations.run(owner, model, wanted.stack, missing[model])) as steps:
+                async for step in steps:
+                    done += 1
+                    done_here += 1
+                    yield {
+                        "type": "task_complete",
+                        "model": model,
+                        "input_file": step.picture,
+                        "success": not step.error,
+                        "error": step.error or None,
+                        "completed_tasks": done_here,
+                        "total_tasks": len(missing[model]),
+                        "global_completed_tasks": done,
+                        "global_total_tasks": total,
+                    }
+        written = [f"{model}/{picture}" for model, each in missing.items() for picture in each]
+        yield {"type": "complete", "completed_tasks": done, "total_tasks": total, "output_files": written}
+
+    async def _missing(self, owner: str, model: str, wanted: EvaluationRun, pictures: Sequence[str]) -> list[str]:
+        """The pictures of a run that a model has to rebuild."""
+        if not wanted.diff_mode:
+            return list(pictures)
+        results = await self._evaluations.results.open(owner, model, wanted.stack)
+        return [each for each in pictures if not await self._evaluations.page(owner, results, each)]
+
+    async def folders(self, call: ApiCall) -> list[ResultsFolder]:
+        listed = await self._evaluations.results.list(call.owner)
+        return [ResultsFolder(each.name, each.id, each.changed) for each in listed if each.projects]
+
+    async def compare(self, call: ApiCall) -> Comparison:
+        named = [name for name in msgspec.structs.astuple(call.query) if name]
+        results = [await self._evaluations.results.get(call.owner, name) for name in named]
+        pages = [await self._compare_one(call.owner, results, picture) for picture in shared_pictures(results)]
+        return Comparison([page for page in pages if page is not None], [each.name for each in results])
+
+    async def _compare_one(
+        self, owner: str, results: Sequence[EvaluationResults], picture: str
+    ) -> ComparedPages | None:
+        outputs = [await self._evaluations.page(owner, each, picture) for each in results]
+        if not any(outputs):
+            return None
+        kind, data = await self._evaluations.target(owner, results, picture)
+        return ComparedPages(f"data:{kind};base64,{b64encode(data).decode()}", outputs)
+
+    async def reports(self, call: ApiCall) -> ReportsView:
+        listed = await list_reports(self._context.sessions.store, call.owner)
+        return ReportsView(reports=listed, total_size_bytes=sum(each.size_bytes for each in listed))
+
+    async def report(self, call: ApiCall) -> PromptReport:
+        return await find_report(self._context.sessions.store, call.owner, call.query.filename)
+
+
+async def _compare_requests(call: ApiCall) -> InputComparison:
+    try:
+        return compare_inputs(call.body.left_json, call.body.right_json)
+    except RecursionError:
+        raise ApiError("invalid", "A request is nested too deeply to be compared.") from None
+
+
+async def _prune(_: ApiCall) -> Pruned:
+    return Pruned(0, 0)
+
+
+def _detailed(handler: Callable[[ApiCall], Awaitable[T]]) -> Callable[[ApiCall], Awaitable[Any]]:
+    """Give errors of a handler the field `detail`."""
+
+    async def answer(call: ApiCall) -> T | Response:
+        try:
+            return await handler(call)
+        except (ApiError, WeftError) as error:
+            api_error = api_error_of(error)
+            assert api_error is not None
+            data = api_error.data() | {"detail": api_error.message}
+            return Response(encode(data), api_error.status, api_error.headers, "application/json")
+
+    return answer

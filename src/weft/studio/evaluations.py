@@ -1,0 +1,231 @@
+"""Lets models rebuild pictures in projects, and keeps the projects of one model, stack and day together as a folder.
+
+A folder of results is a session without a conversation, as a project is; its settings name the projects.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib.resources.abc import Traversable
+from time import time
+from typing import cast
+
+import msgspec
+
+from weft.core.errors import NotFound, WeftError
+from weft.core.ids import new_id
+from weft.core.json import JsonObject
+from weft.core.media import picture_type
+from weft.sessions.store import NoSuchSession, SessionInfo, Store
+from weft.studio.input.pictures import read_picture
+from weft.studio.project import Project, VariantRef
+from weft.studio.request import BadInput, BuildRequest, View
+from weft.studio.single_page import single_page
+from weft.studio.studio import Studio
+
+KIND = "evaluation"
+_FIELD = "evaluation"
+_MOST_LISTED = 200
+_MOST_PICTURES = 500
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+_AT_ONCE = 2
+"""Pictures that one run works on at the same time."""
+
+
+class NoSuchResults(NotFound):
+    """There is no folder of results of that id, or it belongs to another owner."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no folder of results {name[:100]!r}; list them to see which there are.")
+
+
+class EvaluationResults(msgspec.Struct, frozen=True, kw_only=True):
+    """The projects in which one model rebuilt pictures in one stack on one day."""
+
+    id: str
+    model: str
+    stack: str
+    day: str
+    """As ISO 8601 text, in UTC."""
+    changed: float
+    projects: dict[str, str] = {}
+    """The id of the project for each picture."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.day} {self.model} {self.stack}"
+
+
+class EvaluationStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture of a run that is done."""
+
+    picture: str
+    error: str = ""
+    """Why there is no page; empty if there is one."""
+
+
+class ResultsStore:
+    """The folders of results in a session store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._adding = asyncio.Lock()
+
+    async def list(self, owner: str) -> list[EvaluationResults]:
+        page = await self._store.list(owner=owner, kind=KIND, limit=_MOST_LISTED)
+        return [_read(info) for info in page.sessions]
+
+    async def get(self, owner: str, name: str) -> EvaluationResults:
+        try:
+            info = await self._store.info(name)
+        except NoSuchSession:
+            raise NoSuchResults(name) from None
+        if info.owner != owner or info.kind != KIND:
+            raise NoSuchResults(name)
+        return _read(info)
+
+    async def open(self, owner: str, model: str, stack: str) -> EvaluationResults:
+        """Return today's folder of a model and a stack, a new one if there is none."""
+        day = datetime.now(UTC).date().isoformat()
+        for each in await self.list(owner):
+            if (each.model, each.stack, each.day) == (model, stack, day):
+                return each
+        results = EvaluationResults(id=new_id("evl"), model=model, stack=stack, day=day, changed=time())
+        info = SessionInfo(id=results.id, owner=owner, kind=KIND, title=results.name, settings=_settings(results))
+        await self._store.create(info)
+        return results
+
+    async def add(self, owner: str, name: str, picture: str, project: str) -> None:
+        async with self._adding:
+            results = await self.get(owner, name)
+            projects = {**results.projects, picture: project}
+            changed = msgspec.structs.replace(results, projects=projects, changed=time())
+            await self._store.configure(name, _settings(changed))
+
+
+class Evaluations:
+    """The folder of pictures that a studio is evaluated with, runs on them, and their results."""
+
+    def __init__(self, studio: Studio, pictures: Traversable) -> None:
+        self._studio = studio
+        self._folder = pictures
+        self.results = ResultsStore(studio.projects.store)
+
+    def list_pictures(self) -> list[str]:
+        """Return the names of the pictures, sorted."""
+        return sorted(_list_pictures(self._folder, ""))[:_MOST_PICTURES]
+
+    def check_pictures(self, names: Sequence[str]) -> None:
+        """Raise BadInput for a picture that is not listed."""
+        known = set(self.list_pictures())
+        unknown = next((name for name in names if name not in known), None)
+        if unknown is not None:
+            message = f"There is no picture {unknown[:100]!r}; list the pictures to see which there are."
+            raise BadInput(message, "not_found")
+
+    async def run(self, owner: str, model: str, stack: str, pictures: Sequence[str]) -> AsyncGenerator[EvaluationStep]:
+        """Rebuild pictures in projects of the owner. A caller that closes the generator cancels those that run."""
+        results = await self.results.open(owner, model, stack)
+        gate = asyncio.Semaphore(_AT_ONCE)
+
+        async def build(picture: str) -> EvaluationStep:
+            async with gate:
+                return await self._build(owner, results, picture)
+
+        tasks = [asyncio.create_task(build(picture)) for picture in pictures]
+        try:
+            for done in asyncio.as_completed(tasks):
+                yield await done
+        finally:
+            for task in tasks:
+                task.cancel()
+            if tasks:
+                await asyncio.wait(tasks)  # a caller that is cancelled meanwhile does not cancel them once more
+
+    async def _build(self, owner: str, results: EvaluationResults, picture: str) -> EvaluationStep:
+        try:
+            request = await asyncio.to_thread(self._request, results, picture)
+        except WeftError as error:
+            return EvaluationStep(picture=picture, error=str(error))
+        creating = asyncio.create_task(self._studio.create(owner, request))
+        try:
+            project = await asyncio.shield(creating)
+            await self.results.add(owner, results.id, picture, project.id)
+            (variant,) = (await self._studio.wait_version(owner, project.id, project.versions[0].id)).variants
+        except WeftError as error:
+            return EvaluationStep(picture=picture, error=str(error))
+        except asyncio.CancelledError:
+            with suppress(WeftError):
+                project = await creating
+                await self._studio.cancel(owner, project.id, VariantRef(project.versions[0].id, 0))
+            raise
+        if variant.status == "completed":
+            return EvaluationStep(picture=picture)
+        reason = variant.error.message if variant.error is not None else variant.note
+        return EvaluationStep(picture=picture, error=reason or f"The model ended without a page: {variant.status}.")
+
+    def _request(self, results: EvaluationResults, picture: str) -> BuildRequest:
+        return BuildRequest(
+            mode="image",
+            views=(View(read_picture(self._read(picture), name=picture)),),
+            stack=results.stack,
+            models=(results.model,),
+            variants=1,
+            title=f"{picture.rpartition('.')[0]}, {results.name}",
+        )
+
+    def _read(self, picture: str) -> bytes:
+        try:
+            return self._folder.joinpath(picture).read_bytes()
+        except OSError as error:
+            raise BadInput(f"The picture {picture[:100]!r} cannot be read: {error.strerror}.", "not_found") from None
+
+    async def page(self, owner: str, results: EvaluationResults, picture: str) -> str:
+        """Return the page of a picture as one document; empty if its project was deleted or has no page."""
+        try:
+            project = await self._studio.get(owner, results.projects.get(picture, ""))
+            files = await self._studio.files(owner, project.id, VariantRef(project.versions[0].id, 0))
+            stack = self._studio.find_stack(project.stack)
+            return await asyncio.to_thread(single_page, stack, files, title=project.title)
+        except WeftError:
+            return ""
+
+    async def target(self, owner: str, every: Sequence[EvaluationResults], picture: str) -> tuple[str, bytes]:
+        """Return the media type and the bytes of the picture that the projects of some folders were built from."""
+        for results in every:
+            with suppress(WeftError):
+                project = await self._studio.get(owner, results.projects.get(picture, ""))
+                data = await self._first_target(project)
+                return picture_type(data) or "image/png", data
+        raise NoSuchResults(picture)
+
+    async def _first_target(self, project: Project) -> bytes:
+        return await self._studio.projects.store.blob(project.id, project.targets[0].blob)
+
+
+def shared_pictures(every: Sequence[EvaluationResults]) -> list[str]:
+    """Return the pictures that all of the folders have, sorted."""
+    names = [set(each.projects) for each in every]
+    return sorted(set[str].intersection(*names)) if names else []
+
+
+def _list_pictures(folder: Traversable, prefix: str) -> Iterator[str]:
+    if not folder.is_dir():
+        return
+    for each in folder.iterdir():
+        if each.name.startswith("."):
+            continue
+        if each.is_dir():
+            yield from _list_pictures(each, f"{prefix}{each.name}/")
+        elif each.name.lower().endswith(_SUFFIXES):
+            yield f"{prefix}{each.name}"
+
+
+def _settings(results: EvaluationResults) -> JsonObject:
+    return {_FIELD: cast(JsonObject, msgspec.to_builtins(results))}
+
+
+def _read(info: SessionInfo) -> EvaluationResults:
+    settings: Mapping[str, object] = info.settings
+    return msgspec.convert(settings.get(_FIELD), EvaluationResults)

@@ -1,0 +1,127 @@
+"""Recognises phrases: runs of one sentence in several styles, and texts that are links."""
+
+import colorsys
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft.vision.elements import Detection, Part, TextElement, TextLine, TextStyle, hull
+from weft.vision.see.regions import colour_distance, rgb_parts
+
+_SPACES = (-0.05, 0.5)  # distance of two words of a sentence, in parts of the size
+_TIGHT = 0.13  # a distance below this has no space in it
+_LEVEL = 1.5
+_LONGEST_LINK = 48
+_LARGEST_LINK = 21.0
+_SATURATED = 0.35
+_BLUE = (0.52, 0.75)  # hues that links have by habit
+_ARROWS = ("→", "›", "»", "↗", "⟶")
+_NEAR_COLOUR = 24.0
+
+
+def merge_runs(children: Sequence[Part]) -> tuple[Part, ...]:
+    """Join neighbours of a row that are one sentence in several styles to one text."""
+    result: list[Part] = []
+    run: list[Part] = []
+    for child in (*children, None):
+        if child is not None and run and _continues(run[-1], child):
+            run.append(child)
+            continue
+        result += [_sentence(run)] if len(run) > 1 else run
+        run = [child] if child is not None else []
+    return tuple(result)
+
+
+def _continues(one: Part, two: Part) -> bool:
+    first, second = one.text, two.text
+    if first is None or second is None or one.tag != "div" or two.tag != "div" or one.children or two.children:
+        return False
+    if len(first.lines) != 1 or len(second.lines) != 1 or abs(first.style.size - second.style.size) > 0.8:
+        return False
+    if abs(first.lines[0].baseline - second.lines[0].baseline) > _LEVEL:
+        return False
+    low, high = (share * first.style.size for share in _SPACES)
+    worded = any(letter.isalpha() for letter in first.text + second.text)
+    return worded and low <= two.rect.x - one.rect.right <= high
+
+
+def _sentence(run: Sequence[Part]) -> Part:
+    """Make one text of several; its children are the runs."""
+    texts = [part.text for part in run if part.text is not None]
+    base = max(texts, key=lambda text: len(text.text)).style
+    words = texts[0].text
+    for one, two in itertools.pairwise(texts):
+        words += f"{_space_between(one, two)}{two.text}"
+    around = hull(part.rect for part in run)
+    first = texts[0].lines[0]
+    ink = hull(text.lines[0].ink for text in texts)
+    line = TextLine(words, ink, around, base, first.baseline, min(text.lines[0].sure for text in texts))
+    return Part("text", around, tuple(run), text=TextElement((line,), around, base, "left", around.h))
+
+
+def _space_between(one: TextElement, two: TextElement) -> str:
+    return "" if two.rect.x - one.rect.right < _TIGHT * one.style.size else " "
+
+
+def run_spaces(part: Part) -> list[str]:
+    """Return the text before each run of a sentence: a space, or nothing."""
+    texts = [child.text for child in part.children if child.text is not None]
+    return ["", *(_space_between(one, two) for one, two in itertools.pairwise(texts))]
+
+
+def run_tag(style: TextStyle, base: TextStyle) -> str:
+    """Return the tag of a run within a sentence; empty for plain words."""
+    if style.underline and not base.underline:
+        return "a"
+    if colour_distance(style.colour, base.colour) > _NEAR_COLOUR and _is_vivid(style.colour):
+        return "a"
+    if style.weight >= 600 > base.weight:
+        return "strong"
+    if style.italic and not base.italic:
+        return "em"
+    return "span" if colour_distance(style.colour, base.colour) > _NEAR_COLOUR else ""
+
+
+def _is_vivid(colour: str) -> bool:
+    red, green, blue = (part / 255 for part in rgb_parts(colour))
+    _, light, saturation = colorsys.rgb_to_hls(red, green, blue)
+    return saturation >= _SATURATED and 0.12 < light < 0.9
+
+
+def mark_links(part: Part, accents: frozenset[str]) -> Part:
+    """Turn texts that look like links into links: underlined, with an arrow, or short and in the page's accent."""
+    if part.tag in ("button", "a", "nav", "table", "label", "ul"):
+        return part
+    if part.text is not None:
+        if part.tag == "p" and not part.children and _is_link(part.text, accents):
+            return replace(part, tag="a", name="link", attributes=(("href", "#"), *part.attributes))
+        return part
+    return replace(part, children=tuple(mark_links(child, accents) for child in part.children))
+
+
+def _is_link(text: TextElement, accents: frozenset[str]) -> bool:
+    style = text.style
+    if len(text.lines) > 1 or len(text.text) > _LONGEST_LINK or style.size > _LARGEST_LINK:
+        return False
+    if not any(letter.isalpha() for letter in text.text):
+        return False
+    if style.underline or text.text.endswith(_ARROWS):
+        return True
+    return _is_vivid(style.colour) and style.colour in accents and not text.text.isupper()
+
+
+def find_accents(detection: Detection) -> frozenset[str]:
+    """Return the colours that links have: those of underlined texts, of arrows, and vivid blues of small texts."""
+    counted: Counter[str] = Counter(text.style.colour for text in detection.texts)
+    plain = {colour for colour, _ in counted.most_common(1)}
+    found = {text.style.colour for text in detection.texts if text.style.underline or text.text.endswith(_ARROWS)} | {
+        colour for colour in counted if _is_blue(colour)
+    }
+    return frozenset(found - plain)
+
+
+def _is_blue(colour: str) -> bool:
+    red, green, blue = (part / 255 for part in rgb_parts(colour))
+    hue, _, _ = colorsys.rgb_to_hls(red, green, blue)
+    return _is_vivid(colour) and _BLUE[0] <= hue <= _BLUE[1]

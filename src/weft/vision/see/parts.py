@@ -1,0 +1,205 @@
+"""Finds the parts of a page with Weft's own network: icons, and controls with their state.
+
+The network is small data of the `weft-local` distribution; `packages/local/training` has its recipe. Where it is
+missing, `find_parts` finds nothing, and the page is built without it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.vision.elements import Box, Control, ControlKind, PictureElement, Rect, hull, spanning
+from weft.vision.see import models
+from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour
+
+SMALL = ("icon", "checkbox", "checkbox_on", "radio", "radio_on", "switch", "switch_on", "thumb")
+LARGE = ("button", "field", "textarea", "select", "slider", "photo")
+NAMES = SMALL + LARGE
+CHANNELS = len(NAMES) + 8 + 3  # heat, edges of small and of large parts, masks
+TEXT = CHANNELS - 2  # the mask of text; those of photographs and of text on them are not used
+STRIDE = 4
+TILE, OVERLAP = 768, 128  # rows that the network sees at once, and those that tiles share
+SURE = 0.4
+LEAST_ICON = 0.55
+WORDY = 0.35  # an icon of which more than this part looks like text is text
+NEAR = 3.0  # pixels around a control that its drawing may reach
+_TICKS: dict[str, ControlKind] = {"checkbox": "checkbox", "radio": "radio", "switch": "switch"}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPart:
+    """A part of the page: its class, its place, and the chance that it is one."""
+
+    name: str
+    rect: Rect
+    sure: float
+
+
+def find_parts(pixels: Pixels, busy: Mask) -> list[FoundPart]:
+    """Find the parts of a page; none without the network. `busy` marks pixels that are not plain background."""
+    network = models.parts_network()
+    if network is None:
+        return []
+    found = models.map_parallel(lambda tile: _see_tile(network, pixels, *tile), _tiles(busy))
+    return _without_doubles([part for parts in found for part in parts])
+
+
+def _tiles(busy: Mask) -> Iterator[tuple[int, int, int, int]]:
+    """Yield bands of rows that are not empty: the rows that are seen, and those among them whose answer is used."""
+    height = len(busy)
+    rows: NDArray[np.bool_] = np.asarray(busy.any(axis=1))
+    step = TILE - OVERLAP
+    for first in range(0, height, step):
+        last = min(first + step, height)
+        if rows[first:last].any():
+            top = max(first - OVERLAP // 2, 0)
+            yield top, min(top + TILE, height), first, last
+
+
+def _see_tile(network: models.Network, pixels: Pixels, top: int, bottom: int, first: int, last: int) -> list[FoundPart]:
+    """Return the parts whose middle lies between two rows of a tile."""
+    tile = pixels[top:bottom]
+    height, width = tile.shape[:2]
+    padded = np.zeros((1, 3, -(-height // 32) * 32, -(-width // 32) * 32), np.float32)
+    padded[0, :, :height, :width] = tile.transpose(2, 0, 1)
+    seen = network(padded)[0]
+    parts = [part for part in _peaks(seen) if first <= part.rect.middle[1] + top < last]
+    kept = [part for part in parts if part.name != "icon" or _is_icon(part, seen[TEXT])]
+    return [replace(part, rect=Rect(part.rect.x, part.rect.y + top, part.rect.w, part.rect.h)) for part in kept]
+
+
+def _peaks(seen: NDArray[np.float32]) -> Iterator[FoundPart]:
+    """Yield a part for each peak of the heat."""
+    heat = seen[: len(NAMES)]
+    height, width = heat.shape[1:]
+    for each in np.argwhere(heat > SURE):
+        kind, row, column = int(each[0]), int(each[1]), int(each[2])
+        sure = float(heat[kind, row, column])
+        if float(heat[kind, max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2].max()) > sure:
+            continue
+        start = len(NAMES) + (0 if kind < len(SMALL) else 4)
+        left, top, right, bottom = (float(edge) for edge in seen[start : start + 4, row, column])
+        x, y = (column + 0.5) * STRIDE, (row + 0.5) * STRIDE
+        rect = spanning((x - left, y - top, x + right, y + bottom)).within(width * STRIDE, height * STRIDE)
+        yield FoundPart(NAMES[kind], rect, sure)
+
+
+def _without_doubles(parts: list[FoundPart]) -> list[FoundPart]:
+    """Keep the surest of parts at the same place: a control is on or off, a frame is a field or a button."""
+    kept: list[FoundPart] = []
+    for part in sorted(parts, key=lambda each: -each.sure):
+        large = part.name in LARGE
+        same = [other for other in kept if (other.name in LARGE) == large]
+        if not any(_overlap(part.rect, other.rect) > 0.5 for other in same):
+            kept.append(part)
+    switches = [part.rect for part in kept if part.name.startswith("switch")]
+    return [part for part in kept if part.name in LARGE or not _is_knob(part.rect, switches)]
+
+
+def _is_knob(rect: Rect, switches: Sequence[Rect]) -> bool:
+    """Whether a mark is the knob of a switch."""
+    return any(rect.area < 0.8 * other.area and rect.common(other) > 0.6 * rect.area for other in switches)
+
+
+def _overlap(one: Rect, two: Rect) -> float:
+    both = one.common(two)
+    return both / max(one.area + two.area - both, 1.0)
+
+
+def _is_icon(part: FoundPart, text: NDArray[np.float32]) -> bool:
+    return part.sure >= LEAST_ICON and float(_part_of(text, part.rect).mean()) < WORDY
+
+
+def _part_of(mask: NDArray[np.float32], rect: Rect) -> NDArray[np.float32]:
+    top, left = int(rect.y) // STRIDE, int(rect.x) // STRIDE
+    return mask[top : max(-(-int(rect.bottom) // STRIDE), top + 1), left : max(-(-int(rect.right) // STRIDE), left + 1)]
+
+
+def without_marks(lines: Sequence[Rect], parts: Sequence[FoundPart]) -> list[Rect]:
+    """Cut icons and small controls off the lines of text that they lie on."""
+    marks = [part.rect for part in parts if part.name in SMALL and part.name != "thumb"]
+    return [piece for line in lines for piece in _cut_marks(line, marks)]
+
+
+def _cut_marks(line: Rect, marks: Sequence[Rect]) -> list[Rect]:
+    on = sorted((mark for mark in marks if _is_on_line(mark, line)), key=lambda mark: mark.x)
+    if not on:
+        return [line]
+    pieces: list[Rect] = []
+    start = line.x
+    for mark in on:
+        pieces.append(spanning((start, line.y, mark.x - 1, line.bottom)))
+        start = mark.right + 1
+    pieces.append(spanning((start, line.y, line.right, line.bottom)))
+    return [piece for piece in pieces if piece.w > 0.45 * line.h]
+
+
+def _is_on_line(mark: Rect, line: Rect) -> bool:
+    level = min(mark.bottom, line.bottom) - max(mark.y, line.y)
+    beside = min(mark.right, line.right) - max(mark.x, line.x)
+    return level > 0.6 * min(mark.h, line.h) and beside > 0.5 * min(mark.w, line.w) and mark.h < 3 * line.h
+
+
+def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect, Control]]:
+    """Return check boxes, radio buttons, switches and sliders with their state and colours."""
+    found: list[tuple[Rect, Control]] = []
+    thumbs = [part.rect for part in parts if part.name == "thumb"]
+    for part in parts:
+        name, _, state = part.name.partition("_")
+        rect = spanning((round(part.rect.x), round(part.rect.y), round(part.rect.right), round(part.rect.bottom)))
+        if name in _TICKS and min(rect.w, rect.h) >= 8:
+            on = state == "on"
+            colour, mark = _colours(pixels, rect, on if name == "switch" else None)
+            found.append((rect, Control(_TICKS[name], on, 0.0, colour, mark)))
+        elif name == "slider":
+            held = [thumb for thumb in thumbs if rect.grown(4).holds(Rect(*thumb.middle, 0, 0))]
+            if len(held) == 1 and rect.w > 2 * held[0].w:
+                share = (held[0].middle[0] - rect.x - held[0].w / 2) / (rect.w - held[0].w)
+                colour, mark = _colours(pixels, held[0], None)
+                found.append((rect, Control("slider", False, min(max(share, 0.0), 1.0), colour, mark)))
+    return found
+
+
+def _colours(pixels: Pixels, rect: Rect, knob_right: bool | None) -> tuple[str, str]:
+    """Return the strongest colour of a control, and that of its knob."""
+    part = pixels[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)].astype(np.int16)
+    if knob_right is None:
+        rich = part.max(axis=2) - part.min(axis=2)
+        strong = part[rich >= max(int(np.quantile(rich, 0.75)), 1)] if rich.max() > 40 else part.reshape(-1, 3)
+        return hex_colour(dominant_colour(strong.astype(np.uint8))), "#ffffff"
+    half = part.shape[1] // 2
+    reach = max(part.shape[0] // 8, 1)
+    middle, at = part.shape[0] // 2, part.shape[0] // 2
+    column = part.shape[1] - at if knob_right else at
+    knob = part[middle - reach : middle + reach, max(column - reach, 0) : column + reach]
+    inner = part[reach:-reach]
+    track = inner[:, at:half] if knob_right else inner[:, half : part.shape[1] - at]
+    chosen = track if track.size else inner
+    return hex_colour(dominant_colour(chosen.reshape(-1, 3).astype(np.uint8))), hex_colour(
+        dominant_colour(knob.reshape(-1, 3).astype(np.uint8))
+    )
+
+
+def place_controls(
+    boxes: Sequence[Box], pictures: Sequence[PictureElement], controls: Sequence[tuple[Rect, Control]]
+) -> tuple[list[Box], list[PictureElement]]:
+    """Replace what a control was drawn with by one box; a control on a larger picture stays part of it."""
+    kept, shown = list(boxes), list(pictures)
+    for rect, control in controls:
+        around = rect.grown(NEAR)
+        drawn = [box for box in kept if around.holds(box.rect)]
+        cut = [picture for picture in shown if around.holds(picture.rect)]
+        if any(each.kind != "ground" and each.rect.common(rect) > 0.1 * rect.area for each in shown if each not in cut):
+            continue
+        place = hull(each.rect for each in (*drawn, *cut)) if drawn or cut else rect
+        if place.area < 0.4 * rect.area:
+            continue
+        kept = [box for box in kept if box not in drawn]
+        shown = [picture for picture in shown if picture not in cut]
+        bend = place.h / 2 if control.kind in ("radio", "switch") else 0.0
+        plain = Box(place, control.colour, bend)
+        frame = max(drawn, key=lambda box: box.rect.area, default=plain) if control.kind != "slider" else plain
+        kept.append(replace(frame, rect=place, control=control))
+    return sorted(kept, key=lambda box: -box.rect.area), shown

@@ -1,0 +1,189 @@
+"""A project on disk: opened by `file://`, with no network to be had."""
+
+import io
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.async_api import Page, Route, async_playwright
+
+from weft.studio.browser.browser import Browser
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
+from weft.studio.export import write_project, zip_project
+from weft.studio.input.projects import unpack_zip
+from weft.studio.offline import offline_project
+from weft.studio.score.picture import decode_pixels
+from weft.studio.score.score import ssim_map
+from weft.studio.stack import find_stack, load_stacks
+from weft.studio.vendored import MISSING, is_installed
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import (
+    Border,
+    Box,
+    Detection,
+    PictureElement,
+    Rect,
+    TextElement,
+    TextLine,
+    TextStyle,
+)
+from weft.vision.see.fonts import face
+from weft.vision.write.stacks import STACKS, write_files
+
+Files = dict[str, str | bytes]
+
+
+def _chromium() -> str:
+    try:
+        return str(find_chromium())
+    except BrowserError:
+        return ""
+
+
+pytestmark = [
+    pytest.mark.skipif(not is_installed(), reason=MISSING),
+    pytest.mark.skipif(not _chromium(), reason="Chromium is not installed"),
+]
+
+
+@asynccontextmanager
+async def _disk_browser() -> AsyncGenerator[tuple[Page, list[str]]]:
+    """A browser without network, and the addresses that its page asked the network for."""
+    asked: list[str] = []
+
+    async def refuse(route: Route) -> None:
+        asked.append(route.request.url)
+        await route.abort()
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        page = await browser.new_page(viewport={"width": 1280, "height": 800})
+        await page.route(lambda url: not url.startswith(("file:", "data:", "blob:")), refuse)
+        try:
+            yield page, asked
+        finally:
+            await browser.close()
+
+
+async def _offline(name: str, files: Files) -> Files:
+    browser = Browser(pages=1, seconds=60)
+    try:
+        return await offline_project(find_stack(name), files, browser=browser)
+    finally:
+        browser.close()
+
+
+@pytest.mark.parametrize("name", list(load_stacks()))
+async def test_a_project_of_every_stack_opens_from_disk(
+    sample: Callable[[str], Files], name: str, tmp_path: Path
+) -> None:
+    write_project(await _offline(name, sample(name)), tmp_path)
+    entry = "image.svg" if name == "svg" else "index.html"
+    faults: list[str] = []
+    async with _disk_browser() as (page, asked):
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        await page.goto((tmp_path / entry).as_uri())
+        await page.get_by_text("Harbour").first.wait_for(timeout=20_000)
+        if name in ("html_tailwind", "react_tailwind", "vue_tailwind"):
+            drawn = await page.evaluate(
+                "[...document.querySelectorAll('*')].some("
+                "each => getComputedStyle(each).backgroundColor === 'rgb(18, 52, 86)')"
+            )
+            assert drawn
+        if name == "ionic_tailwind":
+            await page.wait_for_selector("ion-toggle.hydrated")
+        if name == "bootstrap":
+            assert await page.evaluate("getComputedStyle(document.querySelector('.btn-primary')).color") == (
+                "rgb(255, 255, 255)"
+            )
+    assert (asked, faults) == ([], [])
+
+
+def _words(x: float, y: float, words: str, size: float, weight: int = 400, colour: str = "#1f2937") -> TextElement:
+    width = face("sans", weight >= 600).advance(words) * size
+    style = TextStyle("sans", size, weight, False, colour)
+    rect = Rect(x, y, width, round(size * 1.2))
+    line = TextLine(words, rect.grown(-2), rect, style, y + round(size * 0.9), 0.99)
+    return TextElement((line,), rect, style, "left", rect.h)
+
+
+def _photo(x: float, y: float, w: int, h: int) -> PictureElement:
+    data = io.BytesIO()
+    Image.linear_gradient("L").resize((w, h)).save(data, "PNG")
+    return PictureElement(Rect(x, y, w, h), "photo", "photo-1", data.getvalue())
+
+
+def _shop() -> Detection:
+    """A header, a large title, three cards, a form and a footer."""
+    boxes = [Box(Rect(0, 0, 1280, 64), "#ffffff", 0, Border((0, 0, 1, 0), "#e5e7eb"))]
+    texts = [_words(80, 20, "Harbour Shop", 20, 700)]
+    texts += [_words(860 + 110 * at, 22, words, 15) for at, words in enumerate(("Ropes", "Anchors", "Contact"))]
+    texts += [_words(80, 120, "Everything that floats", 48, 700), _words(80, 190, "And some that does not.", 18)]
+    for at, words in enumerate(("Rope", "Anchor", "Lamp")):
+        left = 80 + 380 * at
+        boxes.append(Box(Rect(left, 260, 360, 160), "#eef2ff", 12))
+        texts += [_words(left + 24, 290, words, 22, 700), _words(left + 24, 330, f"A good {words.lower()}", 15)]
+    boxes += [
+        Box(Rect(80, 470, 320, 44), "#ffffff", 8, Border((1, 1, 1, 1), "#9ca3af")),
+        Box(Rect(420, 470, 140, 44), "#1d4ed8", 8),
+    ]
+    texts += [
+        _words(96, 482, "you@example.org", 15, colour="#4b5563"),
+        _words(452, 482, "Subscribe", 15, 700, "#ffffff"),
+    ]
+    boxes.append(Box(Rect(0, 720, 1280, 80), "#111827"))
+    texts.append(_words(80, 750, "© Harbour Shop", 14, colour="#f9fafb"))
+    largest = sorted(boxes, key=lambda each: -each.rect.area)
+    return Detection(1280, 800, 1, False, "#ffffff", tuple(largest), tuple(texts), (_photo(800, 460, 240, 180),), ())
+
+
+async def test_every_stack_of_the_converter_looks_the_same_from_disk(tmp_path: Path) -> None:
+    built = arrange(_shop())
+    shots: dict[str, bytes] = {}
+    async with _disk_browser() as (page, asked):
+        for name in STACKS:
+            files = await _offline(name, write_files(built, name))
+            write_project(files, tmp_path / name)
+            await page.goto((tmp_path / name / ("image.svg" if name == "svg" else "index.html")).as_uri())
+            if name != "svg":
+                await page.get_by_text("Everything that floats").first.wait_for(timeout=20_000)
+                await page.wait_for_load_state("networkidle")
+            shots[name] = await page.screenshot()
+    assert asked == []
+    expected = decode_pixels(shots["html_css"])
+    alike = {name: float(ssim_map(expected, decode_pixels(shot)).mean()) for name, shot in shots.items()}
+    assert min(alike.values()) >= 0.98, alike
+
+
+async def test_utilities_are_compiled_and_the_compiler_comes_back_on_import(tmp_path: Path) -> None:
+    page = (
+        '<!doctype html><html><head><script src="https://cdn.tailwindcss.com"></script><script>tailwind.config = '
+        '{theme: {extend: {colors: {brand: "#123456"}}}}</script></head><body><p class="bg-brand">Harbour</p>'
+        '<script>document.body.onclick = () => document.body.classList.add("mt-[13px]")</script></body></html>'
+    )
+    made = await _offline("html_tailwind", {"index.html": page})
+    css, written = made["vendor/tailwind.css"], str(made["index.html"])
+    assert isinstance(css, bytes)
+    assert b".bg-brand" in css
+    assert b"margin-top:13px" in css
+    assert "<script src" not in written
+    back = unpack_zip(zip_project(made))
+    assert "vendor/tailwind.css" not in back
+    assert b'<script src="https://cdn.tailwindcss.com"></script>' in back["index.html"]
+    assert b"<script>tailwind.config = " in back["index.html"]
+
+
+async def test_without_a_browser_the_compiler_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_CHROMIUM", "/nowhere/chromium")
+    page = '<head><script src="https://cdn.tailwindcss.com" crossorigin></script></head><p class="p-4">x</p>'
+    made = await _offline("html_tailwind", {"index.html": page})
+    assert "vendor/tailwind.css" not in made
+    assert '<script src="vendor/tailwindcss-cdn@3.4.10/tailwindcss.js"></script>' in str(made["index.html"])
+
+
+async def test_what_needs_nothing_stays_as_it_was() -> None:
+    files: Files = {"index.html": b"<title>\xff</title><p>x", "a.png": b"1", "b.css": "p { background: url(a.png) }"}
+    assert await _offline("html_css", files) == files

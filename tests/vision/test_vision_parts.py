@@ -1,0 +1,169 @@
+"""Weft's own network finds controls with their state; without it a page is built as before."""
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+from vision_pages import box, picture, seen, text
+
+from weft.vision.arrange.page import arrange
+from weft.vision.elements import Box, Control, Detection, ModelsMissing, Node, Rect, walk_nodes
+from weft.vision.see import models
+from weft.vision.see.detect import clear_cache, detect_elements
+from weft.vision.see.parts import FoundPart, find_controls, find_parts, place_controls, without_marks
+from weft.vision.see.regions import Pixels
+
+network_needed = pytest.mark.skipif(
+    not models.available() or models.parts_network() is None, reason="the models of weft[local] are not installed"
+)
+ACCENT = "#2563eb"
+FINE = 4  # drawn larger and made smaller, so that edges are soft
+
+
+def _page() -> Image.Image:
+    """A form as browsers draw it: two ticks, two radio buttons, two switches and a slider, each with a line of text."""
+    image = Image.new("RGB", (640 * FINE, 420 * FINE), "white")
+    pen = ImageDraw.Draw(image)
+
+    def area(left: float, top: float, right: float, bottom: float) -> tuple[float, float, float, float]:
+        return left * FINE, top * FINE, right * FINE - 1, bottom * FINE - 1
+
+    for y, words in enumerate(("Send me news", "Remember this device", "By post", "By courier", "Sound", "Motion")):
+        pen.text((80 * FINE, (40 + 44 * y) * FINE), words, fill="#1f2937", font_size=16 * FINE)
+    pen.rounded_rectangle(area(48, 42, 66, 60), 3 * FINE, ACCENT)
+    pen.line([(each[0] * FINE, each[1] * FINE) for each in ((52, 51), (55.5, 54.5), (62, 47))], "white", 2 * FINE)
+    pen.rounded_rectangle(area(48, 86, 66, 104), 3 * FINE, "white", "#6b7280", FINE)
+    pen.ellipse(area(48, 130, 66, 148), "white", ACCENT, 2 * FINE)
+    pen.ellipse(area(53, 135, 61, 143), ACCENT)
+    pen.ellipse(area(48, 174, 66, 192), "white", "#6b7280", FINE)
+    pen.rounded_rectangle(area(260, 216, 300, 238), 11 * FINE, ACCENT)
+    pen.ellipse(area(280, 218, 298, 236), "white")
+    pen.rounded_rectangle(area(260, 260, 300, 282), 11 * FINE, "#d1d5db")
+    pen.ellipse(area(262, 262, 280, 280), "white")
+    pen.rounded_rectangle(area(48, 326, 348, 332), 3 * FINE, "#d1d5db")
+    pen.rounded_rectangle(area(48, 326, 122, 332), 3 * FINE, ACCENT)
+    pen.ellipse(area(114, 319, 134, 339), "white", ACCENT, 2 * FINE)
+    return image.reduce(FINE)
+
+
+def _png(image: Image.Image) -> bytes:
+    data = io.BytesIO()
+    image.save(data, "PNG")
+    return data.getvalue()
+
+
+def _inputs(detection: Detection) -> list[Node]:
+    return [node for node in walk_nodes(arrange(detection).body) if node.tag == "input"]
+
+
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(models, "parts_network", lambda: None)
+    clear_cache()
+    yield
+    clear_cache()
+
+
+@network_needed
+def test_controls_are_found_with_their_state() -> None:
+    pixels: Pixels = np.asarray(_page())
+    found = find_controls(pixels, find_parts(pixels, np.ones(pixels.shape[:2], np.bool_)))
+    states = sorted((rect.y, control.kind, control.on) for rect, control in found if control.kind != "slider")
+    kinds = [(kind, on) for _, kind, on in states]
+    assert kinds == [
+        ("checkbox", True),
+        ("checkbox", False),
+        ("radio", True),
+        ("radio", False),
+        ("switch", True),
+        ("switch", False),
+    ]
+    (slider,) = (control for _, control in found if control.kind == "slider")
+    assert abs(slider.value - 0.26) < 0.06
+    assert next(control for _, control in found if control.on).colour == ACCENT
+
+
+@network_needed
+def test_a_picture_of_a_form_becomes_a_form_with_its_state() -> None:
+    clear_cache()
+    inputs = [dict(node.attributes) for node in _inputs(detect_elements(_png(_page())))]
+    shown = [(each["type"], each.get("role", ""), "checked" in each) for each in inputs]
+    assert shown.count(("checkbox", "", True)) == 1
+    assert shown.count(("checkbox", "", False)) == 1
+    assert shown.count(("radio", "", True)) == 1
+    assert shown.count(("checkbox", "switch", True)) == 1
+    assert shown.count(("checkbox", "switch", False)) == 1
+    assert [each["value"] for each in inputs if each["type"] == "range"] in ([f"{each}"] for each in range(21, 32))
+    assert all(each["aria-label"] for each in inputs)
+
+
+@pytest.mark.usefixtures("no_network")
+def test_without_the_network_nothing_is_found_and_the_page_is_built() -> None:
+    pixels: Pixels = np.asarray(_page())
+    assert find_parts(pixels, np.ones(pixels.shape[:2], np.bool_)) == []
+    if not models.available():
+        return
+    detection = detect_elements(_png(_page()))
+    assert [element.text for element in detection.texts]
+    assert not any(each.control for each in detection.boxes)
+
+
+def test_a_package_without_the_network_has_none_and_a_changed_one_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "weft_local"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise RuntimeError('run')\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    load = models._load_parts  # pyright: ignore[reportPrivateUsage]
+    load.cache_clear()
+    try:
+        assert models.parts_network() is None
+        load.cache_clear()
+        (folder / models.PARTS).write_bytes(b"other")
+        with pytest.raises(ModelsMissing, match=r"The model parts\.onnx is damaged"):
+            models.parts_network()
+    finally:
+        load.cache_clear()
+
+
+def _parts(*found: tuple[str, Rect]) -> list[FoundPart]:
+    return [FoundPart(name, rect, 0.9) for name, rect in found]
+
+
+def test_icons_and_ticks_are_cut_off_the_lines_that_they_lie_on() -> None:
+    line = Rect(100, 50, 200, 20)
+    assert without_marks([line], _parts(("icon", Rect(102, 51, 18, 18)))) == [Rect(121, 50, 179, 20)]
+    middle = without_marks([line], _parts(("checkbox", Rect(180, 52, 16, 16))))
+    assert middle == [Rect(100, 50, 79, 20), Rect(197, 50, 103, 20)]
+    assert without_marks([Rect(100, 50, 20, 20)], _parts(("icon", Rect(99, 49, 22, 22)))) == []
+    assert without_marks([line], _parts(("icon", Rect(102, 90, 18, 18)), ("photo", Rect(0, 0, 400, 400)))) == [line]
+
+
+def test_what_a_control_is_drawn_with_becomes_one_box() -> None:
+    control = Control("checkbox", True, 0.0, ACCENT, "#ffffff")
+    frame, other, tick = box(50, 50, 18, 18, border=True), box(300, 50, 90, 40), picture(53, 53, 10, 10)
+    boxes, pictures = place_controls([frame, other], [tick], [(Rect(49, 49, 20, 20), control)])
+    assert [each.control for each in boxes] == [None, control]
+    assert boxes[1].rect == Rect(50, 50, 18, 18)
+    assert pictures == []
+    photo = picture(0, 0, 400, 300)
+    assert place_controls([other], [photo], [(Rect(49, 49, 20, 20), control)]) == ([other], [photo])
+
+
+def test_a_switch_is_drawn_from_its_knob_and_track_and_a_tick_in_its_colour() -> None:
+    switch = Box(Rect(200, 20, 40, 20), ACCENT, 10, control=Control("switch", True, 0.0, ACCENT, "#fefefe"))
+    tick = Box(Rect(20, 80, 18, 18), ACCENT, control=Control("checkbox", True, 0.0, ACCENT, "#ffffff"))
+    slider = Box(Rect(20, 140, 200, 20), ACCENT, control=Control("slider", False, 0.4, ACCENT, "#ffffff"))
+    page = seen(text(20, 20, "Sound"), switch, tick, text(46, 80, "Motion"), text(20, 118, "Volume"), slider)
+    found = {node.name: node for node in _inputs(page)}
+    styles = {name: dict(node.style) for name, node in found.items()}
+    names = {name: dict(node.attributes) for name, node in found.items()}
+    assert "#fefefe" in styles["switch"]["background"]
+    assert styles["checkbox"]["accent-color"] == ACCENT
+    assert (names["range"]["value"], names["range"]["aria-label"]) == ("40", "Volume")
+    assert (names["switch"]["aria-label"], names["checkbox"]["aria-label"]) == ("Sound", "Motion")

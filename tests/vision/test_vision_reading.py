@@ -1,0 +1,132 @@
+"""Text that used to stay a picture: over photographs, in other scripts, with marks and icons beside it."""
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+from vision_drawing import face_of, ink_of
+
+from weft.vision.elements import Rect
+from weft.vision.see import text as text_module
+from weft.vision.see.fonts import Fit, face
+from weft.vision.see.glyphs import ARABIC, CYRILLIC, to_logical_order
+from weft.vision.see.ink import Ink, extract_ink, find_ink
+from weft.vision.see.ocr import OcrResult
+from weft.vision.see.pictures import find_text_on_photos
+from weft.vision.see.regions import Pixels
+from weft.vision.see.script_ocr import read_with_face
+from weft.vision.see.text import Draft
+
+
+def _clouds(seed: int, low: int, high: int, size: tuple[int, int] = (420, 80)) -> Image.Image:
+    grain = np.random.default_rng(seed).integers(low, high, (5, 20, 3), dtype=np.uint8)
+    return Image.fromarray(grain).resize(size, Image.Resampling.BICUBIC).filter(ImageFilter.GaussianBlur(4))
+
+
+@pytest.mark.parametrize(("colour", "low", "high"), [("#0b2545", 170, 235), ("#5b2b62", 190, 240), ("#f0c040", 20, 90)])
+def test_letters_of_any_colour_are_found_on_a_picture(colour: str, low: int, high: int) -> None:
+    drawn_with = face_of("sans")
+    picture = _clouds(3, low, high)
+    ImageDraw.Draw(picture).text(
+        (24, 52), "Evening tide", fill=colour, font=ImageFont.truetype(drawn_with.path, 30), anchor="ls"
+    )
+    pixels: Pixels = np.asarray(picture)
+    (ink,) = find_text_on_photos(pixels, [Rect(16, 20, 190, 46)], [Rect(0, 0, 420, 80)])
+    assert ink.rect.x == pytest.approx(26, abs=3)
+    assert ink.rect.h == pytest.approx(30, abs=5)
+    wanted = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)])
+    assert np.abs(ink.colour - wanted).max() < 40
+    fit = text_module.fit_faces(ink, "Evening tide", [drawn_with])[0]
+    assert fit.likeness > 0.85
+
+
+def test_a_picture_without_letters_has_no_ink() -> None:
+    pixels: Pixels = np.asarray(_clouds(5, 100, 140))
+    assert find_text_on_photos(pixels, [Rect(16, 20, 190, 46)], [Rect(0, 0, 420, 80)]) == []
+
+
+def test_arabic_is_read_where_spaces_come_from_another_font() -> None:
+    drawn_with = face_of("wide")
+    text = "الأسعار تشمل الضريبة والإرجاع"
+    fine = Image.new("L", (700 * 8, 90 * 8), 255)
+    font = ImageFont.truetype(drawn_with.path, 24 * 8)
+    pen = 660 * 8.0
+    for word in text.split(" "):
+        ImageDraw.Draw(fine).text((round(pen), 60 * 8), word, fill=20, font=font, anchor="rs")
+        pen -= font.getlength(word) + 0.2 * 24 * 8
+    pixels = np.asarray(fine.reduce(8).convert("RGB"))
+    ink = extract_ink(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
+    assert ink is not None
+    spelling = read_with_face(ink, ARABIC, drawn_with, 24.0)
+    assert spelling is not None
+    assert spelling.text == text
+    assert spelling.likeness > 0.85
+
+
+def test_a_latin_word_in_a_cyrillic_line_stays_latin() -> None:
+    drawn_with = face_of("sans")
+    ink = ink_of(drawn_with, "Версия для Windows и Android", 24)
+    plain = read_with_face(ink, CYRILLIC, drawn_with, 24.0)
+    mixed = read_with_face(ink, CYRILLIC, drawn_with, 24.0, latin="Bepсия для Windows и Android")
+    assert plain is not None
+    assert mixed is not None
+    assert mixed.text == "Версия для Windows и Android"
+    assert mixed.likeness > plain.likeness
+
+
+def test_only_words_with_letters_of_their_own_are_latin() -> None:
+    assert to_logical_order("Chrome Box TOM", CYRILLIC) == "Chrome Вох ТОМ"
+
+
+def test_a_comma_with_room_behind_it_does_not_part_a_line() -> None:
+    path = face("cjk").path
+    if face("cjk").family != "cjk":
+        pytest.skip("no font of the family cjk is installed")
+    picture = Image.new("RGB", (460, 60), "#ffffff")
+    ImageDraw.Draw(picture).text(
+        (20, 16), "新线路开通，每天十二班车", fill="#111111", font=ImageFont.truetype(path, 18, index=2)
+    )
+    pixels: Pixels = np.asarray(picture)
+    found = find_ink(pixels, np.full_like(pixels, 255), [Rect(16, 12, 240, 32)])
+    assert len(found) == 1
+
+
+def _draft(text: str, x: float, likeness: float, sure: float = 1.0) -> Draft:
+    cover = np.ones((18, 14), np.float32)
+    ink = Ink(Rect(x, 20, 14, 18), cover, np.full(3, 255.0), np.zeros(3))
+    return ink, OcrResult(text, sure, (sure,) * len(text), (0.5,) * len(text)), Fit(face("sans"), 20.0, 0.0, likeness)
+
+
+@pytest.mark.parametrize(
+    ("draft", "is_icon"),
+    [
+        (_draft("f", 100, 0.83), True),
+        (_draft("f", 100, 0.97), False),
+        (_draft("8", 100, 0.7), False),
+        (_draft("in", 100, 0.8), False),
+    ],
+)
+def test_a_letter_in_a_row_of_icons_is_one_unless_it_looks_like_it(draft: Draft, is_icon: bool) -> None:
+    part_icons = text_module._part_icons  # pyright: ignore[reportPrivateUsage]
+    kept, icons = part_icons([draft], [Rect(60, 20, 20, 20), Rect(140, 20, 20, 20)])
+    assert (len(kept), len(icons)) == ((0, 1) if is_icon else (1, 0))
+
+
+def test_a_doubtful_letter_without_likeness_is_an_icon() -> None:
+    part_icons = text_module._part_icons  # pyright: ignore[reportPrivateUsage]
+    assert part_icons([_draft("Q", 100, 0.8, 0.7)], [])[0] == []
+    assert part_icons([_draft("Q", 100, 0.8, 0.99)], [])[1] == []
+
+
+def test_a_line_as_strong_as_its_neighbours_has_their_weight() -> None:
+    sans, heavy = face_of("sans"), face("sans", bold=True)
+    lines = ["Prices include tax today", "Nothing is shared with us", "The path follows the river"]
+    drafts: list[Draft] = []
+    for number, line in enumerate(lines):
+        ink = ink_of(sans, line, 18)
+        fit = Fit(heavy if number == 1 else sans, 18.0, -0.5 if number == 1 else 0.0, 0.9)
+        drafts.append((ink, OcrResult(line, 1.0, (1.0,) * len(line), (0.5,) * len(line)), fit))
+    unify = text_module._unify_weights  # pyright: ignore[reportPrivateUsage]
+    assert [fit.face.bold for _, _, fit in unify(drafts)] == [False, False, False]
+    strong = ink_of(heavy, lines[1], 18)
+    drafts[1] = strong, drafts[1][1], drafts[1][2]
+    assert [fit.face.bold for _, _, fit in unify(drafts)] == [False, True, False]

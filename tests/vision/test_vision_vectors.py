@@ -1,0 +1,102 @@
+"""Icons of one colour become SVG paths that cover what the icon covers; other pictures stay as they are."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from weft.vision.elements import PictureElement, Rect
+from weft.vision.local_files import embed_in_page, encode_as_files
+from weft.vision.see.pictures import cut_out
+from weft.vision.see.regions import Pixels
+from weft.vision.see.vectors import simplify_loop, trace_icon, trace_loops
+
+SIDE = 32
+PATH = re.compile(r"M([^LZ]+)L([^Z]+)Z")
+
+
+def _icon(draw: str, ratio: int = 1, colour: str = "#1d4ed8", ground: str = "#ffffff") -> Image.Image:
+    fine = Image.new("RGB", (SIDE * ratio * 8, SIDE * ratio * 8), ground)
+    pen, unit = ImageDraw.Draw(fine), ratio * 8
+    match draw:
+        case "ring":
+            pen.ellipse((6 * unit, 6 * unit, 26 * unit, 26 * unit), outline=colour, width=3 * unit)
+        case "tick":
+            pen.line((7 * unit, 17 * unit, 13 * unit, 23 * unit, 25 * unit, 9 * unit), fill=colour, width=3 * unit)
+        case "two":
+            pen.rectangle((4 * unit, 4 * unit, 15 * unit, 27 * unit), fill=colour)
+            pen.rectangle((17 * unit, 4 * unit, 28 * unit, 27 * unit), fill="#dc2626")
+        case _:
+            raise ValueError(draw)
+    return fine.reduce(8)
+
+
+def _traced(image: Image.Image, ratio: int = 1, ground: int = 255) -> PictureElement:
+    fine: Pixels = np.asarray(image)
+    page = np.full((SIDE, SIDE, 3), ground, np.uint8)
+    return trace_icon(cut_out(fine, ratio, Rect(0, 0, SIDE, SIDE), "icon", 1), fine, page, ratio)
+
+
+def _loops(svg: str) -> list[list[tuple[float, float]]]:
+    path = ElementTree.fromstring(svg)[0].attrib["d"]
+    loops: list[list[tuple[float, float]]] = []
+    for first, rest in PATH.findall(path):
+        numbers = [float(each) for each in f"{first} {rest}".split()]
+        loops.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+    return loops
+
+
+def _area(loop: list[tuple[float, float]]) -> float:
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(loop, [*loop[1:], loop[0]], strict=True)) / 2
+
+
+@pytest.mark.parametrize("ratio", [1, 2])
+def test_a_ring_is_two_circles_in_its_colour(ratio: int) -> None:
+    picture = _traced(_icon("ring", ratio), ratio)
+    assert picture.path == "assets/icon-1.svg"
+    assert picture.content.startswith(b"<svg")
+    assert 'fill="#1d4ed8"' in picture.vector
+    outer, inner = sorted(_loops(picture.vector), key=lambda loop: -abs(_area(loop)))
+    assert abs(_area(outer)) == pytest.approx(np.pi * 10**2, rel=0.04)
+    assert abs(_area(inner)) == pytest.approx(np.pi * 7**2, rel=0.06)
+    assert (min(x for x, _ in outer), max(x for x, _ in outer)) == pytest.approx((6, 26), abs=0.4)
+    assert len(outer) < 60
+
+
+def test_a_tick_is_one_loop_on_its_own_ground() -> None:
+    picture = _traced(_icon("tick", ground="#f3f4f6"), ground=244)
+    (loop,) = _loops(picture.vector)
+    assert abs(_area(loop)) == pytest.approx(3 * (8.5 + 18.4), rel=0.15)
+
+
+def test_an_icon_of_two_colours_stays_a_picture() -> None:
+    picture = _traced(_icon("two"))
+    assert (picture.vector, picture.path) == ("", "assets/icon-1.png")
+
+
+def test_noise_stays_a_picture() -> None:
+    noise = np.random.default_rng(4).integers(0, 2, (SIDE, SIDE, 1), np.uint8) * np.full(3, 200, np.uint8)
+    assert _traced(Image.fromarray(255 - noise)).vector == ""
+
+
+def test_every_loop_is_closed_and_diagonal_pixels_are_parted() -> None:
+    cover = np.zeros((6, 6), np.float32)
+    cover[1, 1] = cover[2, 2] = cover[4, 4] = 1
+    loops = trace_loops(cover)
+    assert sum(abs(_area(loop)) for loop in loops) == pytest.approx(1.5, abs=0.1)
+    assert len(loops) == 3
+
+
+def test_points_on_a_line_are_dropped() -> None:
+    square = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (2.0, 1.0), (2.0, 2.0), (1.0, 2.0), (0.0, 2.0), (0.0, 1.0)]
+    assert simplify_loop(square) == [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
+
+
+def test_a_traced_icon_is_written_as_it_is() -> None:
+    picture = _traced(_icon("ring"))
+    assets = {picture.path: picture.content}
+    files = encode_as_files(assets)
+    assert files.files == {"assets/icon-1.svg": picture.vector}
+    assert embed_in_page(assets).fill(f'<img src="{picture.path}">').startswith('<img src="data:image/svg+xml;base64,')

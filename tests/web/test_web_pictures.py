@@ -1,0 +1,59 @@
+"""Pictures with roles, and pages on the web that are captured as a person wants them."""
+
+import base64
+import io
+from typing import Any
+
+from page_support import Visit
+from PIL import Image
+from playwright.async_api import FilePayload, Route, expect
+
+
+def _file(name: str) -> FilePayload:
+    out = io.BytesIO()
+    Image.new("RGB", (320, 200), "teal").save(out, "PNG")
+    return {"name": name, "mimeType": "image/png", "buffer": out.getvalue()}
+
+
+async def _sent(visit: Visit) -> list[dict[str, Any]]:
+    """The prompts that are sent from now on. They are not passed on."""
+    prompts: list[dict[str, Any]] = []
+
+    async def keep(route: Route) -> None:
+        if route.request.method != "POST":
+            await route.continue_()
+            return
+        body: Any = route.request.post_data_json
+        prompts.append(body["prompt"])
+        await route.fulfill(status=503, json={"error": {"code": "unavailable", "message": "Not now."}})
+
+    await visit.page.route("**/projects", keep)
+    return prompts
+
+
+async def test_several_pictures_have_roles(visit: Visit) -> None:
+    page, prompts = visit.page, await _sent(visit)
+    visit.strict = False
+    await page.locator("input[type=file]").first.set_input_files([_file("wide.png")])
+    await expect(page.get_by_label("What wide.png shows")).to_have_count(0)
+    await page.locator("input[type=file]").first.set_input_files([_file("narrow.png")])
+    await page.get_by_label("What wide.png shows").select_option("Desktop")
+    await page.get_by_label("What narrow.png shows").select_option("Phone")
+    assert await visit.axe() == []
+    await page.get_by_role("button", name="Build", exact=True).click()
+    await expect(page.get_by_text("Not now.")).to_be_visible()
+    (prompt,) = prompts
+    assert [image["role"] for image in prompt["images"]] == ["desktop", "mobile"]
+    assert base64.b64decode(prompt["images"][0]["data"].partition(",")[2]).startswith(b"\x89PNG")
+
+
+async def test_an_address_is_captured_in_a_chosen_window(visit: Visit) -> None:
+    page, prompts = visit.page, await _sent(visit)
+    visit.strict = False
+    await expect(page.get_by_label("Width of the captured page")).to_have_count(0)
+    await page.get_by_label("What to build").fill("https://example.org")
+    await page.get_by_label("Width of the captured page").select_option("768 px wide")
+    await page.get_by_label("Whole page").uncheck()
+    await page.get_by_role("button", name="Build", exact=True).click()
+    await expect(page.get_by_text("Not now.")).to_be_visible()
+    assert prompts == [{"url": "https://example.org", "capture": {"width": 768, "full_page": False}}]
