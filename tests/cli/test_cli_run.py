@@ -1,7 +1,9 @@
 """`weft run`: the answer on standard output and nothing else there."""
 
+import asyncio
 import base64
 import io
+import sys
 from json import loads
 from pathlib import Path
 
@@ -200,3 +202,20 @@ async def test_a_run_in_a_folder_has_a_map_of_it(
         done = await run(capsys, *run_with(server, "--workspace", ".", *words, "Look"))
         assert done.code == 0
         assert ("class OrderBook" in str(server.requests[0].body["messages"][0])) is given
+
+
+LOADED = """
+import sys
+from weft.cli.main import main
+code = main(sys.argv[1:])
+extras = ("mcp", "mcp_types", "pydantic", "numpy", "PIL", "starlette", "uvicorn", "opentelemetry", "tree_sitter")
+print(code, *[name for name in extras if name in sys.modules])
+"""
+
+
+async def test_a_run_loads_no_package_that_it_does_not_need(tmp_path: Path) -> None:
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        words = [sys.executable, "-c", LOADED, *run_with(server, "Hi")]
+        process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, cwd=tmp_path)
+        out, _ = await process.communicate()
+    assert out.decode().splitlines() == ["Hello", "0"]

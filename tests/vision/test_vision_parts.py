@@ -167,3 +167,13 @@ def test_a_switch_is_drawn_from_its_knob_and_track_and_a_tick_in_its_colour() ->
     assert styles["checkbox"]["accent-color"] == ACCENT
     assert (names["range"]["value"], names["range"]["aria-label"]) == ("40", "Volume")
     assert (names["switch"]["aria-label"], names["checkbox"]["aria-label"]) == ("Sound", "Motion")
+
+
+def test_the_tick_of_a_list_is_no_check_box() -> None:
+    pixels: Pixels = np.asarray(_page()).copy()
+    boxed = FoundPart("checkbox_on", Rect(48, 42, 18, 18), 0.9)
+    image = Image.fromarray(pixels)
+    ImageDraw.Draw(image).line([(452, 51), (457, 56), (466, 44)], ACCENT, 2)
+    bare = FoundPart("checkbox_on", Rect(450, 42, 18, 16), 0.9)
+    [(rect, control)] = find_controls(np.asarray(image), [boxed, bare])
+    assert (rect.x, control.kind, control.on) == (48, "checkbox", True)

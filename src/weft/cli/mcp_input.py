@@ -24,10 +24,10 @@ def prompt_commands(servers: "McpServers | None") -> "list[McpPrompt]":
 
 async def expand_prompt(servers: "McpServers | None", text: str) -> list[ResultPart] | None:
     """Return the content of the prompt that a line names, or None if it names none."""
-    from weft.tools.mcp.prompts import find_prompt
-
     if servers is None or not text.startswith("/"):
         return None
+    from weft.tools.mcp.prompts import find_prompt
+
     name, _, rest = text[1:].strip().partition(" ")
     prompt = find_prompt(servers.prompts, name)
     return await servers.get_prompt(prompt, prompt.parse_arguments(rest)) if prompt is not None else None

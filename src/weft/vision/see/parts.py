@@ -149,7 +149,7 @@ def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect
     for part in parts:
         name, _, state = part.name.partition("_")
         rect = spanning((round(part.rect.x), round(part.rect.y), round(part.rect.right), round(part.rect.bottom)))
-        if name in _TICKS and min(rect.w, rect.h) >= 8:
+        if name in _TICKS and min(rect.w, rect.h) >= 8 and _is_framed(pixels, rect):
             on = state == "on"
             colour, mark = _colours(pixels, rect, on if name == "switch" else None)
             found.append((rect, Control(_TICKS[name], on, 0.0, colour, mark)))
@@ -160,6 +160,29 @@ def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect
                 colour, mark = _colours(pixels, held[0], None)
                 found.append((rect, Control("slider", False, min(max(share, 0.0), 1.0), colour, mark)))
     return found
+
+
+def _is_framed(pixels: Pixels, rect: Rect) -> bool:
+    """Whether all four sides are drawn, as those of a box or a disc are: the tick of a list is no check box."""
+    left, top, right, bottom = int(rect.x), int(rect.y), int(rect.right), int(rect.bottom)
+    reach = 3
+    if min(left, top) < reach or right + reach > pixels.shape[1] or bottom + reach > pixels.shape[0]:
+        return False
+    around = pixels[top - reach : bottom + reach, left - reach : right + reach].astype(np.int16)
+    ring = np.concatenate([around[0], around[-1], around[:, 0], around[:, -1]])
+    drawn = (np.abs(around - np.median(ring, axis=0)) > 16).any(axis=2)
+    rows, columns = _middle(drawn.shape[0]), _middle(drawn.shape[1])
+    sides = (
+        drawn[1 : 2 * reach, columns].any(axis=0),
+        drawn[-2 * reach : -1, columns].any(axis=0),
+        drawn[rows, 1 : 2 * reach].any(axis=1),
+        drawn[rows, -2 * reach : -1].any(axis=1),
+    )
+    return all(float(side.mean()) > 0.7 for side in sides)
+
+
+def _middle(length: int) -> slice:
+    return slice(int(0.35 * length), max(int(0.65 * length), int(0.35 * length) + 1))
 
 
 def _colours(pixels: Pixels, rect: Rect, knob_right: bool | None) -> tuple[str, str]:
