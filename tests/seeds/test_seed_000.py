@@ -315,7 +315,7 @@ async def test_a_tool_that_fails_has_ok_false_and_the_model_goes_on(tmp_path: Pa
         state = {"path": "index.html", "content": HTML}
         frames = await page.generate("Change it.", generationType="update", fileState=state)
     assert [frame["data"]["ok"] for frame in of(frames, "toolResult")] == [False]
-    assert of(frames, "setCode") == []
+    assert [frame["value"] for frame in of(frames, "setCode")] == [HTML]  # the page shows what it had
     assert frames[-1]["type"] == "variantComplete"
 
 

@@ -25,6 +25,8 @@ SessionOptions = Callable[[SessionInfo, SessionSettings], Awaitable[dict[str, An
 
 _FIRST_DELAYS = (0.5, 1.0, 2.0, 5.0)
 _OPEN_ATTEMPTS = 3
+_LEAVING_SECONDS = 1.0
+"""For requests that have sent their answer and are about to end."""
 _LATER_DELAY = 15.0
 """Seconds between attempts to reopen a session."""
 
@@ -147,6 +149,9 @@ class OpenSessions:
         entry = self._open.get(session)
         if entry is None:
             return True
+        until = monotonic() + _LEAVING_SECONDS
+        while waiting and (entry.users or entry.lock.locked()) and monotonic() < until:
+            await asyncio.sleep(0.02)
         if entry.users or entry.lock.locked():
             return False
         if entry.session is None or not _is_busy(entry.session):

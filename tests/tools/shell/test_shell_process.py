@@ -98,12 +98,18 @@ async def test_a_cancel_at_any_moment_of_the_start_cleans_up(place: Place, delay
     assert list(place.folder.iterdir()) == []
 
 
+def _children() -> set[str]:
+    """The processes that this one has started, dead ones that nobody waited for included."""
+    return {pid for thread in Path("/proc/self/task").iterdir() for pid in (thread / "children").read_text().split()}
+
+
 async def test_two_hundred_cancels_leak_nothing(place: Place):
     marker = uuid4().hex
     await place.run("true")
     gc.collect()
     files = len(os.listdir("/proc/self/fd"))
     tasks = len(asyncio.all_tasks())
+    children = _children()
     for turn in range(200):
         task = asyncio.create_task(place.run(marked(marker, "(setsid sleep 600 &); echo x; sleep 600")))
         await asyncio.sleep(0.002 * (turn % 20))
@@ -114,8 +120,7 @@ async def test_two_hundred_cancels_leak_nothing(place: Place):
     assert len(os.listdir("/proc/self/fd")) == files
     assert len(asyncio.all_tasks()) == tasks
     assert list(place.folder.iterdir()) == []
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)  # no zombie either
+    assert _children() <= children  # no zombie either
 
 
 async def test_a_second_cancel_does_not_hurry_the_end(sandbox: Sandbox, tmp_path: Path):
