@@ -14,7 +14,14 @@ from weft.vision.arrange.page import arrange
 from weft.vision.elements import Box, Control, Detection, ModelsMissing, Node, Rect, walk_nodes
 from weft.vision.see import models
 from weft.vision.see.detect import clear_cache, detect_elements
-from weft.vision.see.parts import FoundPart, find_controls, find_parts, place_controls, without_marks
+from weft.vision.see.parts import (
+    FoundPart,
+    find_controls,
+    find_parts,
+    is_icon_ground,
+    place_controls,
+    without_marks,
+)
 from weft.vision.see.regions import Pixels
 
 network_needed = pytest.mark.skipif(
@@ -177,3 +184,34 @@ def test_the_tick_of_a_list_is_no_check_box() -> None:
     bare = FoundPart("checkbox_on", Rect(450, 42, 18, 16), 0.9)
     [(rect, control)] = find_controls(np.asarray(image), [boxed, bare])
     assert (rect.x, control.kind, control.on) == (48, "checkbox", True)
+
+
+def test_the_dot_of_a_list_is_no_radio_button() -> None:
+    image = _page()
+    pen = ImageDraw.Draw(image)
+    pen.ellipse((450, 130, 467, 147), "#14b8a6")
+    pixels: Pixels = np.asarray(image)
+    dot = FoundPart("radio_on", Rect(450, 130, 18, 18), 0.9)
+    rings = [FoundPart("radio_on", Rect(48, 130, 18, 18), 0.9), FoundPart("radio", Rect(48, 174, 18, 18), 0.9)]
+    assert [rect.y for rect, _ in find_controls(pixels, [dot, *rings])] == [130, 174]
+    assert [rect.x for rect, _ in find_controls(pixels, [dot, *rings])] == [48, 48]
+
+
+def test_a_sign_between_words_is_text_and_an_icon_before_them_is_none() -> None:
+    line = Rect(100, 100, 200, 20)
+    sign, first = FoundPart("icon", Rect(190, 102, 14, 14), 0.9), FoundPart("icon", Rect(101, 102, 14, 14), 0.9)
+    assert without_marks([line], [sign]) == [line]
+    [rest] = without_marks([line], [first])
+    assert (rest.x, rest.right) == (116, 300)
+
+
+def test_a_logo_on_a_disc_is_one_picture() -> None:
+    image = Image.new("RGB", (200, 100), "white")
+    pen = ImageDraw.Draw(image)
+    pen.ellipse((20, 20, 49, 49), "#0f766e")
+    plain: Pixels = np.asarray(image.copy())
+    pen.line([(26, 36), (32, 32), (38, 37), (44, 33)], "white", 3)
+    found, disc = [FoundPart("icon", Rect(19, 19, 32, 32), 0.9)], box(20, 20, 30, 30, "#0f766e")
+    assert is_icon_ground(np.asarray(image), disc, found)
+    assert not is_icon_ground(plain, disc, found)
+    assert not is_icon_ground(np.asarray(image), disc, [])

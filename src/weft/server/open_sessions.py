@@ -150,7 +150,7 @@ class OpenSessions:
         if entry is None:
             return True
         until = monotonic() + _LEAVING_SECONDS
-        while waiting and (entry.users or entry.lock.locked()) and monotonic() < until:
+        while waiting and (entry.users or entry.lock.locked()) and monotonic() < until:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
         if entry.users or entry.lock.locked():
             return False

@@ -1,4 +1,4 @@
-# ruff: noqa: ASYNC110, ASYNC220, ASYNC222, ASYNC240
+# ruff: noqa: ASYNC110, ASYNC220, ASYNC240
 """Time, output and ends: S10 and S11 of the threat list, cancels, and nothing left behind."""
 
 import asyncio

@@ -14,7 +14,7 @@ from weft.vision.see import models
 from weft.vision.see.boxes import build_boxes, find_flats
 from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
-from weft.vision.see.parts import find_controls, find_parts, place_controls, without_marks
+from weft.vision.see.parts import find_controls, find_parts, is_icon_ground, place_controls, without_marks
 from weft.vision.see.pictures import (
     Patch,
     confirm_panels,
@@ -100,7 +100,7 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     places = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
     parts = find_parts(pixels, busy)
     found = without_marks(places.lines, parts)
-    boxes = [box for box in boxes if not _is_glyph(box, found)]
+    boxes = [box for box in boxes if not _is_glyph(box, found) and not is_icon_ground(pixels, box, parts)]
     page = paint_page(width, height, background, boxes)
     inks = find_ink(pixels, page, found, boxes)
     solid, boxes, page, panels = _explain(shot, background, boxes, inks)

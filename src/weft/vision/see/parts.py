@@ -119,17 +119,18 @@ def _part_of(mask: NDArray[np.float32], rect: Rect) -> NDArray[np.float32]:
 
 def without_marks(lines: Sequence[Rect], parts: Sequence[FoundPart]) -> list[Rect]:
     """Cut icons and small controls off the lines of text that they lie on."""
-    marks = [part.rect for part in parts if part.name in SMALL and part.name != "thumb"]
+    marks = [part for part in parts if part.name in SMALL and part.name != "thumb"]
     return [piece for line in lines for piece in _cut_marks(line, marks)]
 
 
-def _cut_marks(line: Rect, marks: Sequence[Rect]) -> list[Rect]:
-    on = sorted((mark for mark in marks if _is_on_line(mark, line)), key=lambda mark: mark.x)
+def _cut_marks(line: Rect, marks: Sequence[FoundPart]) -> list[Rect]:
+    on = [mark for mark in marks if _is_on_line(mark.rect, line)]
+    on = [mark for mark in on if mark.name != "icon" or _is_at_end(mark.rect, line)]
     if not on:
         return [line]
     pieces: list[Rect] = []
     start = line.x
-    for mark in on:
+    for mark in sorted((each.rect for each in on), key=lambda rect: rect.x):
         pieces.append(spanning((start, line.y, mark.x - 1, line.bottom)))
         start = mark.right + 1
     pieces.append(spanning((start, line.y, line.right, line.bottom)))
@@ -140,6 +141,25 @@ def _is_on_line(mark: Rect, line: Rect) -> bool:
     level = min(mark.bottom, line.bottom) - max(mark.y, line.y)
     beside = min(mark.right, line.right) - max(mark.x, line.x)
     return level > 0.6 * min(mark.h, line.h) and beside > 0.5 * min(mark.w, line.w) and mark.h < 3 * line.h
+
+
+def _is_at_end(mark: Rect, line: Rect) -> bool:
+    """Whether an icon begins or ends a line: between two words it is a sign such as &."""
+    return min(mark.x - line.x, line.right - mark.right) < 0.5 * line.h
+
+
+def is_icon_ground(pixels: Pixels, box: Box, parts: Sequence[FoundPart]) -> bool:
+    """Whether a box is the ground of an icon, such as the disc of a logo: both are one picture."""
+    icons = [part.rect for part in parts if part.name == "icon"]
+    if box.border is not None or not any(
+        icon.grown(NEAR).holds(box.rect) and box.rect.area > 0.5 * icon.area for icon in icons
+    ):
+        return False
+    rect = box.rect
+    inner = pixels[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)].astype(np.int16)
+    rows, columns = (slice(length // 5, length - length // 5) for length in inner.shape[:2])
+    middle = inner[rows, columns].reshape(-1, 3)
+    return middle.size > 0 and float((np.abs(middle - np.median(middle, axis=0)) > 40).any(axis=1).mean()) > 0.03
 
 
 def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect, Control]]:
@@ -163,14 +183,15 @@ def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect
 
 
 def _is_framed(pixels: Pixels, rect: Rect) -> bool:
-    """Whether all four sides are drawn, as those of a box or a disc are: the tick of a list is no check box."""
+    """Whether all four sides are drawn around something else: the tick of a list is no check box, its dot no radio."""
     left, top, right, bottom = int(rect.x), int(rect.y), int(rect.right), int(rect.bottom)
     reach = 3
     if min(left, top) < reach or right + reach > pixels.shape[1] or bottom + reach > pixels.shape[0]:
         return False
     around = pixels[top - reach : bottom + reach, left - reach : right + reach].astype(np.int16)
     ring = np.concatenate([around[0], around[-1], around[:, 0], around[:, -1]])
-    drawn = (np.abs(around - np.median(ring, axis=0)) > 16).any(axis=2)
+    ground = np.median(ring, axis=0)
+    drawn = (np.abs(around - ground) > 16).any(axis=2)
     rows, columns = _middle(drawn.shape[0]), _middle(drawn.shape[1])
     sides = (
         drawn[1 : 2 * reach, columns].any(axis=0),
@@ -178,7 +199,19 @@ def _is_framed(pixels: Pixels, rect: Rect) -> bool:
         drawn[rows, 1 : 2 * reach].any(axis=1),
         drawn[rows, -2 * reach : -1].any(axis=1),
     )
-    return all(float(side.mean()) > 0.7 for side in sides)
+    return all(float(side.mean()) > 0.7 for side in sides) and not _is_plain(around, ground, drawn)
+
+
+def _is_plain(around: NDArray[np.int16], ground: NDArray[np.float64], drawn: Mask) -> bool:
+    """Whether a mark has one colour from edge to edge."""
+    rows, columns = _middle(around.shape[0]), _middle(around.shape[1])
+    inner = around[rows, columns].reshape(-1, 3)
+    if not drawn[rows, columns].all() or int((inner.max(axis=0) - inner.min(axis=0)).max()) > 24:
+        return False
+    colour = np.median(inner, axis=0)
+    low, high = np.minimum(colour, ground) - 16, np.maximum(colour, ground) + 16
+    across = np.concatenate([around[around.shape[0] // 2], around[:, around.shape[1] // 2]])
+    return bool(((across >= low) & (across <= high)).all())
 
 
 def _middle(length: int) -> slice:
