@@ -7,6 +7,7 @@ import "./style/base.css";
 import "./style/controls.css";
 import "./style/parts.css";
 import "./style/shell.css";
+import "./style/palette.css";
 import "./style/conversation.css";
 import "./style/prose.css";
 import "./style/tool.css";

@@ -49,7 +49,7 @@ NO_MODEL = (
     "or name one with --model."
 )
 _TICK_SECONDS = 0.25
-_STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
+EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
 TEXT_EDITING = "{model} writes files as text, because small models call tools badly; --edit-format tools changes that."
 EXAMPLES = """examples:
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     guard.check()
     if not options.json and agent.workspace.is_project and result.files:
         print_note(f"{_describe_files(result)} is not saved; --workspace DIR saves files.")
-    return _STATUS[result.status]
+    return EXIT_CODES[result.status]
 
 
 async def _run(

@@ -15,7 +15,7 @@ from weft.core.errors import WeftError
 from weft.core.json import encode
 from weft.server.errors import ApiError
 from weft.server.forwarding import ForwardedCall, ForwardedReply, Forwarder, decode_command, read_reply
-from weft.server.open_sessions import HeldElsewhere, OpenSessions
+from weft.server.open_sessions import OpenSessions
 from weft.server.placement import CLAIM_SECONDS, Placement
 from weft.server.settings import ServerSettings
 from weft.sessions.session import Session
@@ -266,7 +266,7 @@ class ServerNode:
             async with self._sessions.use(await self._store.info(session)):
                 _log.info("continues the work of another node", extra={"session": session})
                 self._retries.pop(session, None)
-        except (SessionBusy, HeldElsewhere, NoSuchSession, Fenced):
+        except (SessionBusy, NoSuchSession, Fenced):
             return  # another node was faster, or it was deleted
         except StoreCorrupt as error:
             await self._set_aside(session, str(error))

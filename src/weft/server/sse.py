@@ -115,7 +115,7 @@ class EventStreamResponse(Response):
                 if self._is_done():
                     return
 
-    def _push(self, writer: "BodyWriter", entries: Sequence[EncodedEvent]) -> bool:
+    def _push(self, writer: BodyWriter, entries: Sequence[EncodedEvent]) -> bool:
         """Write events to the connection at once, unless its client is slow."""
         if not writer.is_ready or _log.isEnabledFor(logging.DEBUG):
             return False

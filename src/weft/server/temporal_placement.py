@@ -26,7 +26,7 @@ DEFAULT_PORT = 7233
 TASK_QUEUE = "weft"
 _COMMANDS = "-commands"
 """Behind the name of the task queue: that of commands, which must not wait for sessions that run."""
-HEARTBEAT_SECONDS = 3.0
+LOST_SECONDS = 3.0
 """A worker whose heartbeat is older has lost its activity."""
 SWEEP_SECONDS = 30.0
 """How often work is looked for that Temporal does not know, such as that of another placement."""
@@ -52,7 +52,7 @@ class SessionWorkflow:
                 "weft-run-session",
                 session,
                 start_to_close_timeout=timedelta(days=30),
-                heartbeat_timeout=timedelta(seconds=HEARTBEAT_SECONDS),
+                heartbeat_timeout=timedelta(seconds=LOST_SECONDS),
                 retry_policy=RetryPolicy(
                     initial_interval=timedelta(seconds=0.5), maximum_interval=timedelta(seconds=15)
                 ),

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from time import monotonic
 from typing import Any, Protocol
 
@@ -58,7 +59,7 @@ _resumes = msgspec.json.Decoder(ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
 
 
-class MessageOutput(Protocol):
+class MessageWriter(Protocol):
     """A socket that accepts messages without ASGI. Only Weft's own server has one."""
 
     @property
@@ -289,18 +290,18 @@ class SocketConnection:
     async def _send_events(self, stream: EventStream, encoder: DialectEncoder) -> None:
         dialect = encoder.dialect
         delivered = stream.seq
-        writer: MessageOutput | None = self._socket.scope.get("state", {}).get("message_writer")
+        writer: MessageWriter | None = self._socket.scope.get("state", {}).get("message_writer")
 
-        def push(entries: Sequence[EncodedEvent]) -> bool:
+        def push(writer: MessageWriter, entries: Sequence[EncodedEvent]) -> bool:
             nonlocal delivered
             delivered = stream.seq
-            if writer is None or not writer.is_ready or _log.isEnabledFor(logging.DEBUG):
+            if not writer.is_ready or _log.isEnabledFor(logging.DEBUG):
                 return False
             if texts := encoder.texts(entries):
                 writer.write(texts)
             return True
 
-        stream.push = push
+        stream.push = partial(push, writer) if writer is not None else None
         try:
             with self._context.streaming(self._caller, stream):
                 async with aclosing(stream.batches(self._context.settings.heartbeat_seconds)) as batches:

@@ -140,8 +140,8 @@ async def undo(session: Session, events: Sequence[Event], saved: ExchangeCheckpo
     await saved.finish()
     await session.rewind(dropped[0].seq - 1)
     lines = [f"Undone: {each.words[:60]}" for each in reversed(dropped)]
-    restore = _Restoration(session.workspace, saved)
-    return [*lines, *await asyncio.to_thread(restore.undo, dropped)]
+    files = _Restoration(session.workspace, saved)
+    return [*lines, *await asyncio.to_thread(files.restore, dropped, forward=False)]
 
 
 async def redo(session: Session, events: Sequence[Event], saved: ExchangeCheckpoints) -> list[str]:
@@ -153,8 +153,11 @@ async def redo(session: Session, events: Sequence[Event], saved: ExchangeCheckpo
     back = [each for each in list_exchanges([event for event in events if event.seq <= seq]) if each.id not in before]
     await saved.finish()
     await session.rewind(seq)
-    restore = _Restoration(session.workspace, saved)
-    return [*(f"Redone: {each.words[:60]}" for each in back), *await asyncio.to_thread(restore.redo, back)]
+    files = _Restoration(session.workspace, saved)
+    return [
+        *(f"Redone: {each.words[:60]}" for each in back),
+        *await asyncio.to_thread(files.restore, back, forward=True),
+    ]
 
 
 class _Restoration:
@@ -165,16 +168,11 @@ class _Restoration:
         self._checkpoints = None if saved.problem else saved.checkpoints
         self._saved = list(reversed(self._checkpoints.list())) if self._checkpoints is not None else []
 
-    def undo(self, exchanges: Sequence[UndoableExchange]) -> list[str]:
+    def restore(self, exchanges: Sequence[UndoableExchange], *, forward: bool) -> list[str]:
+        """Repeat the changes of exchanges or, with `forward=False`, undo them, the last one first."""
         lines: dict[str, str] = {}
-        for exchange in reversed(exchanges):
-            lines |= self._apply(exchange, forward=False)
-        return [line for line in lines.values() if line]
-
-    def redo(self, exchanges: Sequence[UndoableExchange]) -> list[str]:
-        lines: dict[str, str] = {}
-        for exchange in exchanges:
-            lines |= self._apply(exchange, forward=True)
+        for exchange in exchanges if forward else reversed(exchanges):
+            lines |= self._apply(exchange, forward=forward)
         return [line for line in lines.values() if line]
 
     def _apply(self, exchange: UndoableExchange, *, forward: bool) -> dict[str, str]:

@@ -22,7 +22,14 @@ from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse
 from weft.studio.cdn import HOSTS, PLACEHOLDER_HOSTS, parse_address, serve_library
 from weft.studio.preview import PAGE, ProjectPreview
-from weft.studio.single_page import MarkupRewriter, ModuleBundle, icon_registry, single_page
+from weft.studio.single_page import (
+    MarkupRewriter,
+    ModuleBundle,
+    icon_registry,
+    insert_before_body_end,
+    insert_in_head,
+    single_page,
+)
 from weft.studio.stack import Stack
 from weft.studio.vendored import Package, find_file, read_file
 
@@ -51,7 +58,6 @@ _MAX_CANDIDATES = 20_000
 _GENERATED = r"""() => [...document.querySelectorAll("style")].map((each) => each.textContent)
   .filter((text) => /tailwindcss v\d/.test(text)).pop() || "" """
 _HEAD_END = re.compile(r"</head\s*>", re.IGNORECASE)
-_HEAD = re.compile(r"<head\b[^>]{0,2000}>|<html\b[^>]{0,2000}>|<!doctype[^>]{0,2000}>", re.IGNORECASE)
 
 
 async def offline_project(stack: Stack, files: Files, *, browser: Browser | None = None) -> dict[str, str | bytes]:
@@ -72,7 +78,7 @@ def _vite_project(stack: Stack, files: Files) -> dict[str, str | bytes]:
     source = _text(files.get(PAGE, ""))
     if not source:
         return dict(files)
-    opening = source if _OPEN_BUILT in source else _insert_in_head(source, _OPEN_BUILT)
+    opening = source if _OPEN_BUILT in source else insert_in_head(source, _OPEN_BUILT)
     return {**files, PAGE: opening, _BUILT: single_page(stack, files)}
 
 
@@ -179,12 +185,12 @@ class _OfflinePage(MarkupRewriter):
         if self._compiled:
             link = f'<link rel="stylesheet" href="{self._near(STYLES)}" {_ORIGINAL}="{self._compiler}">\n'
             end = _HEAD_END.search(html)
-            html = f"{html[: end.start()]}{link}{html[end.start() :]}" if end else _insert_in_head(html, link)
+            html = f"{html[: end.start()]}{link}{html[end.start() :]}" if end else insert_in_head(html, link)
         if self._bundle.names or self._imports:
             self._vendor.files[self._modules_path] = self._module_script().encode()
-            html = _insert_in_head(html, f'<script src="{self._near(self._modules_path)}"></script>')
+            html = insert_in_head(html, f'<script src="{self._near(self._modules_path)}"></script>')
         icons = icon_registry((_text(each) for each in self._files.values() if isinstance(each, str)), self._preview)
-        return _insert_in_head(html, icons) if icons else html
+        return insert_in_head(html, icons) if icons else html
 
     def rewrite_tag(self, tag: StartTag) -> str:
         if tag.name == "link":
@@ -282,23 +288,12 @@ async def _compile_tailwind(stack: Stack, files: Files, browser: Browser) -> str
     found = dict.fromkeys(each for text in texts for each in _CANDIDATE.findall(unescape(text)))
     names = " ".join(list(found)[:_MAX_CANDIDATES]).replace("&", "&amp;").replace('"', "&quot;")
     probe = f'<template-names hidden class="{names}"></template-names>'
-    at = page.lower().rfind("</body>")
-    listed = f"{page[:at]}{probe}{page[at:]}" if at >= 0 else page + probe
-    preview = ProjectPreview(stack, {**files, stack.entry: listed})
+    preview = ProjectPreview(stack, {**files, stack.entry: insert_before_body_end(page, probe)})
     try:
         seen = await browser.render(preview, full_page=False, quiet_seconds=0.3, probe=_GENERATED)
     except BrowserError:
         return ""
     return seen.probed if isinstance(seen.probed, str) else ""
-
-
-def _insert_in_head(html: str, text: str) -> str:
-    found = None
-    for found in _HEAD.finditer(html):
-        if found[0].lower().startswith("<head"):
-            break
-    at = found.end() if found else 0
-    return f"{html[:at]}{text}{html[at:]}"
 
 
 def _text(content: str | bytes) -> str:

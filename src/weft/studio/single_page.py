@@ -214,7 +214,7 @@ def single_page(stack: Stack, files: Mapping[str, str | bytes], *, title: str = 
         raise ConfigurationError(f"The project has no {stack.entry} yet, so there is no page to export.")
     html = _SinglePage(page.body.decode(), preview, files).rewrite()
     if title and "<title" not in html.lower():
-        html = _insert_in_head(html, f"<title>{escape(title)}</title>")
+        html = insert_in_head(html, f"<title>{escape(title)}</title>")
     if len(html) > MAX_PAGE:
         raise ConfigurationError(f"One page would have more than {MAX_PAGE:,} characters; export a zip instead.")
     return html
@@ -238,13 +238,13 @@ class _SinglePage(MarkupRewriter):
     def rewrite(self) -> str:
         html = super().rewrite()
         if self._deferred:
-            html = _insert_before_body_end(html, "".join(self._deferred))
+            html = insert_before_body_end(html, "".join(self._deferred))
         if self._modules.names or self._imports:
             imports = {"imports": {**self._imports, **self._modules.names}}
             text = json.dumps(imports).replace("<", "\\u003c")
-            html = _insert_in_head(html, f'<script type="importmap">{text}</script>')
+            html = insert_in_head(html, f'<script type="importmap">{text}</script>')
         icons = icon_registry(self._texts, self._preview)
-        return _insert_in_head(html, icons) if icons else html
+        return insert_in_head(html, icons) if icons else html
 
     def rewrite_tag(self, tag: StartTag) -> str:
         if tag.name == "link":
@@ -361,13 +361,14 @@ def _asset_pattern(paths: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"""(?P<quote>\\?["'`])(?P<path>(?:\.?/)?(?:{files})|/{LIBRARY_PATH}[^"'`\\\s]+)(?P=quote)""")
 
 
-def _insert_in_head(html: str, text: str) -> str:
+def insert_in_head(html: str, text: str) -> str:
     """Insert a text at the start of the page's head, before any script."""
     found = _HEAD.search(html) or _HTML.search(html)
     at = found.end() if found else 0
     return f"{html[:at]}{text}{html[at:]}"
 
 
-def _insert_before_body_end(html: str, text: str) -> str:
+def insert_before_body_end(html: str, text: str) -> str:
+    """Insert a text at the end of the page's body."""
     at = html.lower().rfind("</body>")
     return f"{html}{text}" if at < 0 else f"{html[:at]}{text}{html[at:]}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from weft.cli.chat.planning import run_plan_command
 from weft.cli.chat.work_commands import compact_conversation, review_changes, show_diff, show_jobs
 from weft.cli.mcp_input import expand_prompt, prompt_commands
-from weft.cli.project_commands import MarkdownFile
 from weft.cli.sessions import format_time
 from weft.core.errors import ConfigurationError
 from weft.sessions.store import SessionInfo
@@ -31,7 +30,7 @@ async def run_command(console: "ChatConsole", text: str) -> None:
     name, _, rest = text[1:].strip().partition(" ")
     command = CHAT_COMMANDS.get(name)
     if command is None:
-        own = find_own_command(console, name)
+        own = console.chat.find_own_command(name)
         if own is not None:
             await console.send_parts(text, [own.expand(rest.strip())], is_command=True)
             return
@@ -44,12 +43,6 @@ async def run_command(console: "ChatConsole", text: str) -> None:
         hint = f"did you mean /{near[0]}?" if near else "/help lists all."
         raise ConfigurationError(f"There is no /{name[:40]}; {hint}")
     await command[1](console, rest.strip())
-
-
-def find_own_command(console: "ChatConsole", name: str) -> MarkdownFile | None:
-    """Return the command or skill of this name that the user or the project wrote."""
-    own = [*console.chat.commands, *console.chat.skills]
-    return next((each for each in own if each.name == name), None)
 
 
 def more_commands(console: "ChatConsole") -> list[str]:

@@ -6,13 +6,12 @@ import sys
 from weft.agent.reactors import ApprovalReactor, QuestionReactor
 from weft.cli.chat.session import ChatSession
 from weft.cli.event_printer import ConsolePrinter, PipeGuard
-from weft.cli.run import ask_approval, ask_question
+from weft.cli.run import EXIT_CODES, ask_approval, ask_question
 from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.messages import Image, user_message
 from weft.tools.workspace.base import Workspace
 
-_STATUS = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 _LEAVING = ("/exit", "/quit")
 
 
@@ -41,7 +40,7 @@ async def _answer(chat: ChatSession, text: str) -> int:
     result = await chat.session.run(user_message(*attached))
     if result.error is not None:
         print_note(result.error.message)
-    return _STATUS[result.status]
+    return EXIT_CODES[result.status]
 
 
 def _expand(chat: ChatSession, text: str) -> str:
@@ -49,7 +48,7 @@ def _expand(chat: ChatSession, text: str) -> str:
     if not text.startswith("/"):
         return text
     name, _, arguments = text[1:].partition(" ")
-    own = next((each for each in (*chat.commands, *chat.skills) if each.name == name), None)
+    own = chat.find_own_command(name)
     if own is None:
         raise ConfigurationError(f"/{name[:40]} works in a terminal only; here each line is a request.")
     return own.expand(arguments.strip())

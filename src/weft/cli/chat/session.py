@@ -87,6 +87,10 @@ class ChatSession:
     def folder(self) -> str:
         return self._settings.workspace or ""
 
+    def find_own_command(self, name: str) -> MarkdownFile | None:
+        """Return the command or skill of this name that the user or the project wrote."""
+        return next((each for each in (*self.commands, *self.skills) if each.name == name), None)
+
     @property
     def is_busy(self) -> bool:
         return self._session is not None and self._session.engine.current is not None

@@ -1,7 +1,7 @@
 """Shows the subagents of a conversation: a row for each that works, and a line for each of its finished calls."""
 
 from weft.cli.event_printer import call_line
-from weft.cli.terminal import DIM, Colours
+from weft.cli.terminal import DIM, Colours, truncate
 from weft.core.envelope import Event
 from weft.core.events import (
     ErrorMessage,
@@ -17,7 +17,7 @@ from weft.tools.sanitize import sanitize_text
 
 _MARK = "↳"
 _MAX_ROWS = 6
-_WIDTH = 70
+_COLUMNS = 35
 
 
 class Subagents:
@@ -46,14 +46,14 @@ class Subagents:
         session = event.session
         match event.data:
             case ExchangeRequest(message=message):
-                self._tasks[session] = _shorten(message.words, _WIDTH // 2)
+                self._tasks[session] = _one_line(message.words)
             case MessageStart():
                 self._activities[session] = "thinks"
             case TextDelta():
                 self._activities[session] = "answers"
             case ToolExecuting(id=call, name=name, summary=summary):
                 self._asked[call] = summary
-                self._activities[session] = _shorten(f"{name} {summary}", _WIDTH // 2)
+                self._activities[session] = _one_line(f"{name} {summary}")
             case ToolCompleted() | ToolFailed():
                 line = call_line(event.data, self._asked.pop(event.data.id, ""), self._paint)
                 return [f"  {_MARK} {line}"]
@@ -68,6 +68,5 @@ class Subagents:
         return []
 
 
-def _shorten(text: str, width: int) -> str:
-    line = " ".join(sanitize_text(text).split())
-    return line if len(line) <= width else f"{line[: width - 1]}…"
+def _one_line(text: str) -> str:
+    return truncate(" ".join(sanitize_text(text).split()), _COLUMNS)

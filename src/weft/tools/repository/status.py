@@ -82,5 +82,5 @@ def _section(title: str, lines: Sequence[str], most: int) -> str:
 
 
 def _clean(line: str) -> str:
-    text = " ".join(sanitize_text(line.encode("utf-8", "replace").decode()).split(" "))
+    text = sanitize_text(line.encode("utf-8", "replace").decode())
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

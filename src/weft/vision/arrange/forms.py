@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from weft.vision.elements import Part, Rect, TextElement, hull
+from weft.vision.arrange.controls import collect_texts
+from weft.vision.elements import Part, Rect, hull
 
 _LONGEST = 80  # letters of a description
 _FAR = 20.0  # pixels between a picture and its caption
@@ -85,7 +86,7 @@ def _described(part: Part, parent: Part, number: int, heading: str) -> Part:
         return part
     if min(part.rect.w, part.rect.h) < _SMALLEST:
         return part
-    after = next((text.text for sibling in parent.children[number + 1 :] for text in _texts(sibling)), "")
+    after = next((text.text for sibling in parent.children[number + 1 :] for text in collect_texts(sibling)), "")
     words = heading or after
     if not any(letter.isalpha() for letter in words):
         return part
@@ -98,9 +99,3 @@ def _heading_in(part: Part) -> str:
         if child.tag in ("h1", "h2", "h3") and child.text is not None:
             return child.text.text
     return ""
-
-
-def _texts(part: Part) -> list[TextElement]:
-    if part.text is not None:
-        return [part.text]
-    return [text for child in part.children for text in _texts(child)]

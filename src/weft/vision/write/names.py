@@ -5,13 +5,13 @@ import unicodedata
 from collections.abc import Sequence
 
 from weft.vision.elements import Node, walk_nodes
-from weft.vision.see.regions import luminance, rgb_parts
+from weft.vision.see.regions import luminance
+from weft.vision.write.tokens import is_vivid
 
 _WORD = re.compile(r"[a-z][a-z0-9]*")
 _PRICE = re.compile(r"[$€£¥₽]\s?\d|\d\s?[$€£¥₽]")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
-_VIVID = 60
 _EMPTY = frozenset({"the", "a", "an", "of", "and", "to", "for", "in", "on", "with", "our", "your", "is", "are", "that"})
 _LANDMARKS = {"header": "site-header", "footer": "site-footer", "main": "page", "aside": "sidebar", "form": "form"}
 _PLAIN = frozenset({"stack", "row", "block", "layers", "section", "cards", "card", "item", "columns", "div"})
@@ -122,8 +122,7 @@ def _tone(style: dict[str, str]) -> str:
     colour = style.get("color", "")
     if not _COLOUR.fullmatch(colour):
         return "plain"
-    red, green, blue = rgb_parts(colour)
-    if max(red, green, blue) - min(red, green, blue) >= _VIVID:
+    if is_vivid(colour):
         return "accent"
     light = luminance(colour)
     return "light" if light > 0.6 else "muted" if light > 0.08 else "dark"

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weft.vision.elements import Node, Page, Style
+from weft.vision.elements import Node, Page, Style, walk_nodes
 from weft.vision.write.names import choose_name, container_names, leaf_names
 from weft.vision.write.tokens import DesignTokens, design_tokens
 
@@ -162,33 +162,31 @@ class _SheetWriter:
         return each.node.tag, each.looks, at if each.node.tag == "section" else -1
 
     def write(self) -> None:
-        named: dict[_Group, str] = {}
+        named: dict[_Group, tuple[str, tuple[Change, ...]]] = {}  # the class of a group, and what places all of it
         for at, each in enumerate(self._elements):
             key = self._group(at)
             group = self._groups.get(key, [])
-            name = named.get(key, "")
+            name, common = named.get(key, ("", ()))
             names = self._names(at)
             if not name and (len(group) > 1 or (group and self._is_part(at, names))):
-                name = named[key] = choose_name(names, self._used)
+                name, common = named[key] = choose_name(names, self._used), self._common_places(group)
                 self._used.add(name)
-                common = self._common_places(group) if len(group) > 1 else each.places
                 self._rules.append(_rule(f".{self._prefix}{name}", each.looks, common))
             self._set_context(at, name or names[0])
             rest = each.places
             if name:
                 self.classes[at].append(self._prefix + name)
-                common = self._common_places(group) if len(group) > 1 else each.places
                 rest = tuple(place for place in each.places if place not in common)
                 if len(group) == 1:
                     self._own[at] = f".{self._prefix}{name}"
             self._place(at, rest, () if name else each.looks)
-        for name, place in self._utilities.items():
+        for place, name in self._utilities.items():
             if any(self._prefix + name in names for names in self.classes.values()):
                 self._rules.append(_rule(f".{self._prefix}{name}", ((), ()), (place,)))
 
     def _place(self, at: int, places: tuple[Change, ...], looks: tuple[Style, Style] | tuple[()]) -> None:
         """Write what is left of an element's style: utilities for what is common, a rule for its place otherwise."""
-        known = {place: name for name, place in self._utilities.items()}
+        known = self._utilities
         rest = places
         if not looks or not any(looks):
             self.classes[at] += [self._prefix + known[place] for place in places if place in known]
@@ -257,27 +255,21 @@ class _SheetWriter:
 
 def _body_size(body: Sequence[Node]) -> float:
     sizes: Counter[float] = Counter()
-
-    def visit(node: Node) -> None:
+    for node in walk_nodes(tuple(body)):
         found = _SIZE.search(dict(node.style).get("font-size", ""))
         if found is not None:
             sizes[float(found[1])] += sum(len(line) for line in node.lines)
-        for child in node.children:
-            visit(child)
-
-    for node in body:
-        visit(node)
     return sizes.most_common(1)[0][0] if sizes else 16.0
 
 
-def _utilities(elements: Sequence[_Element]) -> dict[str, Change]:
-    """Return the placements that several elements have and that have a plain name."""
+def _utilities(elements: Sequence[_Element]) -> dict[Change, str]:
+    """Return the placements that several elements have and that have a plain name, with it."""
     counted = Counter(place for each in elements for place in each.places)
-    found: dict[str, Change] = {}
+    found: dict[Change, str] = {}
     for place, count in counted.items():
         name = _utility_name(place)
-        if count >= _OFTEN and name and name not in found:
-            found[name] = place
+        if count >= _OFTEN and name and name not in found.values():
+            found[place] = name
     return found
 
 

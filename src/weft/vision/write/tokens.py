@@ -62,6 +62,12 @@ def design_tokens(declared: Iterable[tuple[str, str]], ground: str = "") -> Desi
     return DesignTokens({**_colour_names(roles, ground), **_scale_names(scales)})
 
 
+def is_vivid(colour: str) -> bool:
+    """Whether a colour is far from grey."""
+    parts = rgb_parts(colour)
+    return max(parts) - min(parts) >= _VIVID
+
+
 def _colour_names(roles: Mapping[str, Counter[str]], ground: str) -> dict[tuple[str, str], str]:
     often = sorted((colour for colour in roles if roles[colour].total() >= _OFTEN), key=lambda c: -roles[c].total())
     names: dict[tuple[str, str], str] = {}
@@ -75,8 +81,7 @@ def _colour_names(roles: Mapping[str, Counter[str]], ground: str) -> dict[tuple[
 
 def _role_of(colour: str, use: str) -> str:
     """Return the role of a colour: vivid ones are accents; texts that are near the middle are muted."""
-    parts = rgb_parts(colour)
-    if max(parts) - min(parts) >= _VIVID and 0.02 < luminance(colour) < 0.9:
+    if is_vivid(colour) and 0.02 < luminance(colour) < 0.9:
         return "accent"
     if use == "line":
         return "line"
