@@ -21,6 +21,7 @@ from weft.core.turn import Settings, Usage
 from weft.tools.files import FILE_TOOLS
 from weft.tools.files.access import publish_changes
 from weft.vision.local_builder import CANNOT, SKETCH
+from weft.vision.local_links import link_pages
 from weft.vision.local_model import LocalVision
 
 pytestmark = needs_vision
@@ -298,3 +299,32 @@ async def test_a_tool_cuts_the_pictures_out_where_there_is_one(tmp_path: Path) -
         files = [entry.path for entry in bench.agent.workspace.list(depth=None) if entry.kind == "file"]
         assert place[1] in files
         assert not [file for file in files if file.endswith(".svg")]
+
+
+async def test_each_picture_becomes_a_page_that_the_others_link_to() -> None:
+    pictures = [
+        Image(media_type="image/png", data=base64.b64encode(each).decode()) for each in (page(), page("#fdfdff"))
+    ]
+    design = DesignRequest(pages=["index.html", "order-now.html"])
+    message = msgspec.structs.replace(user_message("Build this", *pictures), design=design)
+    async with Bench() as bench:
+        result = await bench.ask(message)
+        assert result.status == "completed"
+        assert "Each picture became a page: index.html, order-now.html." in result.text
+        for path in design.pages:
+            assert all(text in bench.file(path) for text in TEXTS)
+            assert SKETCH not in bench.file(path)
+            places = re.findall(r'src="(assets/[^"]+)"', bench.file(path))
+            assert places
+            assert all(bench.file(place) for place in places)
+        assert bench.file() != bench.file("order-now.html")
+        assert 'src="assets/order-now-' in bench.file("order-now.html")
+        assert 'src="assets/order-now-' not in bench.file()
+
+
+def test_links_lead_to_the_pages_that_their_words_name() -> None:
+    source = '<nav><a href="#">Home</a><a class="x" href="#">Our Prices</a><a href="#">Blog</a></nav>'
+    linked = link_pages(source, ["index.html", "our-prices.html"])
+    assert '<a href="index.html">Home</a><a class="x" href="our-prices.html">Our Prices</a>' in linked
+    assert '<a href="#">Blog</a>' in linked
+    assert link_pages(source, ["index.html"]) == source

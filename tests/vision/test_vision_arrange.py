@@ -79,7 +79,7 @@ def test_a_page_has_header_navigation_main_footer_and_headings_in_order() -> Non
     )
     tags = _tags(page)
     assert tags["header"] == tags["nav"] == tags["main"] == tags["footer"] == tags["h1"] == 1
-    assert tags["a"] == 3
+    assert tags["a"] == 4
     levels = [int(node.tag[1]) for node in walk_nodes(page.body) if node.tag in ("h1", "h2", "h3")]
     assert levels == [1, 2, 3]
 

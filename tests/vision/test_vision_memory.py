@@ -1,11 +1,12 @@
 """What was freed goes back to the system."""
 
 import ctypes
+import os
 from pathlib import Path
 
 import pytest
 
-from weft.vision.see import models
+from weft.vision.see import fonts, models
 
 STATM = Path("/proc/self/statm")
 
@@ -39,3 +40,15 @@ def test_elsewhere_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     models._trim.cache_clear()  # pyright: ignore[reportPrivateUsage]
     models.release_memory()
     models._trim.cache_clear()  # pyright: ignore[reportPrivateUsage]
+
+
+@pytest.mark.skipif(
+    not STATM.exists() or fonts.face("cjk").family != "cjk", reason="needs /proc and a font with Chinese letters"
+)
+def test_many_sizes_of_a_large_font_do_not_fill_the_memory() -> None:
+    words = "在新的城市里开始生活需要时间我们为您准备了一切"
+    fonts.face("cjk").draw(words, 11.0)
+    before = resident()
+    for step in range(60):
+        fonts.face("cjk").draw(words, 12.0 + 0.41 * step)
+    assert (resident() - before) * os.sysconf("SC_PAGE_SIZE") < 150_000_000

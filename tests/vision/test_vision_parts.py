@@ -126,7 +126,7 @@ def test_a_package_without_the_network_has_none_and_a_changed_one_is_refused(
     folder.mkdir()
     (folder / "__init__.py").write_text("raise RuntimeError('run')\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    load = models._load_parts  # pyright: ignore[reportPrivateUsage]
+    load = models._load_own  # pyright: ignore[reportPrivateUsage]
     load.cache_clear()
     try:
         assert models.parts_network() is None

@@ -8,12 +8,10 @@ from vision_drawing import face_of, ink_of
 from weft.vision.elements import Rect
 from weft.vision.see import text as text_module
 from weft.vision.see.fonts import Fit, face
-from weft.vision.see.glyphs import ARABIC, CYRILLIC, to_logical_order
-from weft.vision.see.ink import Ink, extract_ink, find_ink
+from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.ocr import OcrResult
 from weft.vision.see.pictures import find_text_on_photos
 from weft.vision.see.regions import Pixels
-from weft.vision.see.script_ocr import read_with_face
 from weft.vision.see.text import Draft
 
 
@@ -42,39 +40,6 @@ def test_letters_of_any_colour_are_found_on_a_picture(colour: str, low: int, hig
 def test_a_picture_without_letters_has_no_ink() -> None:
     pixels: Pixels = np.asarray(_clouds(5, 100, 140))
     assert find_text_on_photos(pixels, [Rect(16, 20, 190, 46)], [Rect(0, 0, 420, 80)]) == []
-
-
-def test_arabic_is_read_where_spaces_come_from_another_font() -> None:
-    drawn_with = face_of("wide")
-    text = "الأسعار تشمل الضريبة والإرجاع"
-    fine = Image.new("L", (700 * 8, 90 * 8), 255)
-    font = ImageFont.truetype(drawn_with.path, 24 * 8)
-    pen = 660 * 8.0
-    for word in text.split(" "):
-        ImageDraw.Draw(fine).text((round(pen), 60 * 8), word, fill=20, font=font, anchor="rs")
-        pen -= font.getlength(word) + 0.2 * 24 * 8
-    pixels = np.asarray(fine.reduce(8).convert("RGB"))
-    ink = extract_ink(pixels, np.full_like(pixels, 255), Rect(0, 0, 700, 90))
-    assert ink is not None
-    spelling = read_with_face(ink, ARABIC, drawn_with, 24.0)
-    assert spelling is not None
-    assert spelling.text == text
-    assert spelling.likeness > 0.85
-
-
-def test_a_latin_word_in_a_cyrillic_line_stays_latin() -> None:
-    drawn_with = face_of("sans")
-    ink = ink_of(drawn_with, "Версия для Windows и Android", 24)
-    plain = read_with_face(ink, CYRILLIC, drawn_with, 24.0)
-    mixed = read_with_face(ink, CYRILLIC, drawn_with, 24.0, latin="Bepсия для Windows и Android")
-    assert plain is not None
-    assert mixed is not None
-    assert mixed.text == "Версия для Windows и Android"
-    assert mixed.likeness > plain.likeness
-
-
-def test_only_words_with_letters_of_their_own_are_latin() -> None:
-    assert to_logical_order("Chrome Box TOM", CYRILLIC) == "Chrome Вох ТОМ"
 
 
 def test_a_comma_with_room_behind_it_does_not_part_a_line() -> None:

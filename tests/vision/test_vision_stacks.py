@@ -235,3 +235,22 @@ def test_repeated_cards_are_one_component_with_data() -> None:
     assert html.count("<article ") == 1
     assert '"Lamp \\u003c/script> \\"{x}\\""' in html
     assert html.count("</script>") == 5
+
+
+def test_repeated_cards_are_a_loop_over_data_in_vue() -> None:
+    cards = [
+        part
+        for x, name in ((80, "Rope"), (460, "Anchor"), (840, 'Lamp </script> "{{ x }}"'))
+        for part in (
+            box(x, 300, 340, 140, "#e0e7ff", radius=8),
+            text(x + 24, 324, name, 22, 700),
+            text(x + 24, 370, "Sold by {{ weight }}", 15),
+        )
+    ]
+    html = str(write_files(arrange(seen(text(80, 120, "Everything", 48, 700), *cards)), "vue_tailwind")["index.html"])
+    assert html.count('v-for="(each, at) in cards" :key="at"') == 1
+    assert html.count("{{ each.") == 1
+    assert html.count("Sold by {{ '{{' }} weight }}") == 1
+    assert '{ title: "Rope" },' in html
+    assert 'title: "Lamp \\u003c/script>' in html
+    assert re.search(r"<h1[^>]* v-pre>Everything</h1>", html)

@@ -100,7 +100,55 @@ def _form() -> Detection:
     return seen(*parts)
 
 
-@pytest.mark.parametrize("page", [_landing, _documentation, _form], ids=lambda each: each.__name__[1:])
+def _orders() -> Detection:
+    """A table between a bar of controls and a bar of page numbers, with lines at its sides."""
+    parts: list[Seen] = [text(24, 90, "Orders", 24, 700), box(24, 134, 280, 36, "#ffffff", border=True, radius=6)]
+    parts += [text(37, 145, "Order, name or city", 14), box(24, 184, 1232, 44, "#f0f2f7", border=True)]
+    heads = (("Order", 128), ("Customer", 265), ("City", 476), ("Placed", 609), ("Items", 822), ("Total", 1200))
+    parts += [text(at, 198, name, 12, 700, "#4b5468") for name, at in heads]
+    for row in range(5):
+        top = 229 + 45 * row
+        parts += [box(25, top, 1230, 44, "#ffffff"), box(24, top, 1, 44, "#e3e6ee"), box(1255, top, 1, 44, "#e3e6ee")]
+        words = (f"#2041{row}", "Agnes Moor", "Aarhus", "14 May, 09:22", "3")
+        parts += [text(at, top + 14, word, 14) for word, (_, at) in zip(words, heads, strict=False)]
+        total = text(0, top + 14, f"€1{'84' * (row % 2)}.20", 14)
+        parts += [text(1241 - total.rect.w, top + 14, total.text, 14), box(24, top + 44, 1232, 1, "#edeff4")]
+    parts += [text(26, 480, "Rows 1 to 5 of 284", 14), text(1100, 480, "Next page", 14), text(1200, 480, "Last", 14)]
+    return seen(*parts, height=560)
+
+
+def _arabic() -> Detection:
+    """A page from right to left: links, a photograph beside a heading and a button, three cards."""
+
+    def right(edge: float, y: float, words: str, size: float = 16, weight: int = 400, colour: str = "#1f2937") -> Seen:
+        return text(edge - text(0, y, words, size, weight).rect.w, y, words, size, weight, colour)
+
+    names = ("الرئيسية", "المنتجات", "الأخبار", "الأسعار", "المساعدة", "من نحن")
+    parts: list[Seen] = [right(1248, 24, "بيان", 20, 700)]
+    parts += [right(1190 - 90 * at, 26, name, 15) for at, name in enumerate(names)]
+    parts += [picture(32, 20, 20, 20), picture(92, 108, 536, 300, 2), right(1188, 170, "خط جديد في الربيع", 40, 700)]
+    parts += [right(1188, 240, "نفحص كل طلب مرتين ونجيب على الرسائل في اليوم نفسه", 17)]
+    parts += [box(1072, 300, 109, 45, "#be123c", radius=6), right(1160, 312, "اقرأ المزيد", 15, 700, "#ffffff")]
+    for at in range(3):
+        edge = 1188 - 372 * at
+        parts += [box(edge - 348, 460, 348, 150, "#eef2ff", radius=8), right(edge - 24, 484, "تقرير جديد", 18, 700)]
+        parts += [picture(edge - 68, 530, 44, 44, 3 + at), right(edge - 80, 540, "يفتح الخط في الربيع", 15)]
+    return seen(*parts, height=700)
+
+
+def _search_bar() -> Detection:
+    """A bar with links of uneven places at the left, and a field and two icons far at the right."""
+    parts: list[Seen] = [box(0, 38, 1280, 75, "#0b2545"), text(32, 63, "Oakline", 22, colour="#ffffff")]
+    parts += [text(123, 67, "Home", 16, colour="#ffffff"), text(184, 66, "Products", 14, colour="#ffffff")]
+    parts += [text(266, 67, "Journal", 15, colour="#ffffff"), text(337, 65, "Pricing", 14.5, colour="#ffffff")]
+    parts += [box(948, 54, 220, 43, "#eef6f5", border=True, radius=7), text(961, 65, "A calmer place", 15)]
+    parts += [picture(1188, 68, 20, 17), picture(1231, 67, 14, 18, 2), text(92, 156, "Built for small teams", 28, 700)]
+    return seen(*parts, height=400)
+
+
+@pytest.mark.parametrize(
+    "page", [_landing, _documentation, _form, _orders, _arabic, _search_bar], ids=lambda each: each.__name__[1:]
+)
 async def test_a_page_fits_every_width(browser: Browser, page: Callable[[], Detection]) -> None:
     files = write_files(arrange(page()))
     for width in WIDTHS:

@@ -1,6 +1,7 @@
 """Writes trained weights as an ONNX file whose numbers take two bytes; the runtime widens them when it loads it.
 
 python export.py parts.pt parts.onnx
+python export.py reader.pt scripts.onnx
 """
 
 import hashlib
@@ -12,12 +13,15 @@ import onnx
 import torch
 from network import PartNetwork
 from onnx import TensorProto, helper, numpy_helper
+from reader_letters import LETTERS
+from reader_network import ReaderNetwork
+from torch import nn
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 INPUT, OUTPUT = "page", "parts"
 
 
-def fuse(network: PartNetwork) -> PartNetwork:
+def fuse(network: nn.Module) -> nn.Module:
     """Merge each batch norm into the convolution before it."""
     for module in network.modules():
         children = dict(module.named_children())
@@ -44,17 +48,21 @@ def halve(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def main() -> None:
-    network = PartNetwork()
-    network.load_state_dict(torch.load(sys.argv[1], map_location="cpu"))
+    source, target = Path(sys.argv[1]), Path(sys.argv[2])
+    reads = source.stem == "reader"
+    network = ReaderNetwork() if reads else PartNetwork()
+    network.load_state_dict(torch.load(source, map_location="cpu"))
     fused = fuse(network.eval())
-    target = Path(sys.argv[2])
-    page = torch.rand(1, 3, 128, 192) * 255
-    free = {0: "count", 2: "high", 3: "wide"}
+    page = torch.rand(1, 1, 48, 192) if reads else torch.rand(1, 3, 128, 192) * 255
+    free = {0: "count", 3: "wide"} if reads else {0: "count", 2: "high", 3: "wide"}
+    answer = {0: "count", 1: "places"} if reads else free
     torch.onnx.export(
         fused, (page,), str(target), input_names=[INPUT], output_names=[OUTPUT],
-        dynamic_axes={INPUT: free, OUTPUT: free}, opset_version=17, dynamo=False,
+        dynamic_axes={INPUT: free, OUTPUT: answer}, opset_version=17, dynamo=False,
     )  # fmt: skip
     model = onnx.load(str(target))
+    if reads:
+        helper.set_model_props(model, {"character": "\n".join(LETTERS[1:])})
     onnx.save(halve(model), str(target))
     onnx.checker.check_model(str(target))
     data = target.read_bytes()

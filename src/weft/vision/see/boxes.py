@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.vision.elements import Border, Box, Gradient, Rect, Shadow, spanning
+from weft.vision.see.gradients import find_gradients
 from weft.vision.see.regions import Mask, Pixels, Regions, colour_distance, dominant_colour, hex_colour, rgb_parts
 
 LEAST_AREA = 24
@@ -167,7 +168,8 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
             rect = Rect(rect.x - left, rect.y - top, rect.w + left + right, rect.h + top + bottom)
             radius = radius + max(border.widths) if radius >= 1.5 else radius
             rings.append((rect, flat.rect))
-        gradient = _gradient(pixels, regions, flat)
+        gradient, fading = _gradients(pixels, regions, flat, colour_distance(flat.colour, under) > 1)
+        boxes += fading
         shadow = _shadow(pixels, rect, radius, under)
         if gradient is None and border is None and shadow is None and colour_distance(flat.colour, under) <= 1:
             continue
@@ -287,34 +289,10 @@ def _fades(pixels: Pixels, rect: Rect, side: int, base: NDArray[np.float64], rad
     return np.array(steps)
 
 
-def _gradient(pixels: Pixels, regions: Regions, flat: FlatRect) -> Gradient | None:
-    """Fit a plane to the colours; None if the region has a single colour or the plane does not fit."""
+def _gradients(pixels: Pixels, regions: Regions, flat: FlatRect, bounded: bool) -> tuple[Gradient | None, list[Box]]:
+    """Find the gradient of a flat rectangle, and the boxes on it that fade into its colour."""
     rect = flat.rect
-    left, top = int(rect.x), int(rect.y)
-    part = pixels[top : int(rect.bottom), left : int(rect.right)]
-    if part.shape[0] * part.shape[1] < 600:
-        return None
-    mask = regions.labels[top : int(rect.bottom), left : int(rect.right)] == flat.region
-    near = np.abs(part.astype(np.int16) - np.array(rgb_parts(flat.colour), np.int16)).max(axis=2) <= 2
-    if (near & mask).sum() >= 0.55 * mask.sum():
-        return None
-    rows, columns = np.nonzero(mask)
-    step = max(len(rows) // 6000, 1)
-    rows, columns = rows[::step], columns[::step]
-    middle_x, middle_y = rect.w / 2, rect.h / 2
-    where = np.stack([np.ones(len(rows)), columns + 0.5 - middle_x, rows + 0.5 - middle_y], axis=1)
-    values = part[rows, columns].astype(np.float64)
-    plane = np.linalg.lstsq(where, values, rcond=None)[0]
-    rest = float(np.sqrt(((where @ plane - values) ** 2).mean()))
-    slopes = plane[1:]
-    best = int(np.abs(slopes).sum(axis=0).argmax())
-    across, down = float(slopes[0, best]), float(slopes[1, best])
-    if rest > 5.0 or max(abs(across) * rect.w, abs(down) * rect.h) < 4:
-        return None
-    angle = float(np.degrees(np.arctan2(across, -down))) % 360
-    angle = round(angle / 5) * 5 if abs(angle / 45 - round(angle / 45)) > 0.12 else round(angle / 45) * 45
-    turn = np.radians(angle)
-    direction = np.array([np.sin(turn), -np.cos(turn)])
-    length = abs(rect.w * direction[0]) + abs(rect.h * direction[1])
-    change = direction @ slopes * length / 2
-    return Gradient(float(angle % 360), hex_colour(plane[0] - change), hex_colour(plane[0] + change))
+    where = (slice(int(rect.y), int(rect.bottom)), slice(int(rect.x), int(rect.right)))
+    own, fades = find_gradients(pixels[where], regions.labels[where] == flat.region, flat.colour, bounded=bounded)
+    places = [Rect(place.x + rect.x, place.y + rect.y, place.w, place.h) for place, _ in fades]
+    return own, [Box(place, flat.colour, gradient=fade) for place, (_, fade) in zip(places, fades, strict=True)]

@@ -12,8 +12,10 @@ import numpy as np
 from weft.vision.elements import Box, Detection, PictureElement, PictureKind, Rect, TextElement, TextLine, hull
 from weft.vision.see import models
 from weft.vision.see.boxes import build_boxes, find_flats
+from weft.vision.see.fonts import clear_fits
 from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
+from weft.vision.see.paper import clean_sheet, find_sheet
 from weft.vision.see.parts import find_controls, find_parts, is_icon_ground, place_controls, without_marks
 from weft.vision.see.pictures import (
     Patch,
@@ -32,9 +34,12 @@ from weft.vision.see.pictures import (
     paint_page,
     picture_kind,
 )
-from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours
-from weft.vision.see.screenshot import Screenshot, load_screenshot
+from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours, rgb_parts
+from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
+from weft.vision.see.script_ocr import read_scripts
+from weft.vision.see.sketches import find_drawn_shapes, read_sketch
 from weft.vision.see.text import group_paragraphs, style_lines
+from weft.vision.see.typefaces import unify_typefaces
 from weft.vision.see.vectors import trace_icon
 
 Stage = Literal["regions", "finding text", "reading", "typefaces", "pictures", "done"]
@@ -75,6 +80,7 @@ def detect_elements(data: bytes, report: Report | None = None) -> Detection:
         _cache.move_to_end(digest)
         while len(_cache) > CACHED:
             _cache.popitem(last=False)
+    clear_fits()
     models.release_memory()
     report_step(Progress("done", 1.0))
     return detection
@@ -86,12 +92,24 @@ def clear_cache() -> None:
 
 
 def _detect(shot: Screenshot, report_step: Report) -> Detection:
+    sheet = find_sheet(shot.fine)
+    if sheet is not None:
+        shapes = find_drawn_shapes(sheet.strokes) if sheet.strokes is not None else None
+        if shapes is not None:
+            return read_sketch(sheet, shapes, lambda stage, part: report_step(Progress(stage, part)))
+        if sheet.turned:
+            shot = as_screenshot(sheet.pixels)
     pixels = shot.pixels
     height, width = pixels.shape[:2]
     regions = label_colours(pixels, 7 if shot.lossy else 2)
     edges = np.concatenate((pixels[:, :2].reshape(-1, 3), pixels[:, -2:].reshape(-1, 3)))
     background = hex_colour(dominant_colour(edges))
     boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
+    sheet = clean_sheet(shot.fine) if not any(_is_exact(box, pixels) for box in boxes) else None
+    if sheet is not None and sheet.strokes is not None:
+        shapes = find_drawn_shapes(sheet.strokes)
+        if shapes is not None:
+            return read_sketch(sheet, shapes, lambda stage, part: report_step(Progress(stage, part)))
     base = Detection(width, height, shot.ratio, shot.lossy, background, (), (), (), ())
     report_step(Progress("regions", 1.0, _sketch(base, shot, boxes)))
     if not models.available():
@@ -109,7 +127,8 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     free = [rect for rect in found if not _is_mostly_on(rect, [box.rect for box in panels])]
     laid = find_text_on_photos(pixels, free, photos)
     inks += laid
-    readings = read_lines([_crop(shot, ink.rect) for ink in inks], lambda part: report_step(Progress("reading", part)))
+    crops = [_crop(shot, ink.rect) for ink in inks]
+    readings = read_scripts(crops, read_lines(crops, lambda part: report_step(Progress("reading", part))))
     pieces = list(zip(inks, readings, strict=True))
     plain, over_photos = pieces[: len(pieces) - len(laid)], pieces[len(pieces) - len(laid) :]
     pieces = [*split_marks(pixels, page, plain, boxes), *over_photos]
@@ -118,7 +137,7 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     lines = [line for line in styled.lines if line.ink not in over or is_certain_text(line)]
     held, lines = confirm_panels(panels, lines)
     boxes = [box for box in boxes if box not in panels or box in held]
-    texts = group_paragraphs(lines)
+    texts = group_paragraphs(unify_typefaces(lines))
     report_step(Progress("pictures", 0.0))
     grounds, cleared = _clear_grounds(shot, solid, [line for line in lines if line.ink in over], laid)
     grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
@@ -159,6 +178,15 @@ def _show_grounds(
             picture = replace(picture, kind="ground")
         kept.append(picture)
     return sorted(boxes, key=lambda box: -box.rect.area), kept
+
+
+def _is_exact(box: Box, pixels: Pixels) -> bool:
+    """Whether a box is so large, straight and full that the page is not drawn by hand."""
+    if box.border is not None or box.rect.area <= 0.01 * pixels.shape[0] * pixels.shape[1]:
+        return box.border is not None
+    rect = box.rect
+    part = pixels[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)].astype(np.int16)
+    return box.gradient is not None or float((np.abs(part - rgb_parts(box.fill)).max(axis=2) <= 2).mean()) > 0.5
 
 
 def _is_glyph(box: Box, lines: Sequence[Rect]) -> bool:
@@ -375,14 +403,14 @@ def _is_seam(rect: Rect, density: float, box: Box) -> bool:
 
 
 def _sketch(base: Detection, shot: Screenshot, boxes: Sequence[Box]) -> Detection:
-    """Make a sketch: boxes, pictures, and a bar for each line of text."""
+    """Make a sketch: boxes, places of pictures (without their data), and a bar for each line of text."""
     page = paint_page(base.width, base.height, base.background, boxes)
     differs = find_differences(shot.pixels, page, 40)
     bars: list[Box] = []
     pictures: list[PictureElement] = []
     for patch in find_patches(differs, 8, 2):
         if patch.rect.h > 60 and patch.density >= DENSE:
-            pictures.append(cut_out(shot.fine, shot.ratio, patch.rect, "photo", len(pictures) + 1))
+            pictures.append(PictureElement(patch.rect, "photo", f"photo-{len(pictures) + 1}", b""))
         elif 5 <= patch.rect.h <= 60 and patch.rect.w >= 8:
             bars.append(Box(patch.rect, "#c8ccd2", 3))
     return replace(base, boxes=(*boxes, *bars), pictures=tuple(pictures), rough=True)

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ FOLDERS = (
     "C:/Windows/Fonts",
 )
 LARGE = 256
+LARGE_FILE = 4_000_000  # bytes of a font file
 MEASURED = 96
 LONG = 16  # letters from which on the edges of a text need not be exact to the pixel
 FINE = 4  # text is drawn this much larger and then reduced, so that no hinting shows and sizes need not be whole
@@ -84,20 +86,6 @@ class Face:
         """Draw the ink of a text, 0 to 1, cropped; the pen starts `phase` pixels after a whole pixel."""
         return _draw(self.path, text, size, spacing, phase)
 
-    def place(self, text: str, size: float, phase: float, stretch: float) -> tuple[NDArray[np.float32], int, int]:
-        """Draw the text; also return its columns right of the pen and its rows above the baseline.
-
-        `stretch` makes it taller, as hinting does.
-        """
-        return _place(self.path, text, size, stretch)(phase)
-
-    def letter(self, text: str, size: float, phase: float, stretch: float) -> tuple[NDArray[np.float32], int, int]:
-        """Draw one letter as `place` does, cached."""
-        return _letter(self.path, text, size, stretch)(phase)
-
-    def mark(self, text: str, size: float) -> "Mark":
-        return _mark(self.path, text, size)
-
     def missing(self, letter: str) -> bool:
         return _missing(self.path, letter)
 
@@ -115,11 +103,9 @@ class Mark:
     def width(self) -> int:
         return self.mask.size[0]
 
-    def draw_onto(self, image: Image.Image, pen: int, baseline: int) -> None:
-        width, height = self.mask.size
-        left, top = pen + self.left, baseline + self.top
-        if width and height:
-            image.im.paste(self.mask, (left, top, left + width, top + height))
+    @property
+    def height(self) -> int:
+        return self.mask.size[1]
 
 
 @cache
@@ -148,6 +134,25 @@ def face(family: Family, bold: bool = False, italic: bool = False) -> Face:
     )
 
 
+def face_for(text: str) -> Face:
+    """Return a face that has the script of a text."""
+    families = script_families(text)
+    return face(families[0] if families else "sans")
+
+
+def script_families(text: str) -> tuple[Family, ...]:
+    """Return the families that have the script of a text; none if most families have it."""
+    if needs_wide(text):
+        return ("cjk",)
+    if any("\u0600" <= letter <= "\u06ff" for letter in text):
+        return "arabic", "naskh", "wide"
+    return ("hebrew", "wide") if is_leftward(text) else ()
+
+
+def is_leftward(text: str) -> bool:
+    return any("\u0590" <= letter <= "\u06ff" for letter in text)
+
+
 def needs_wide(text: str) -> bool:
     return any(wide_letter(letter) for letter in text)
 
@@ -169,15 +174,27 @@ def installed() -> dict[str, str]:
     return files
 
 
-@lru_cache(maxsize=256)
 def _font(path: str, size: float, *, alone: bool = False) -> ImageFont.FreeTypeFont:
-    """Load a font. `alone` is for single letters, which need no layout."""
+    """Load a font, cached. `alone` is for single letters, which need no layout."""
+    return (_open_large if _is_large(path) else _open_small)(path, size, alone)
+
+
+def _open_font(path: str, size: float, alone: bool) -> ImageFont.FreeTypeFont:
     layout = ImageFont.Layout.RAQM if features.check("raqm") and not alone else ImageFont.Layout.BASIC
     if not path:
         fallback = ImageFont.load_default(size)
         assert isinstance(fallback, ImageFont.FreeTypeFont)
         return fallback
     return ImageFont.truetype(path, size, index=2 if path.endswith(".ttc") else 0, layout_engine=layout)
+
+
+# Every size of a font maps its file anew: a hundred sizes of one with all Chinese letters fill a gigabyte.
+_open_small, _open_large = lru_cache(maxsize=256)(_open_font), lru_cache(maxsize=12)(_open_font)
+
+
+@cache
+def _is_large(path: str) -> bool:
+    return bool(path) and Path(path).stat().st_size > LARGE_FILE
 
 
 @lru_cache(maxsize=20_000)
@@ -197,14 +214,31 @@ def _outline(path: str, letter: str) -> bytes:
 
 @lru_cache(maxsize=20_000)
 def _advance(path: str, text: str) -> float:
-    return _font(path, LARGE).getlength(text) / LARGE
+    return sum(_font(own, LARGE).getlength(span) for own, span in _spans(path, text)) / LARGE
+
+
+@lru_cache(maxsize=20_000)
+def _spans(path: str, text: str) -> tuple[tuple[str, str], ...]:
+    """Split leftward text, from left to right, into spans of the font and, for letters that it lacks, of another one.
+
+    A browser does the same: fonts of Hebrew have no figures.
+    """
+    other = face("wide", "Bold" in path).path
+    lacks = [letter != " " and _missing(path, letter) for letter in text] if is_leftward(text) else []
+    if not any(lacks) or other == path:
+        return ((path, text),)
+    for at in range(1, len(text) - 1):
+        lacks[at] = lacks[at] or (text[at] == " " and lacks[at - 1] and lacks[at + 1])
+    runs = groupby(range(len(text)), key=lambda at: lacks[at])
+    spans = [(other if lacking else path, "".join(text[at] for at in places)) for lacking, places in runs]
+    return tuple(reversed(spans))
 
 
 @lru_cache(maxsize=20_000)
 def _ink(path: str, text: str) -> tuple[float, float, float, float]:
     """Measure the ink. A long text is combined from its letters; letters that join are drawn together."""
     if len(text) < LONG or any("\u0590" <= letter <= "\u08ff" for letter in text):
-        left, top, right, bottom = _edges(_font(path, MEASURED), text)
+        left, top, right, bottom = _edges(path, text)
         return left / MEASURED, top / MEASURED, right / MEASURED, bottom / MEASURED
     letters = [_ink(path, letter) for letter in set(text) if letter != " "]
     inked = [(top, bottom) for left, top, right, bottom in letters if right > left]
@@ -214,29 +248,53 @@ def _ink(path: str, text: str) -> tuple[float, float, float, float]:
     return _ink(path, text[0])[0], min(top for top, _ in inked), right, max(bottom for _, bottom in inked)
 
 
-def _edges(font: ImageFont.FreeTypeFont, text: str) -> tuple[float, float, float, float]:
-    mask, (across, down) = font.getmask2(text, mode="L", anchor="ls")
-    left, top, right, bottom = mask.getbbox() or (0, 0, 0, 0)
+def _edges(path: str, text: str) -> tuple[float, float, float, float]:
+    mask, across, down = _draw_spans(path, text, MEASURED)
+    left, top, right, bottom = Image.fromarray(mask).getbbox() or (0, 0, 0, 0)
     return left + across, top + down, right + across, bottom + down
+
+
+def _draw_spans(path: str, text: str, size: float) -> tuple[NDArray[np.uint8], int, int]:
+    """Draw a text without reducing it; also return its left and top from the pen on the baseline."""
+    pen, pieces = 0.0, list[tuple[NDArray[np.uint8], int, int]]()
+    for own, span in _spans(path, text):
+        mask, (across, down) = _font(own, size).getmask2(span, mode="L", anchor="ls")
+        if mask.size[0] and mask.size[1]:
+            pieces.append((_pixels(mask), int(across + pen), int(down)))
+        pen += _advance(own, span) * size
+    if len(pieces) < 2:
+        return pieces[0] if pieces else (np.zeros((1, 1), np.uint8), 0, 0)
+    left, top = min(piece[1] for piece in pieces), min(piece[2] for piece in pieces)
+    right = max(across + drawn.shape[1] for drawn, across, _ in pieces)
+    canvas = np.zeros((max(down + len(drawn) for drawn, _, down in pieces) - top, right - left), np.uint8)
+    for drawn, across, down in pieces:
+        part = canvas[down - top : down - top + len(drawn), across - left : across - left + drawn.shape[1]]
+        np.maximum(part, drawn, out=part)
+    return canvas, left, top
 
 
 def _draw(path: str, text: str, size: float, spacing: float, phase: float) -> NDArray[np.float32]:
     if not spacing:
-        return _place(path, text, size, 1.0)(phase)[0]
-    font = _font(path, size * FINE)
-    left, top, right, bottom = _edges(font, text)
-    left, right = left + phase * FINE, right + phase * FINE + spacing * FINE * max(len(text) - 1, 0)
-    start = left // FINE * FINE
-    width = -(-int(right - start) // FINE) * FINE
+        return _place(path, text, size)(phase)
+    marks = [(_letter_mark(path, letter, size), _pen(path, text, number)) for number, letter in enumerate(text)]
+    placed = [(mark, (pen * size + number * spacing + phase) * FINE) for number, (mark, pen) in enumerate(marks)]
+    shown = [(mark, pen) for mark, pen in placed if mark.height and mark.width]
+    start = min((pen + mark.ink[0] for mark, pen in shown), default=0.0) // FINE * FINE
+    width = -(-int(max((pen + mark.ink[1] for mark, pen in shown), default=0.0) - start) // FINE) * FINE
     # the baseline is on a whole pixel in a browser: the fraction above it stays as it is.
-    up = -(-int(-top) // FINE) * FINE
-    height = up + -(-int(max(bottom, 0)) // FINE) * FINE
-    image = Image.new("L", (max(width, FINE), max(height, FINE)), 0)
-    pen = ImageDraw.Draw(image)
-    for number, letter in enumerate(text):
-        place = font.getlength(text[: number + 1]) - font.getlength(letter) + number * spacing * FINE
-        pen.text((place + phase * FINE - start, up), letter, fill=255, font=font, anchor="ls")
+    up = -(-max((-mark.top for mark, _ in shown), default=0) // FINE) * FINE
+    down = -(-max((mark.top + mark.height for mark, _ in shown), default=0) // FINE) * FINE
+    image = Image.new("L", (max(width, FINE), max(up + max(down, 0), FINE)), 0)
+    canvas: Any = ImageDraw.Draw(image).draw
+    for mark, pen in shown:
+        canvas.draw_bitmap((round(pen - start) + mark.left, up + mark.top), mark.mask, 255)
     return np.asarray(image.reduce(FINE), np.float32) / np.float32(255)
+
+
+@lru_cache(maxsize=20_000)
+def _pen(path: str, text: str, number: int) -> float:
+    """Return where a letter of a text begins, in ems."""
+    return _advance(path, text[: number + 1]) - _advance(path, text[number])
 
 
 def _pixels(mask: Any) -> NDArray[np.uint8]:
@@ -252,36 +310,26 @@ def _mark(path: str, text: str, size: float) -> Mark:
     return Mark(mask, int(across), int(down), (int(across) + left, int(across) + right))
 
 
-def _place(
-    path: str, text: str, size: float, stretch: float
-) -> Callable[[float], tuple[NDArray[np.float32], int, int]]:
-    mask, (across, down) = _font(path, size * FINE).getmask2(text, mode="L", anchor="ls")
-    width, height = mask.size
-    fine = _pixels(mask) if width and height else np.zeros((1, 1), np.uint8)
-    if stretch != 1 and height:
-        image = Image.fromarray(fine).resize(
-            (max(width, 1), max(round(height * stretch), 1)), Image.Resampling.BILINEAR
-        )
-        fine, down = np.asarray(image), round(down * stretch)
+def _place(path: str, text: str, size: float) -> Callable[[float], NDArray[np.float32]]:
+    """Return what draws the text when the pen starts a part of a pixel to the right."""
+    fine, across, down = _draw_spans(path, text, size * FINE)
     rows, columns = np.flatnonzero(fine.any(axis=1)), np.flatnonzero(fine.any(axis=0))
     if not len(rows):
-        return lambda _phase: (np.zeros((1, 1), np.float32), 0, 1)
+        return lambda _phase: np.zeros((1, 1), np.float32)
     fine = fine[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    left, top = int(across) + int(columns[0]), int(down) + int(rows[0])
+    left, above = across + int(columns[0]), -down - int(rows[0])
 
-    def at(phase: float) -> tuple[NDArray[np.float32], int, int]:
-        start, above = left + round(phase * FINE), -top
-        column, row = start // FINE, -(-above // FINE)
-        before, over = start - column * FINE, row * FINE - above
+    def at(phase: float) -> NDArray[np.float32]:
+        before, over = (left + round(phase * FINE)) % FINE, -above % FINE
         wide, high = -(-(before + fine.shape[1]) // FINE), -(-(over + fine.shape[0]) // FINE)
         canvas = np.zeros((high * FINE, wide * FINE), np.float32)
         canvas[over : over + fine.shape[0], before : before + fine.shape[1]] = fine
-        return canvas.reshape(high, FINE, wide, FINE).mean(axis=(1, 3)) / 255, column, row
+        return canvas.reshape(high, FINE, wide, FINE).mean(axis=(1, 3)) / 255
 
     return at
 
 
-_letter = lru_cache(maxsize=600)(_place)
+_letter_mark = lru_cache(maxsize=600)(_mark)
 
 
 SAMPLE_LETTERS = 28  # letters of a line that are compared
@@ -303,7 +351,8 @@ class Fit:
 def fit_faces(ink: Ink, text: str, among: Iterable[Face] | None = None, *, spacing: bool = True) -> list[Fit]:
     """Return the best fit of each face, most alike first; with letter spacing if no face is clear without."""
     pool = list(among) if among is not None else [face for face in faces() if not face.italic]
-    pool = [face for face in pool if (face.family == "cjk" if needs_wide(text) else face.family not in SPECIAL)]
+    families, spacing = script_families(text), spacing and not is_leftward(text)
+    pool = [face for face in pool if (face.family in families if families else face.family not in SPECIAL)]
     exact = ink.exact
     found: list[Fit] = []
     for face in pool:
@@ -347,10 +396,18 @@ def snap_size(size: float, slack: float) -> float:
     return round(size, 2)
 
 
+@lru_cache(maxsize=2_000)
 def _fit_face(ink: Ink, text: str, face: Face, size: float, spacing: float) -> Fit:
+    """Fit a face. The same is asked for when the families of the page are found, and when a line is styled."""
     phase = (ink.exact.x - face.ink(text)[0] * size) % 1
-    drawn = face.draw(text[: SAMPLE_LETTERS if not spacing else SAMPLE_LETTERS // 2].rstrip(), size, spacing, phase)
+    sample = None if is_leftward(text) else SAMPLE_LETTERS if not spacing else SAMPLE_LETTERS // 2
+    drawn = face.draw(text[:sample].rstrip(), size, spacing, phase)
     return Fit(face, size, spacing, likeness(ink.cover, drawn))
+
+
+def clear_fits() -> None:
+    """Forget the fits of a page that is done, and with them its ink."""
+    _fit_face.cache_clear()
 
 
 def likeness(cover: NDArray[np.float32], drawn: NDArray[np.float32]) -> float:

@@ -16,9 +16,12 @@ POINT = 0.42  # sides of a full stop or comma, in parts of the height of its lin
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ink:
-    """A piece of text: the area of its ink, the darkness of each pixel (0 to 1), and the two colours."""
+    """A piece of text: the area of its ink, the darkness of each pixel (0 to 1), and the two colours.
+
+    Each is equal to itself only, so that what is measured of it can be cached.
+    """
 
     rect: Rect
     cover: NDArray[np.float32]
@@ -29,9 +32,10 @@ class Ink:
     @property
     def exact(self) -> Rect:
         """The edges with fractions of pixels, from the coverage of the outermost ones."""
-        across, down = np.clip(self.cover.max(axis=0), 0, 1), np.clip(self.cover.max(axis=1), 0, 1)
-        left, right = self.rect.x + 1 - float(across[0]), self.rect.right - 1 + float(across[-1])
-        top, bottom = self.rect.y + 1 - float(down[0]), self.rect.bottom - 1 + float(down[-1])
+        sides = (self.cover[:, 0], self.cover[:, -1], self.cover[0], self.cover[-1])
+        near, far, high, low = (min(max(float(side.max()), 0.0), 1.0) for side in sides)
+        left, right = self.rect.x + 1 - near, self.rect.right - 1 + far
+        top, bottom = self.rect.y + 1 - high, self.rect.bottom - 1 + low
         return spanning((left, top, max(right, left + 1), max(bottom, top + 1)))
 
 

@@ -7,9 +7,8 @@ import importlib.util
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
@@ -25,8 +24,11 @@ DIGESTS = {
     DETECTOR: "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
     READER: "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
 }
-PARTS = "parts.onnx"
-PARTS_DIGEST = "5b0282f2810dd40f98a34945b4e0e51dcd0ed5d5348ec810fcf184b206d5201e"
+PARTS, SCRIPTS = "parts.onnx", "scripts.onnx"
+OWN_DIGESTS = {
+    PARTS: "5b0282f2810dd40f98a34945b4e0e51dcd0ed5d5348ec810fcf184b206d5201e",
+    SCRIPTS: "54eb5fa03671a91773d721837067ddffbd9c4d5312304e8514dfda3b92694e97",
+}
 PACKAGE = "weft_local"
 MOST_CORES = 4
 
@@ -57,14 +59,33 @@ def reading_network() -> Network:
 
 def parts_network() -> Network | None:
     """Return Weft's own network, which finds icons and controls; None where it is not installed."""
+    return _own_network(PARTS)
+
+
+def script_network() -> Network | None:
+    """Return Weft's own network, which reads scripts that the reader does not know; None where it is not installed."""
+    return _own_network(SCRIPTS)
+
+
+def script_characters() -> list[str]:
+    """Return the letters of that network's classes; class 0 is none."""
     with _loading:
-        session = _load_parts()
+        return _characters(_load_own(SCRIPTS))
+
+
+def _own_network(name: str) -> Network | None:
+    with _loading:
+        session = _load_own(name)
     return _as_network(session) if session is not None else None
 
 
 def characters() -> list[str]:
     """Return the characters of the reader's classes; class 0 is none."""
-    return ["", *_session(READER).get_modelmeta().custom_metadata_map["character"].split("\n"), " "]
+    return [*_characters(_session(READER)), " "]
+
+
+def _characters(session: Any) -> list[str]:
+    return ["", *session.get_modelmeta().custom_metadata_map["character"].split("\n")]
 
 
 def map_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
@@ -119,13 +140,13 @@ def _load(name: str) -> Any:
 
 
 @cache
-def _load_parts() -> Any:
+def _load_own(name: str) -> Any:
     found = importlib.util.find_spec(PACKAGE)
     places = found.submodule_search_locations or () if found is not None else ()
-    file = next((Path(place) / PARTS for place in places if (Path(place) / PARTS).is_file()), None)
+    file = next((Path(place) / name for place in places if (Path(place) / name).is_file()), None)
     if file is None or importlib.util.find_spec("onnxruntime") is None:
         return None
-    return _start(file, PARTS_DIGEST)
+    return _start(file, OWN_DIGESTS[name])
 
 
 def _start(file: Path, digest: str) -> Any:
@@ -150,49 +171,6 @@ def _folder() -> Path | None:
         folder = Path(place) / "models"
         if all((folder / name).is_file() for name in DIGESTS):
             return folder
-    return None
-
-
-_ENDS = ("", "64_")
-_lock = threading.Lock()
-_blas_users = [0, 0]  # the number of users, and the number of threads before
-
-
-@contextmanager
-def single_blas_thread() -> Generator[None]:
-    """Limit numpy's matrix products to the calling thread while any caller is inside."""
-    found = _library()
-    if found is None:
-        yield
-        return
-    count, limit = found
-    with _lock:
-        if not _blas_users[0]:
-            _blas_users[1] = int(count())
-            limit(1)
-        _blas_users[0] += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _blas_users[0] -= 1
-            if not _blas_users[0]:
-                limit(_blas_users[1])
-
-
-@cache
-def _library() -> tuple[Any, Any] | None:
-    """Find the functions that get and set the threads of the OpenBLAS in numpy's wheel."""
-    for file in (Path(np.__file__).parent.parent / "numpy.libs").glob("*openblas*"):
-        try:
-            library = ctypes.CDLL(str(file))
-        except OSError:
-            continue
-        for start in ("scipy_openblas", "openblas"):
-            for end in _ENDS:
-                names = (f"{start}_get_num_threads{end}", f"{start}_set_num_threads{end}")
-                if all(hasattr(library, name) for name in names):
-                    return getattr(library, names[0]), getattr(library, names[1])
     return None
 
 

@@ -21,6 +21,7 @@ CHANNELS = len(NAMES) + 8 + 3  # heat, edges of small and of large parts, masks
 TEXT = CHANNELS - 2  # the mask of text; those of photographs and of text on them are not used
 STRIDE = 4
 TILE, OVERLAP = 768, 128  # rows that the network sees at once, and those that tiles share
+MARGIN = 48  # pixels of background that it sees around what is drawn
 SURE = 0.4
 LEAST_ICON = 0.55
 WORDY = 0.35  # an icon of which more than this part looks like text is text
@@ -42,32 +43,48 @@ def find_parts(pixels: Pixels, busy: Mask) -> list[FoundPart]:
     network = models.parts_network()
     if network is None:
         return []
-    found = models.map_parallel(lambda tile: _see_tile(network, pixels, *tile), _tiles(busy))
+    found = models.map_parallel(lambda tile: _see_tile(network, pixels, tile), _tiles(busy))
     return _without_doubles([part for parts in found for part in parts])
 
 
-def _tiles(busy: Mask) -> Iterator[tuple[int, int, int, int]]:
-    """Yield bands of rows that are not empty: the rows that are seen, and those among them whose answer is used."""
-    height = len(busy)
-    rows: NDArray[np.bool_] = np.asarray(busy.any(axis=1))
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A part of the page that the network sees, and the rows of it whose answer is used."""
+
+    rows: slice
+    columns: slice
+    first: int
+    last: int
+
+
+def _tiles(busy: Mask) -> Iterator[_Tile]:
+    """Yield the bands of rows between wide empty ones, cut where they are tall and cropped to their columns."""
+    height, width = busy.shape
+    filled = np.flatnonzero(busy.any(axis=1))
     step = TILE - OVERLAP
-    for first in range(0, height, step):
-        last = min(first + step, height)
-        if rows[first:last].any():
-            top = max(first - OVERLAP // 2, 0)
-            yield top, min(top + TILE, height), first, last
+    for band in np.split(filled, np.flatnonzero(np.diff(filled) > 2 * MARGIN) + 1) if len(filled) else ():
+        end = min(int(band[-1]) + MARGIN, height)
+        for first in range(max(int(band[0]) - MARGIN, 0), end, step):
+            last = min(first + step, end)
+            top, bottom = max(first - OVERLAP // 2, 0), min(last + OVERLAP // 2, height)
+            columns = np.flatnonzero(busy[top:bottom].any(axis=0))
+            left, right = max(int(columns[0]) - MARGIN, 0), min(int(columns[-1]) + MARGIN, width)
+            yield _Tile(slice(top, bottom), slice(left, right), first, last)
 
 
-def _see_tile(network: models.Network, pixels: Pixels, top: int, bottom: int, first: int, last: int) -> list[FoundPart]:
-    """Return the parts whose middle lies between two rows of a tile."""
-    tile = pixels[top:bottom]
-    height, width = tile.shape[:2]
+def _see_tile(network: models.Network, pixels: Pixels, tile: _Tile) -> list[FoundPart]:
+    """Return the parts whose middle lies on the rows of a tile that are used."""
+    shown = pixels[tile.rows, tile.columns]
+    height, width = shown.shape[:2]
     padded = np.zeros((1, 3, -(-height // 32) * 32, -(-width // 32) * 32), np.float32)
-    padded[0, :, :height, :width] = tile.transpose(2, 0, 1)
+    padded[0, :, :height, :width] = shown.transpose(2, 0, 1)
     seen = network(padded)[0]
-    parts = [part for part in _peaks(seen) if first <= part.rect.middle[1] + top < last]
+    down, right = tile.rows.start, tile.columns.start
+    parts = [part for part in _peaks(seen) if tile.first <= part.rect.middle[1] + down < tile.last]
     kept = [part for part in parts if part.name != "icon" or _is_icon(part, seen[TEXT])]
-    return [replace(part, rect=Rect(part.rect.x, part.rect.y + top, part.rect.w, part.rect.h)) for part in kept]
+    return [
+        replace(part, rect=Rect(part.rect.x + right, part.rect.y + down, part.rect.w, part.rect.h)) for part in kept
+    ]
 
 
 def _peaks(seen: NDArray[np.float32]) -> Iterator[FoundPart]:

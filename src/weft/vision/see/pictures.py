@@ -20,6 +20,7 @@ from weft.vision.elements import (
     wide_letter,
 )
 from weft.vision.see.boxes import corner_radius
+from weft.vision.see.gradients import paint_gradient
 from weft.vision.see.ink import Ink
 from weft.vision.see.regions import STRIP, Mask, Pixels, dominant_colour, hex_colour, label_islands, rgb_parts
 
@@ -71,7 +72,8 @@ def join_rects(rects: list[Rect], reach: float) -> list[Rect]:
     while True:
         result: list[Rect] = []
         for rect in merged:
-            near = next((number for number, other in enumerate(result) if other.common(rect.grown(reach)) > 0), None)
+            around = rect.grown(reach)
+            near = next((number for number, other in enumerate(result) if _overlap(other, around)), None)
             if near is None:
                 result.append(rect)
             else:
@@ -79,6 +81,11 @@ def join_rects(rects: list[Rect], reach: float) -> list[Rect]:
         if len(result) == len(merged):
             return result
         merged = result
+
+
+def _overlap(one: Rect, two: Rect) -> bool:
+    """Whether two rectangles share some area: the innermost test of many, without a call."""
+    return one.y < two.y + two.h and two.y < one.y + one.h and one.x < two.x + two.w and two.x < one.x + one.w
 
 
 def cut_out(
@@ -153,34 +160,34 @@ def _fill(page: Pixels, rect: Rect, radius: float, paint_with: str | Gradient) -
     height, width = part.shape[:2]
     if not height or not width:
         return
-    colour = _colours(paint_with, width, height)
+    colour = np.clip(_colours(paint_with, width, height), 0, 255).astype(np.uint8)
     if radius < 1:
         part[:] = colour
         return
+    # only the rows with corners need a mask: the others are filled at once
+    bend = min(int(np.ceil(radius)), -(-height // 2))
+    painted = np.broadcast_to(colour, part.shape)
+    part[bend : height - bend] = painted[bend : height - bend]
     x: NDArray[np.float64] = np.arange(width, dtype=np.float64) + 0.5
-    y: NDArray[np.float64] = np.arange(height, dtype=np.float64) + 0.5
     across = np.clip(radius - np.minimum(x, width - x), 0, None)[None, :]
-    down = np.clip(radius - np.minimum(y, height - y), 0, None)[:, None]
-    inside = across**2 + down**2 <= radius**2
-    part[inside] = np.broadcast_to(colour, part.shape)[inside]
+    for rows in (np.arange(bend), np.arange(max(height - bend, bend), height)):
+        y: NDArray[np.float64] = rows + 0.5
+        down = np.clip(radius - np.minimum(y, height - y), 0, None)[:, None]
+        inside = across**2 + down**2 <= radius**2
+        part[rows] = np.where(inside[:, :, None], painted[rows], part[rows])
 
 
 def _colours(paint_with: str | Gradient, width: int, height: int) -> NDArray[np.float64]:
     if isinstance(paint_with, str):
         return np.array(rgb_parts(paint_with), np.float64)
-    turn = np.radians(paint_with.angle)
-    across, down = float(np.sin(turn)), float(-np.cos(turn))
-    length = abs(width * across) + abs(height * down)
-    x, y = np.arange(width) + 0.5 - width / 2, np.arange(height) + 0.5 - height / 2
-    along = np.clip((x[None, :] * across + y[:, None] * down) / length + 0.5, 0, 1)[:, :, None]
-    start, end = np.array(rgb_parts(paint_with.start), np.float64), np.array(rgb_parts(paint_with.end), np.float64)
-    return np.asarray(start + (end - start) * along)
+    return paint_gradient(paint_with, width, height)
 
 
 BRIGHT, DARK = 214, 46
 COLOUR_REACH = 90.0  # how far from the letters' colour a pixel may be and still be a little covered
 LEAST_LIKE, LEAST_SURE, LEAST_SIZE = 0.8, 0.9, 11.0
 LEAST_CONTRAST = 48.0  # between letters and the picture around them
+FILL_REACH = 5  # pixels around a letter whose colours fill its place
 ON_EDGE = 0.12  # the part of the rows above and below a line that its letters may cover
 
 
@@ -204,20 +211,32 @@ def is_certain_text(line: TextLine) -> bool:
 def inpaint_text(pixels: Pixels, lines: Sequence[TextLine], inks: Sequence[Ink], ratio: int) -> Pixels:
     """Remove letters from a picture: fill their area from around it."""
     rects = {line.ink for line in lines}
-    mask = np.zeros(pixels.shape[:2], np.uint8)
-    for ink in inks:
-        if ink.rect in rects:
-            x, y = int(ink.rect.x) * ratio, int(ink.rect.y) * ratio
-            part = np.kron((ink.cover > 0.06).astype(np.uint8) * 255, np.ones((ratio, ratio), np.uint8))
-            mask[y : y + part.shape[0], x : x + part.shape[1]] |= part
+    own = [ink for ink in inks if ink.rect in rects]
+    filled = pixels.copy()
+    for area in join_rects([ink.rect for ink in own], 2 * FILL_REACH):
+        part = area.grown(2 * FILL_REACH).within(pixels.shape[1] // ratio, pixels.shape[0] // ratio)
+        left, top = int(part.x) * ratio, int(part.y) * ratio
+        shown = pixels[top : int(part.bottom) * ratio, left : int(part.right) * ratio]
+        mask = np.zeros(shown.shape[:2], np.uint8)
+        for ink in own:
+            if area.holds(ink.rect):
+                x, y = int(ink.rect.x) * ratio - left, int(ink.rect.y) * ratio - top
+                cover = np.kron((ink.cover > 0.06).astype(np.uint8) * 255, np.ones((ratio, ratio), np.uint8))
+                room = mask[y : y + cover.shape[0], x : x + cover.shape[1]]
+                room |= cover[: room.shape[0], : room.shape[1]]
+        filled[top : top + shown.shape[0], left : left + shown.shape[1]] = _fill_glyphs(shown, mask, ratio)
+    return filled
+
+
+def _fill_glyphs(pixels: Pixels, mask: NDArray[np.uint8], ratio: int) -> Pixels:
     wide = np.asarray(Image.fromarray(mask).filter(ImageFilter.MaxFilter(3 + 2 * ratio)))
     known = wide == 0
-    radius = 5 * ratio
-    weight = np.maximum(_blurred(np.where(known, 255, 0), radius), 1.0) / 255
+    radius = FILL_REACH * ratio
+    weight = np.maximum(_blurred(np.where(known, np.uint8(255), np.uint8(0)), radius), 1.0) / 255
     filled = pixels.copy()
     for channel in range(3):
-        around = _blurred(np.where(known, pixels[:, :, channel], 0), radius) / weight
-        filled[:, :, channel] = np.where(wide > 0, np.clip(around, 0, 255), pixels[:, :, channel])
+        around = _blurred(np.where(known, pixels[:, :, channel], np.uint8(0)), radius) / weight
+        filled[:, :, channel] = np.where(known, pixels[:, :, channel], np.clip(around, 0, 255))
     return filled
 
 

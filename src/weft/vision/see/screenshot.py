@@ -47,6 +47,12 @@ def load_screenshot(data: bytes) -> Screenshot:
     return Screenshot(pixels, fine, ratio, lossy)
 
 
+def as_screenshot(pixels: Pixels) -> Screenshot:
+    """Return the straightened photograph of a screen as a screenshot with loss."""
+    smooth = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)))
+    return Screenshot(smooth, pixels, 1, True)
+
+
 def _reduce(fine: Pixels) -> tuple[Pixels, int]:
     """Find the ratio, and reduce a picture that is larger than anything on it needs."""
     ratio = pixel_ratio(fine)

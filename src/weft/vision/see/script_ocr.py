@@ -1,374 +1,180 @@
-"""Reads Cyrillic, Hebrew and Arabic lines by drawing candidates and comparing them with the ink."""
+"""Reads Cyrillic, Greek, Hebrew, Arabic and Korean lines with Weft's own network, where the first reader is at a loss.
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
-from itertools import chain, groupby
+The network sees how much of each pixel is ink, and answers in the order of the eye: from left to right, a Hangul
+syllable as its two or three jamo.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
-from weft.vision.see.fonts import Face, faces, likeness
-from weft.vision.see.glyphs import (
-    ALPHABETS,
-    Alphabet,
-    decode_line,
-    fallback_face,
-    is_latin,
-    split_runs,
-    to_logical_order,
+from weft.vision.see import models
+from weft.vision.see.fonts import is_leftward
+from weft.vision.see.ocr import OcrResult
+from weft.vision.see.regions import Pixels
+
+HEIGHT = 48
+WIDEST = 4000
+PROBES = 12  # doubtful lines that are read before the others, to see whether the page has such a script
+SURE = 0.9  # a less certain reading of the first reader is doubtful, one of the network is not used
+BEYOND_DOUBT = 0.98  # how sure a single letter must be: it may be an icon
+FEW = 0.6  # letters for each height of the line, below which letters were left out
+SHARE = 0.2  # lines in such a script from which on the whole page is read
+SMALL_SURE = 0.95  # a less certain capital within a word is a small letter: many differ by size alone
+ALIKE = dict(zip("ABCEHKMOPTXaceopxy", "АВСЕНКМОРТХасеорху", strict=True))
+LATIN_OF = {cyrillic: latin for latin, cyrillic in ALIKE.items()}
+_LOOKALIKES = frozenset(LATIN_OF) | frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοІіЈјѕЅ")
+_LEFTWARD = "\u0590-\u065f\u066a-\u06ef\u06fa-\u06ff"
+_RIGHTWARD_RUN = re.compile(
+    rf"[^\W\d_{_LEFTWARD}](?:[^{_LEFTWARD}]*[^\W_{_LEFTWARD}])?|[+$€£₪#№]?\d(?:[\d.,:/–-]*\d)?%?|.", re.DOTALL
 )
-from weft.vision.see.ink import Ink
-
-PATIENCE = 4  # unread lines after which reading stops; one less for lines of one height
-MOST_TRIES = 240  # faces and sizes that are tried on one page
-LEAST, LEAST_KNOWN, SURE = 0.9, 0.87, 0.9
-"""Likeness of the first line, of lines on a page whose script is known, and of those after which nothing is tried."""
-CONFUSED = {"Т": "Г", "Ґ": "Г", "о": "б", "О": "б", "е": "ё", "и": "й", "ш": "щ", "Ш": "Щ", "ו": "ן", "ה": "ח"}
-"""Letters that differ by a stroke."""
-SHOWN = 0.4  # the part of its possible gain in likeness that a stroke must reach
-LATIN_GAIN = 0.005  # how much more alike a Latin word must be
-MOST_SPACED = 0.08  # letter spacing, in ems
-MOST_GAP = 0.15  # how far a space may differ, in ems: a browser draws it in the first font, letters in another
-EXPLAINED = 0.13  # the part of a line's ink that may be wrong in the right face and size
-STRETCHES = (1.0, 1.07)  # hinting makes letters a little taller, to whole pixels
+_LEFTWARD_RUN = re.compile(rf"[{_LEFTWARD}](?:[^A-Za-z0-9]*[{_LEFTWARD}])?")
+_PERSIAN = re.compile("[پچژگکی]")
+_MIRRORED = str.maketrans("()[]«»<>", ")(][»«><")
 
 
-FaceGuess = tuple[Alphabet, Face, float]  # a script, a face and a size that lines are in
+def read_scripts(crops: Sequence[Pixels], readings: Sequence[OcrResult]) -> list[OcrResult]:
+    """Replace readings by those of the network where they are better.
 
-
-@dataclass(frozen=True, slots=True)
-class ScriptLine:
-    """A line as read: its text in logical order, its face and size, and the likeness."""
-
-    text: str
-    face: Face
-    size: float
-    likeness: float
-    spacing: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Redrawn:
-    """A text in visual order, drawn again: its likeness and its letter spacing."""
-
-    text: str
-    likeness: float
-    spacing: float = 0.0
-
-
-class ScriptReader:
-    """Reads lines, and remembers the faces and sizes of the last ones.
-
-    A line that looks like an earlier one is not read again. After a few lines that no alphabet explains the reader
-    stops: the page is in none of its scripts.
+    Doubtful lines are tried first, and all lines on a page where many of them are in such a script.
     """
-
-    def __init__(self, alphabets: Sequence[Alphabet] = ALPHABETS) -> None:
-        self._alphabets = alphabets
-        self._known: list[FaceGuess] = []
-        self._results: dict[tuple[bytes, bool], ScriptLine] = {}
-        self._failed: Counter[int] = Counter()
-        self._tries = 0
-
-    @property
-    def knows_script(self) -> bool:
-        return bool(self._known)
-
-    def read_line(self, ink: Ink, bare: bool = False, latin: str = "") -> ScriptLine | None:
-        """Read a line; None if nothing explains it well. `bare` text may consist of figures only.
-
-        `latin` is the line as a reader of Latin has it: its words are tried where they look more alike.
-        """
-        if self._failed.total() >= PATIENCE and not self._known:
-            return None
-        look = np.round(15 * ink.cover).astype(np.uint8)
-        key = repr(look.shape).encode() + look.tobytes(), bare
-        found = self._results.get(key) or self._read_new(ink, bare, latin)
-        if found is None:
-            self._failed[round(ink.exact.h)] += 1
-        else:
-            self._results[key] = found
+    found = list(readings)
+    if models.script_network() is None:
         return found
-
-    def _read_new(self, ink: Ink, bare: bool, latin: str) -> ScriptLine | None:
-        least = LEAST_KNOWN if self._known else LEAST
-        tall = ink.exact.h
-        misfit = cache(partial(_misfit, ink))
-        near = [fact for fact in self._known if 0.45 * fact[2] <= tall <= 1.3 * fact[2]][:6]
-        best: ScriptLine | None = None
-        for fact in chain(sorted(near, key=lambda each: misfit(*each))[:2], self._likely_faces(ink, misfit)):
-            found = read_with_face(ink, *fact, bare, latin)
-            if found is None or (best is not None and found.likeness <= best.likeness):
-                continue
-            best = found
-            if best.likeness >= SURE:
-                self._known = [fact, *(other for other in self._known if other != fact)][:12]
-                return best
-        return best if best is not None and best.likeness >= least else None
-
-    def _likely_faces(self, ink: Ink, misfit: Callable[[Alphabet, Face, float], float]) -> Iterable[FaceGuess]:
-        """Yield the faces and sizes that explain the start of the line best."""
-        tries: dict[FaceGuess, float] = {}
-        if self._known and (self._failed[round(ink.exact.h)] >= PATIENCE - 1 or self._tries >= MOST_TRIES):
-            return
-        for alphabet, face in self._face_stages():
-            if alphabet is None or face is None:
-                if tries and min(tries.values()) < EXPLAINED:
-                    break
-                continue
-            sizes = [size for size in _sizes(ink.exact.h, alphabet) if _fits_height(ink, alphabet, face, size)]
-            tries.update({(alphabet, face, size): misfit(alphabet, face, size) for size in sizes})
-        for alphabet, face, size in sorted(tries, key=tries.__getitem__)[:2]:
-            for near in (size - 1, size + 1):
-                if (alphabet, face, near) not in tries and near >= 9:
-                    tries[alphabet, face, near] = misfit(alphabet, face, near)
-        self._tries += len(tries)
-        yield from (fact for fact in sorted(tries, key=tries.__getitem__)[:2] if tries[fact] < 0.5)
-
-    def _face_stages(self) -> Iterable[tuple[Alphabet | None, Face | None]]:
-        """Yield faces to try, likeliest first; a pair of None ends each stage."""
-        known = {(alphabet.name, face.family) for alphabet, face, _ in self._known}
-        for bold in (False, True):
-            for first in (True, False):
-                for alphabet in self._alphabets:
-                    for face in [each for family in alphabet.families for each in faces() if each.family == family]:
-                        early = face.family in alphabet.families[:2]
-                        allowed = not face.italic and (not known or (alphabet.name, face.family) in known)
-                        if face.bold == bold and early == first and allowed:
-                            yield alphabet, face
-                yield None, None
+    doubtful = [number for number, reading in enumerate(readings) if _is_doubtful(crops[number], reading)]
+    doubtful.sort(key=lambda number: abs(crops[number].shape[1] / len(crops[number]) - 8))
+    better = _replace(found, crops, doubtful[:PROBES], known=False)
+    if not better:
+        return found
+    better += _replace(found, crops, doubtful[PROBES:], known=False)
+    if better >= max(3.0, SHARE * len(crops)):
+        rest = [number for number, reading in enumerate(readings) if found[number] is reading]
+        _replace(found, crops, rest, known=True)
+    if sum(is_leftward(reading.text) for reading in found) > len(found) / 2:
+        return [_turn_figures(reading) for reading in found]
+    return found
 
 
-def _misfit(ink: Ink, alphabet: Alphabet, face: Face, size: float) -> float:
-    """Return the part of the ink at the start of the line that this face and size do not explain."""
-    head = _line_start(ink)
-    energy = float((head.cover**2).sum())
-    baseline = _baselines(ink)[0]
-    found = decode_line(head, alphabet, face, size, baseline, 1.0)
-    return found[0] / energy if found is not None and energy else 1.0
+def _turn_figures(reading: OcrResult) -> OcrResult:
+    """Reorder a line of figures on a page that is written leftward, such as a span of hours."""
+    if any(letter.isalpha() for letter in reading.text):
+        return reading
+    text = "".join(reversed(_RIGHTWARD_RUN.findall(reading.text)))
+    return reading if text == reading.text else OcrResult(text, reading.sure, (), ())
 
 
-def _line_start(ink: Ink) -> Ink:
-    """Return the first few letters, cut at an empty column."""
-    reach = round(5 * ink.exact.h)
-    if ink.cover.shape[1] <= 1.3 * reach:
-        return ink
-    empty = np.flatnonzero(ink.cover[:, reach // 2 : reach].max(axis=0) < 0.1)
-    end = reach // 2 + int(empty[-1]) if len(empty) else reach
-    return replace(ink, cover=ink.cover[:, :end])
+def _replace(found: list[OcrResult], crops: Sequence[Pixels], numbers: Sequence[int], known: bool) -> int:
+    """Read these lines, keep what is better, and return how many that are. `known` is the script of the page."""
+    better = 0
+    own = models.map_parallel(read_script_line, [crops[number] for number in numbers])
+    for number, reading in zip(numbers, own, strict=True):
+        letters = [letter for letter in reading.text if _is_own(letter) and (known or letter not in _LOOKALIKES)]
+        least = (BEYOND_DOUBT if len(reading.text) == 1 else SURE) if known else SURE
+        if len(letters) >= (1 if known else 2) and reading.sure >= least:
+            found[number] = reading
+            better += 1
+    return better
 
 
-def _sizes(tall: float, alphabet: Alphabet) -> list[float]:
-    """Return sizes that the height allows, an eighth apart."""
-    least, most = (0.62, 1.3) if alphabet.joined else (0.55, 0.98)
-    sizes = [max(round(tall / most), 10)]
-    while sizes[-1] * 1.125 < min(tall / least, 60):
-        sizes.append(max(round(sizes[-1] * 1.125), sizes[-1] + 1))
-    return [float(size) for size in sizes]
+def _is_doubtful(crop: Pixels, reading: OcrResult) -> bool:
+    """Whether a reading is uncertain, or too short: the first reader leaves out letters that it does not know."""
+    letters = sum(not letter.isspace() for letter in reading.text)
+    return reading.sure < SURE or letters < FEW * crop.shape[1] / len(crop)
 
 
-def _fits_height(ink: Ink, alphabet: Alphabet, face: Face, size: float) -> bool:
-    """Whether the dense rows of the line, from the baseline to the x-height, can be of this size."""
-    if alphabet.joined:
-        _, top, _, bottom = face.ink(alphabet.letters)
-        tall = (bottom - top) * size
-        return ink.rect.w < 6 * ink.rect.h or 0.68 * tall - 1 <= ink.exact.h <= 1.05 * tall + 1
-    band = _dense_rows(ink.cover)
-    small, large = _dense_heights(face, alphabet)
-    return 0.86 * small * size - 1 <= band <= 1.16 * small * size + 1 or abs(band - large * size) <= 0.14 * band + 1
+def _is_own(letter: str) -> bool:
+    """Whether a letter belongs to one of the network's scripts."""
+    return letter.isalpha() and ("\u0370" <= letter <= "\u06ff" or "\uac00" <= letter <= "\ud7a3")
 
 
-def _dense_rows(cover: NDArray[np.float32]) -> int:
-    """Count the rows between the outermost dense ones."""
-    dense = np.clip(cover, 0, 1).sum(axis=1)
-    rows = np.flatnonzero(dense >= 0.45 * np.sort(dense)[-max(len(dense) // 4, 1) :].mean())
-    return int(rows[-1] - rows[0] + 1)
+def is_script(text: str) -> bool:
+    """Whether the network of scripts may have read this text: it has letters that are not Latin or Chinese."""
+    return any(map(_is_own, text))
 
 
-@lru_cache(maxsize=64)
-def _dense_heights(face: Face, alphabet: Alphabet) -> tuple[float, float]:
-    """Return the height of the dense rows for all letters of a face, and for its capitals, in ems."""
-    letters = [letter for letter in alphabet.letters if not face.missing(letter)]
-    capitals = "".join(letter for letter in letters if letter.lower() != letter) or "".join(letters)
-    small = "".join(letter for letter in letters if letter not in capitals) or capitals
-    large = 40.0
-    return _dense_rows(face.draw(small, large)) / large, _dense_rows(face.draw(capitals, large)) / large
+def read_script_line(crop: Pixels) -> OcrResult:
+    """Read one line."""
+    network = models.script_network()
+    assert network is not None
+    seen = _to_input(crop)
+    width = min(round(crop.shape[1] * HEIGHT / max(len(crop), 1)), WIDEST)
+    return _decode(network(seen)[0], models.script_characters(), width / seen.shape[3])
 
 
-def read_with_face(
-    ink: Ink, alphabet: Alphabet, face: Face, size: float, bare: bool = False, latin: str = ""
-) -> ScriptLine | None:
-    """Read the cheapest text in this face and size, at the best baseline and stretch."""
-    best: tuple[float, str, float] | None = None
-    energy = float((ink.cover**2).sum())
-    for baseline in _baselines(ink):
-        for stretch in STRETCHES:
-            found = decode_line(ink, alphabet, face, size, baseline, stretch)
-            if found is not None and (best is None or found[0] < best[0]):
-                best = (*found, stretch)
-            if found is None or found[0] > 0.6 * energy or found[0] < 0.1 * energy:
-                break
-        if best is not None and best[0] < 0.4 * energy:
-            break
-    if best is None or not best[1]:
-        return None
-    tried = [
-        _redraw(ink, text, face, size, best[2], not alphabet.joined)
-        for text in _punctuation_variants(best[1], alphabet)
-    ]
-    spelt = max(tried, key=lambda each: each.likeness)
-    if not bare and not any(letter in alphabet.letters for letter in spelt.text):
-        return None
-    if not alphabet.joined and spelt.likeness > 0.7:
-        spelt = _resolve_confusions(ink, spelt, face, size)
-    if not alphabet.leftward and latin and spelt.likeness > 0.6:
-        spelt = _insert_latin(ink, spelt, face, size, latin)
-    return ScriptLine(to_logical_order(spelt.text, alphabet), face, size, spelt.likeness, spelt.spacing)
+def _to_input(crop: Pixels) -> NDArray[np.float32]:
+    """Return how much of each pixel is ink, whatever the colours, at the network's height."""
+    colours = crop.astype(np.float32)
+    change = colours - np.median(colours.reshape(-1, 3), axis=0)
+    strength = np.abs(change).max(axis=2)
+    strongest = (strength >= np.quantile(strength, 0.97)) & (strength > 0.6 * strength.max())
+    ink = change[strongest].mean(axis=0) if strongest.any() else np.ones(3, np.float32)
+    cover = np.clip(change @ ink / max(float(ink @ ink), 1.0), -0.4, 1.2).astype(np.float32)
+    width = min(max(round(crop.shape[1] * HEIGHT / max(len(crop), 1)), 16), WIDEST)
+    image = Image.fromarray(cover).resize((width, HEIGHT), Image.Resampling.BILINEAR)
+    out = np.zeros((1, 1, HEIGHT, -(-width // 16) * 16), np.float32)
+    out[0, 0, :, :width] = np.asarray(image)
+    return out
 
 
-def _resolve_confusions(ink: Ink, spelt: _Redrawn, face: Face, size: float) -> _Redrawn:
-    """Try letters that differ by one stroke against each other, word by word."""
-    if not any(letter in CONFUSED for letter in spelt.text):
-        return spelt
-    words = spelt.text.split(" ")
-    for number, word in enumerate(words):
-        part = _word_ink(ink, spelt, face, (len(" ".join(words[:number]) + " ") if number else 0, len(word)))
-        if part is None:
+def _decode(chances: NDArray[np.float32], letters: Sequence[str], part: float) -> OcrResult:
+    """Decode the likeliest class at each step, without repeats and blanks, and join jamo to syllables."""
+    best = chances.argmax(axis=1)
+    bounds = [0, *(int(step) + 1 for step in np.flatnonzero(np.diff(best))), len(best)]
+    spelt: list[tuple[str, float, float]] = []
+    for start, end in pairwise(bounds):
+        letter = letters[int(best[start])]
+        if not letter:
             continue
-        alike = cache(partial(_word_likeness, part, face, size, spelt.spacing))
-        for place, letter in enumerate(word):
-            for other in CONFUSED.get(letter, ""):
-                tried = words[number][:place] + other + words[number][place + 1 :]
-                stroke = abs(_energy(face, other, size) - _energy(face, letter, size))
-                if SHOWN * stroke / max(float((part**2).sum()), 1.0) < alike(tried) - alike(words[number]):
-                    words[number] = tried
-    text = " ".join(words)
-    if text == spelt.text:
-        return spelt
-    drawn = max((_redraw(ink, text, face, size, each, True) for each in STRETCHES), key=lambda each: each.likeness)
-    return replace(drawn, likeness=max(drawn.likeness, spelt.likeness))
+        sure = float(chances[start:end, best[start]].max())
+        place = min((start + end) / 2 / (len(best) * part), 1.0)
+        joined = unicodedata.normalize("NFC", spelt[-1][0] + letter) if spelt else ""
+        if len(joined) == 1:
+            spelt[-1] = joined, min(sure, spelt[-1][1]), (place + spelt[-1][2]) / 2
+        else:
+            spelt.append((letter, sure, place))
+    if any("\u1100" <= letter <= "\u11ff" for letter, _, _ in spelt):
+        return OcrResult("", 0.0, (), ())  # jamo that form no syllable
+    each = tuple(sure for _, sure, _ in spelt)
+    text = _unify_words("".join(letter for letter, _, _ in spelt), each)
+    sure = sum(each) / len(each) if each else 0.0
+    if is_leftward(text):
+        return OcrResult(to_logical_order(text), sure, (), ())
+    return OcrResult(text, sure, each, tuple(place for _, _, place in spelt))
 
 
-def _insert_latin(ink: Ink, spelt: _Redrawn, face: Face, size: float, latin: str) -> _Redrawn:
-    """Replace words by those of the Latin reading at the same place that look more like the ink."""
-    others = [word for word in latin.split() if is_latin(word)]
-    best = spelt
-    for number in range(len(spelt.text.split(" ")) if others else 0):
-        words = best.text.split(" ")
-        word = words[number]
-        part = _word_ink(ink, best, face, (len(" ".join(words[:number]) + " ") if number else 0, len(word)))
-        if part is None or not word:
-            continue
-        alike = cache(partial(_word_likeness, part, face, size, spelt.spacing))
-        chosen = max(others, key=alike)
-        if alike(chosen) <= alike(word) + LATIN_GAIN:
-            continue
-        text = " ".join([*words[:number], chosen, *words[number + 1 :]])
-        drawn = max((_redraw(ink, text, face, size, each, True) for each in STRETCHES), key=lambda each: each.likeness)
-        if drawn.likeness > best.likeness:
-            best = drawn
-    return best
+def _unify_words(text: str, each: Sequence[float]) -> str:
+    """Give each word the letters of one script, and small letters within it where capitals are uncertain.
+
+    A mixture of letters that both scripts have is Latin: Cyrillic words are hardly ever mixed.
+    """
+    letters = list(text)
+    for word in re.finditer(r"[^\W\d_]+", text):
+        span = range(word.start(), word.end())
+        cyrillic = any("\u0400" <= text[at] <= "\u052f" and text[at] not in LATIN_OF for at in span)
+        latin = any(text[at].isascii() and text[at] not in ALIKE for at in span)
+        latin = latin or (not cyrillic and any(text[at].isascii() for at in span))
+        if cyrillic != latin:
+            for at in span:
+                letters[at] = (ALIKE if cyrillic else LATIN_OF).get(text[at], text[at])
+        small = any(text[at].islower() for at in span)
+        for at in span[1:]:
+            if small and each[at] < SMALL_SURE:
+                letters[at] = letters[at].lower()
+    return "".join(letters)
 
 
-def _word_ink(ink: Ink, spelt: _Redrawn, face: Face, span: tuple[int, int]) -> NDArray[np.float32] | None:
-    """Return the ink of one word, up to the gaps around it."""
-    start, length = span
-    whole = face.advance(_drawing_order(spelt.text))
-    scale = ink.cover.shape[1] / max(whole, 1e-3)
-    before = face.advance(_drawing_order(spelt.text[:start])) if start else 0.0
-    space = 0.5 * face.advance(" ")
-    left = int(max((before - space) * scale, 0))
-    right = int((before + face.advance(_drawing_order(spelt.text[start : start + length])) + space) * scale) + 1
-    cut = ink.cover[:, left:right]
-    if not cut.size or cut.max() <= 0.1:
-        return None
-    rows, columns = np.flatnonzero(cut.max(axis=1) > 0.1), np.flatnonzero(cut.max(axis=0) > 0.1)
-    return cut[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-
-
-def _word_likeness(part: NDArray[np.float32], face: Face, size: float, spacing: float, word: str) -> float:
-    return max(likeness(part, _compose(face, word, size, stretch, spacing)) for stretch in STRETCHES)
-
-
-@lru_cache(maxsize=2000)
-def _energy(face: Face, letter: str, size: float) -> float:
-    return float((face.place(letter, size, 0.0, 1.0)[0] ** 2).sum())
-
-
-def _redraw(ink: Ink, text: str, face: Face, size: float, stretch: float, spaced: bool) -> _Redrawn:
-    """Draw the text again, with letter spacing if its width differs and `spaced` allows it."""
-    drawn = _compose(face, text, size, stretch)
-    lacking = ink.rect.w - drawn.shape[1]
-    plain = likeness(ink.cover, drawn) if abs(lacking) <= max(3, 0.03 * ink.rect.w) else 0.0
-    if plain and abs(lacking) < 2:
-        return _Redrawn(text, plain)
-    gap = lacking / max(text.count(" "), 1)
-    if not spaced and " " in text and abs(gap) <= MOST_GAP * size:
-        return _Redrawn(text, max(plain, likeness(ink.cover, _compose(face, text, size, stretch, gap=gap))))
-    spacing = lacking / max(len(text) - 1, 1)
-    if not spaced or len(text) < 4 or abs(spacing) > MOST_SPACED * size:
-        return _Redrawn(text, plain)
-    again = likeness(ink.cover, _compose(face, text, size, stretch, spacing))
-    return _Redrawn(text, again, round(spacing, 2)) if again > plain + 0.01 else _Redrawn(text, plain)
-
-
-def _compose(
-    face: Face, text: str, size: float, stretch: float, spacing: float = 0.0, gap: float = 0.0
-) -> NDArray[np.float32]:
-    """Draw the text from left to right, missing letters in the fallback face; spaces are wider by `gap`."""
-    pen, top, bottom = 0.0, 1, 1
-    pieces: list[tuple[NDArray[np.float32], int, int]] = []
-    words = [part for word in text.split(" ") for part in (" ", word) if part][1:] if gap else [text]
-    for lacking, letters in (run for word in words for run in _runs(face, word, alone=bool(spacing))):
-        if gap and letters == " ":
-            pen += face.advance(" ") * size + gap
-            continue
-        run = _drawing_order(letters)
-        drawn = fallback_face(face) if lacking else face
-        place = drawn.place if len(run) > 1 else drawn.letter
-        cover, left, above = place(run, size, pen % 1, stretch)
-        pieces.append((cover, int(pen // 1) + left, above))
-        top, bottom = max(top, above), max(bottom, len(cover) - above)
-        pen += drawn.advance(run) * size + spacing
-    first = min(left for _, left, _ in pieces)
-    canvas = np.zeros((top + bottom, max(left + cover.shape[1] for cover, left, _ in pieces) - first), np.float32)
-    for cover, left, above in pieces:
-        part = canvas[top - above : top - above + len(cover), left - first : left - first + cover.shape[1]]
-        np.maximum(part, cover, out=part)
-    rows, columns = np.flatnonzero(canvas.any(axis=1)), np.flatnonzero(canvas.any(axis=0))
-    return canvas[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] if len(rows) else canvas
-
-
-def _runs(face: Face, text: str, alone: bool) -> list[tuple[bool, str]]:
-    """Split into runs of letters that are drawn together: present in the face, or missing; or each letter alone."""
-    if alone:
-        return [(letter != " " and face.missing(letter), letter) for letter in text]
-    runs = groupby(text, key=lambda letter: letter != " " and face.missing(letter))
-    return [(lacking, "".join(letters)) for lacking, letters in runs]
-
-
-def _drawing_order(text: str) -> str:
-    """Return leftward text in logical order, as it is drawn."""
-    leftward = any("\u0590" <= letter <= "\u06ff" for letter in text)
-    return "".join(reversed(split_runs(text))) if leftward else text
-
-
-def _punctuation_variants(text: str, alphabet: Alphabet) -> list[str]:
-    """Return the text, and variants where kerning misleads: a comma read as a space, Г as two letters."""
-    if "І " in text:
-        return [text.replace("І ", "Г"), text]
-    if "  " not in text:
-        return [text]
-    marks = (" ,", " .") if alphabet.leftward else (", ", ". ")
-    return [*(text.replace("  ", mark) for mark in marks), text]
-
-
-def _baselines(ink: Ink) -> list[int]:
-    """Return rows under which the ink drops most; the last row is always one."""
-    dense = np.clip(ink.cover, 0, 1).sum(axis=1)
-    drop = dense - np.concatenate((dense[1:], [0.0]))
-    half = len(dense) // 2
-    rows = [int(row) + half + 1 for row in np.argsort(-drop[half:])[:2]]
-    return list(dict.fromkeys([*rows, len(dense)]))[:2]
+def to_logical_order(text: str) -> str:
+    """Reorder a line from the order of the eye to the one in which it is written and read."""
+    leftward = sum(re.match(f"[{_LEFTWARD}]", letter) is not None for letter in text)
+    if 2 * leftward < sum(letter.isalpha() for letter in text):
+        return _LEFTWARD_RUN.sub(lambda run: run.group()[::-1].translate(_MIRRORED), text)
+    runs = [run if len(run) > 1 else run.translate(_MIRRORED) for run in _RIGHTWARD_RUN.findall(text)]
+    ordered = "".join(reversed(runs))
+    if _PERSIAN.search(ordered):
+        ordered = ordered.translate(str.maketrans("كيى", "کیی"))
+    return ordered

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weft.vision.elements import Align, Rect, TextElement, TextLine, TextStyle, hull, is_even, wide_letter
-from weft.vision.see.fonts import Face, Fit, face, faces, fit_faces, needs_wide, rank_faces
+from weft.vision.see.fonts import Face, Fit, face, face_for, faces, fit_faces, needs_wide, rank_faces
 from weft.vision.see.ink import Ink
-from weft.vision.see.models import single_blas_thread
 from weft.vision.see.ocr import OcrResult, is_squarish
 from weft.vision.see.regions import colour_distance, hex_colour
-from weft.vision.see.script_ocr import ScriptLine, ScriptReader
+from weft.vision.see.script_ocr import is_script
 
 SAMPLE_LINES = 18
-MOST_SPELT = 90
 MARKS = "©→←+×%$€£#&@•·–—…|/-"
 DASHES = "–-—"
 DASHES_READ = frozenset("-–—―一ー")
@@ -29,7 +27,7 @@ LETTER_LIKE, LETTER_SURE = 0.93, 0.9  # a single letter is none below both, or b
 LONG = 12  # letters from which on the strength of strokes is comparable
 ALIKE_STROKES, CLEAR_WEIGHT = 0.09, 0.94
 WORSE = 0.06  # how much less alike a line may be in the weight of its kin
-SHORT, RIGHT = 10, 0.96  # letters of a short reading, and the likeness from which one is beyond doubt
+FOREIGN_SURE, FOREIGN_LIKE = 0.95, 0.3  # a sure reading in another script, where few fonts can be compared
 
 Draft = tuple[Ink, OcrResult, Fit]
 
@@ -61,15 +59,8 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
             done((number + 1) / len(readable))
     drafts, icons = _part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
     drafts = _unify_weights(drafts)
-    foreign = [(ink, reading) for ink, reading in unread if not is_squarish(ink.rect) and 6 <= ink.rect.h <= 60]
-    speller = ScriptReader()
-    with single_blas_thread():
-        spelt = _read_scripts(speller, foreign) if len(foreign) >= max(3.0, 0.2 * len(drafts)) else []
-        if speller.knows_script:
-            drafts = [_reread_script(speller, draft) for draft in drafts]
-    known = {id(ink) for ink, _, _ in spelt}
-    lines = _unify_styles([_build_line(*draft) for draft in (*drafts, *spelt)])
-    return StyledLines(lines, [*(ink for ink, _ in unread if id(ink) not in known), *icons])
+    lines = _unify_styles([_build_line(*draft) for draft in drafts])
+    return StyledLines(lines, [*(ink for ink, _ in unread), *icons])
 
 
 def _part_icons(drafts: list[Draft], marks: Sequence[Rect]) -> tuple[list[Draft], list[Ink]]:
@@ -96,7 +87,7 @@ def _is_icon(rect: Rect, reading: OcrResult, fit: Fit, marks: Sequence[Rect]) ->
 def _unify_weights(drafts: list[Draft]) -> list[Draft]:
     """Fit lines anew whose strokes are as strong as those of many lines of the other weight and the same height."""
     found = list(drafts)
-    long = [number for number, (_, reading, _) in enumerate(drafts) if len(reading.text) >= LONG]
+    long = [number for number, (_, reading, _) in enumerate(drafts) if _length(reading.text) >= LONG]
     strength = {number: _stroke_strength(drafts[number][0]) for number in long}
     for number in long:
         ink, reading, fit = drafts[number]
@@ -117,6 +108,11 @@ def _unify_weights(drafts: list[Draft]) -> list[Draft]:
         if again and again[0].likeness >= fit.likeness - WORSE:
             found[number] = ink, reading, again[0]
     return found
+
+
+def _length(text: str) -> float:
+    """Return the letters of a text; wide ones have as many strokes as two."""
+    return sum(2 if wide_letter(letter) else 1 for letter in text)
 
 
 def _stroke_strength(ink: Ink) -> float:
@@ -168,30 +164,6 @@ def insert_spaces(ink: Ink, reading: OcrResult) -> str:
     return "".join(letters).strip()
 
 
-def _read_scripts(speller: ScriptReader, wordy: Sequence[tuple[Ink, OcrResult]]) -> list[Draft]:
-    """Read other scripts, beginning with lines of medium length."""
-    found: list[Draft] = []
-    for ink, reading in sorted(wordy, key=lambda each: abs(each[0].rect.w / each[0].rect.h - 12))[:MOST_SPELT]:
-        spelling = speller.read_line(ink, latin=reading.text)
-        if spelling is not None:
-            found.append(_draft_of(ink, spelling))
-    return found
-
-
-def _reread_script(speller: ScriptReader, draft: Draft) -> Draft:
-    """Try a short, doubtful reading in the script of the page."""
-    ink, reading, fit = draft
-    if len(reading.text) > SHORT or fit.likeness >= RIGHT or needs_wide(reading.text):
-        return draft
-    spelling = speller.read_line(ink, bare=True, latin=reading.text)
-    return _draft_of(ink, spelling) if spelling is not None and spelling.likeness > fit.likeness + 0.015 else draft
-
-
-def _draft_of(ink: Ink, spelling: ScriptLine) -> Draft:
-    fit = Fit(spelling.face, spelling.size, spelling.spacing, spelling.likeness)
-    return ink, OcrResult(spelling.text, spelling.likeness, (), ()), fit
-
-
 def _is_legible(reading: OcrResult) -> bool:
     text = reading.text.strip()
     return bool(text) and reading.sure >= LEAST_SURE and any(letter.isalnum() or letter in MARKS for letter in text)
@@ -202,6 +174,8 @@ def _is_trusted(reading: OcrResult, fit: Fit) -> bool:
         return False
     if len(reading.text.strip()) == 1 and not reading.text.strip().isalnum():
         return reading.sure > 0.9 and fit.likeness > UNSURE_LIKE
+    if reading.sure >= FOREIGN_SURE and is_script(reading.text):
+        return fit.likeness >= FOREIGN_LIKE
     return fit.likeness >= (LEAST_LIKE if reading.sure >= 0.85 else UNSURE_LIKE)
 
 
@@ -241,7 +215,8 @@ def _best_fit(ink: Ink, text: str, favourites: Sequence[Face]) -> Fit | None:
     found = sorted([*found, *slanted], key=rank, reverse=True)
     if found and found[0].likeness >= 0.8:
         return found[0]
-    return max([*found[:1], *fit_faces(ink, text)[:1]], key=rank, default=None)
+    found = [*found[:1], *fit_faces(ink, text)[:1]] or fit_faces(ink, text, [face_for(text)])
+    return max(found, key=rank, default=None)
 
 
 def _build_line(ink: Ink, reading: OcrResult, fit: Fit) -> TextLine:
@@ -291,6 +266,7 @@ def _colour(line: TextLine, colours: Counter[str]) -> str:
 
 
 TIGHTEST, LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
+LIST_PITCH, LIST_LETTERS = 1.78, 28  # short lines that are farther apart are a list, such as links
 SLACK = 2.5
 
 
@@ -316,7 +292,9 @@ def _follows(group: list[TextLine], line: TextLine) -> bool:
     pitch = line.baseline - last.baseline
     if not TIGHTEST * size <= pitch <= LOOSEST * size:
         return False
-    if len(group) > 1 and abs(pitch - (last.baseline - group[-2].baseline)) > 1.6:
+    if pitch > LIST_PITCH * size and max(len(last.text), len(line.text)) <= LIST_LETTERS and not needs_wide(line.text):
+        return False
+    if len(group) > 1 and abs(pitch - (last.baseline - group[-2].baseline)) > max(1.6, 0.06 * size):
         return False
     return _aligned(last, line)
 

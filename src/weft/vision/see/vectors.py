@@ -15,6 +15,7 @@ LEVEL = 0.5  # the part of a pixel that a shape covers where its edge is
 TOLERANCE = 0.12  # pixels that a point may be off the line between its neighbours before it is kept
 MOST_WRONG = 0.22  # the part of an icon's ink that its path may get wrong
 MOST_POINTS = 600
+LONGEST_ROW = 200.0  # pixels of a row of marks
 FINE = 4  # how much larger a path is drawn to compare it
 
 Point = tuple[float, float]
@@ -27,7 +28,8 @@ def trace_icon(picture: PictureElement, fine: Pixels, page: Pixels, ratio: int) 
     `fine` is the screenshot at its own resolution, `page` the page without the icon at one pixel for each CSS pixel.
     """
     rect = picture.rect
-    if picture.kind != "icon" or max(rect.w, rect.h) > ICON:
+    rated = picture.kind == "unread" and 3 * rect.h <= rect.w <= LONGEST_ROW and rect.h <= ICON
+    if not rated and (picture.kind != "icon" or max(rect.w, rect.h) > ICON):
         return picture
     left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
     seen = fine[top * ratio : bottom * ratio, left * ratio : right * ratio]
@@ -41,9 +43,13 @@ def trace_icon(picture: PictureElement, fine: Pixels, page: Pixels, ratio: int) 
     cover = np.zeros((height, width), np.float32)
     x, y = int(ink.rect.x), int(ink.rect.y)
     cover[y : y + ink.cover.shape[0], x : x + ink.cover.shape[1]] = ink.cover
+    if rated and not is_row_of_marks(cover):
+        return picture
+    if rated:
+        picture = replace(picture, kind="icon", name=picture.name.replace("unread", "icon"))
     loops = [simplify_loop(loop) for loop in trace_loops(cover)]
     loops = [loop for loop in loops if len(loop) >= 3]
-    if not loops or sum(map(len, loops)) > MOST_POINTS or _part_wrong(cover, loops) > MOST_WRONG:
+    if not loops or sum(map(len, loops)) > (2 if rated else 1) * MOST_POINTS or _part_wrong(cover, loops) > MOST_WRONG:
         return picture
     data = " ".join(_path_data(loop, ratio) for loop in loops)
     wide, high = right - left, bottom - top
@@ -52,6 +58,21 @@ def trace_icon(picture: PictureElement, fine: Pixels, page: Pixels, ratio: int) 
         f'<path fill="{hex_colour(ink.colour)}" fill-rule="evenodd" d="{data}"/></svg>\n'
     )
     return replace(picture, vector=svg)
+
+
+def is_row_of_marks(cover: NDArray[np.float32]) -> bool:
+    """Whether a picture shows three to six marks of one size at even distances, such as the stars of a rating."""
+    filled = np.flatnonzero(cover.max(axis=0) > LEVEL / 2)
+    rows = np.flatnonzero(cover.max(axis=1) > LEVEL / 2)
+    if not len(filled) or not len(rows):
+        return False
+    marks = np.split(filled, np.flatnonzero(np.diff(filled) > 1) + 1)
+    widths = [int(mark[-1] - mark[0]) + 1 for mark in marks]
+    starts = [int(mark[0]) for mark in marks]
+    steps = np.diff(starts)
+    high = int(rows[-1] - rows[0]) + 1
+    even = max(widths) - min(widths) <= 2 and (not len(steps) or int(np.ptp(steps)) <= 2)
+    return 3 <= len(marks) <= 6 and even and 0.75 * high <= widths[0] <= 1.35 * high
 
 
 def trace_loops(cover: NDArray[np.float32]) -> list[Loop]:

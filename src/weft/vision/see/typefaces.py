@@ -1,0 +1,143 @@
+"""Unifies the typefaces of lines that no installed font fits well, such as those of a page with a web font.
+
+Each line alone may resemble another family or size; together they show one.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft.vision.elements import Family, Rect, TextLine
+from weft.vision.see.fonts import SPECIAL, face, snap_size
+
+CERTAIN = 0.93  # likeness from which on a line is in the installed font that was found
+_FIXED: frozenset[Family] = frozenset({*SPECIAL, "mono", "code"})
+_LARGE = 20.0  # pixels: headings may have a family of their own
+_NEAR = 0.07  # sizes closer than this, as a share, are one size
+_BESIDE = 0.16  # the same for neighbours on a line, such as links
+_GAP = 64.0  # pixels between neighbours on a line
+_LOOSE = 0.05  # letter spacing in ems from which on capitals are spaced on purpose
+_TAIL, _EDGE = 0.7, 3.0  # a last line has at most this share of letters, and begins or is centred this near
+_SLIP, _SLIP_SHARE = 2.5, 0.02  # a line may become longer or shorter by this, in pixels or as a share
+
+
+def unify_typefaces(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Give uncertain lines the family and the size that most of their letters have; certain ones do not change."""
+    small, large = _common_family(lines, large=False), _common_family(lines, large=True)
+    found = [_with_family(line, large if line.style.size >= _LARGE else small) for line in lines]
+    groups = _join_neighbours([at for at, line in enumerate(found) if _is_open(line)], found)
+    sizes = {at: _fitted_size([found[each] for each in group]) for group in groups for at in group}
+    common = _common_sizes(found, sizes)
+    return _join_tails([line if at not in common else _with_size(line, common[at]) for at, line in enumerate(found)])
+
+
+def _join_tails(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Give the short last line of a paragraph the size of the line above it: few letters show a size less exactly."""
+    result = list(lines)
+    for at, line in enumerate(lines):
+        above = next((each for each in lines if _is_tail(line, each)), None)
+        if above is not None:
+            style = replace(line.style, family=above.style.family, spacing=0.0)
+            joined = _with_size(replace(line, style=style), above.style.size)
+            result[at] = joined if not joined.style.spacing else line
+    return result
+
+
+def _is_tail(line: TextLine, above: TextLine) -> bool:
+    one, two = line.style, above.style
+    if (one.size, one.spacing) == (two.size, 0.0) or two.spacing or two.family in _FIXED or one.family in _FIXED:
+        return False
+    if (one.colour, one.weight, one.italic) != (two.colour, two.weight, two.italic):
+        return False
+    pitch = line.baseline - above.baseline
+    aligned = min(abs(line.rect.x - above.rect.x), abs(line.rect.middle[0] - above.rect.middle[0])) <= _EDGE
+    short = len(line.text) <= _TAIL * len(above.text)
+    return short and aligned and two.size <= pitch <= 1.9 * two.size and _is_near(one.size, two.size, 0.12)
+
+
+def _is_open(line: TextLine) -> bool:
+    """Whether the typeface of a line is uncertain."""
+    if line.likeness >= CERTAIN or line.style.family in _FIXED:
+        return False
+    return not (line.text.isupper() and line.style.spacing >= _LOOSE * line.style.size)
+
+
+def _common_family(lines: Sequence[TextLine], large: bool) -> Family | None:
+    """Return the family of most letters of this size; None if all lines are certain."""
+    votes: Counter[Family] = Counter()
+    for line in lines:
+        if line.style.family not in _FIXED and (line.style.size >= _LARGE) == large:
+            votes[line.style.family] += round(100 * len(line.text) * max(line.likeness - 0.5, 0.1))
+    return votes.most_common(1)[0][0] if votes else None
+
+
+def _with_family(line: TextLine, family: Family | None) -> TextLine:
+    if family is None or not _is_open(line) or (line.style.family == family and not line.style.spacing):
+        return line
+    style = replace(line.style, family=family, spacing=0.0)
+    left, _, right, _ = face(family, style.weight >= 600, style.italic).ink(line.text)
+    size = line.ink.w / (right - left) if right > left else style.size
+    return replace(line, style=replace(style, size=min(max(size, 0.85 * style.size), 1.15 * style.size)))
+
+
+def _join_neighbours(numbers: Sequence[int], lines: Sequence[TextLine]) -> list[list[int]]:
+    """Group lines that stand beside each other in one colour and weight, and nearly one size."""
+    groups: list[list[int]] = []
+    for at in sorted(numbers, key=lambda each: (lines[each].baseline, lines[each].rect.x)):
+        home = next((group for group in groups if any(_are_neighbours(lines[at], lines[each]) for each in group)), None)
+        if home is None:
+            groups.append([at])
+        else:
+            home.append(at)
+    return groups
+
+
+def _are_neighbours(one: TextLine, two: TextLine) -> bool:
+    alike = (one.style.colour, one.style.weight) == (two.style.colour, two.style.weight)
+    gap = max(one.rect.x, two.rect.x) - min(one.rect.right, two.rect.right)
+    level = abs(one.baseline - two.baseline) <= 1.5
+    return alike and level and gap <= _GAP and _is_near(one.style.size, two.style.size, _BESIDE)
+
+
+def _is_near(one: float, two: float, share: float) -> bool:
+    return abs(one - two) <= share * max(one, two)
+
+
+def _fitted_size(lines: Sequence[TextLine]) -> float:
+    """Return the size at which all lines together are as long as they were seen."""
+    natural = seen = 0.0
+    for line in lines:
+        left, _, right, _ = face(line.style.family, line.style.weight >= 600, line.style.italic).ink(line.text)
+        natural += right - left
+        seen += line.ink.w
+    return seen / natural if natural else lines[0].style.size
+
+
+def _common_sizes(lines: Sequence[TextLine], sizes: dict[int, float]) -> dict[int, float]:
+    """Return for each uncertain line the size of those nearest to it, beginning with the size of most letters."""
+    chosen: dict[int, float] = {}
+    rest = set(sizes)
+    while rest:
+        weights: Counter[float] = Counter()
+        for at in rest:
+            weights[round(2 * sizes[at]) / 2] += len(lines[at].text)
+        anchor = weights.most_common(1)[0][0]
+        near = [at for at in rest if _is_near(sizes[at], anchor, _NEAR)] or [min(rest)]
+        size = snap_size(_fitted_size([lines[at] for at in near]), 0.3)
+        chosen |= dict.fromkeys(near, size)
+        rest -= set(near)
+    return chosen
+
+
+def _with_size(line: TextLine, size: float) -> TextLine:
+    """Set the size; letters are spaced only where the line would be much longer or shorter than it was seen."""
+    style = line.style
+    drawn = face(style.family, style.weight >= 600, style.italic)
+    left, _, right, _ = drawn.ink(line.text)
+    missing = line.ink.w - (right - left) * size
+    spaced = abs(missing) > max(_SLIP, _SLIP_SHARE * line.ink.w)
+    spacing = round(missing / len(line.text), 2) if spaced else 0.0
+    ascent, descent = round(drawn.ascent * size), round(drawn.descent * size)
+    width = drawn.advance(line.text) * size + spacing * len(line.text)
+    rect = Rect(line.ink.x - left * size, line.baseline - ascent, width, ascent + descent)
+    return replace(line, style=replace(style, size=size, spacing=spacing), rect=rect)
