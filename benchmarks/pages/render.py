@@ -2,8 +2,9 @@
 
 Run as `python -m benchmarks.pages.render [NAME ...]`. It fills `.cache/SET` for each of the sets: NAME.png is the full
 page, NAME.json its lines of text (`texts`, what the score compares), its text with its style (`blocks`), its pictures
-and its controls, all with their boxes. A page that has not changed is not rendered again. Pages of `tuning` and `held`
-are files; those of `open` and `sealed` are made (`made.py`).
+and controls, and its links, controls, icons and photographs as the evaluation compares them (`parts`). A page that has
+not changed is not rendered again. Pages of `tuning` and `held` are files; those of `open` and `sealed` are made
+(`made.py`).
 """
 
 import argparse
@@ -18,12 +19,13 @@ import msgspec
 from benchmarks.pages import made, pictures
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import DESKTOP, MOBILE, PageResponse, Viewport, media_type, project_path
+from weft.studio.evaluate.parts import with_parts
 
 HERE = Path(__file__).parent
 CACHE = HERE / ".cache"
 WRITTEN, MADE = ("tuning", "held"), {"open": made.OPEN, "sealed": made.SEALED}
 SETS = (*WRITTEN, *MADE)
-PROBE = (HERE / "truth.js").read_text("utf-8").partition("\n")[2].rstrip()
+PROBE = with_parts((HERE / "truth.js").read_text("utf-8").partition("\n")[2].rstrip())
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -47,6 +49,7 @@ def fingerprint(which: str, name: str) -> str:
     digest = hashlib.sha256(page_html(which, name))
     for part in (Path(__file__), HERE / "truth.js", Path(pictures.__file__)):
         digest.update(part.read_bytes())
+    digest.update(PROBE.encode())
     return digest.hexdigest()[:16]
 
 

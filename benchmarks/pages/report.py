@@ -31,6 +31,11 @@ SHOWN = (
     "once",
     "axe",
     "invalid",
+    "links",
+    "controls",
+    "icons",
+    "alts",
+    "invented",
     "size",
 )
 TIMES = ("seconds", "cpu", "preview", "memory")
@@ -47,6 +52,10 @@ looked at the sealed ones while the converter was being improved; all others wer
 The truth is the document that was rendered: its lines of text with their places and colours. Looks are scored as
 Design2Code does (block, text, position, colour) with the text of both documents, and by SSIM of the rest; 1 is the
 same. Code is measured in a browser, by axe-core and by html-validate. `make eval` does all of it again.
+
+Links, controls with their state, icons and photographs are those of the document's DOM: found if the copy has the same
+in the same place. A link that looks like a button counts as found if the copy has either. "Invented" are links and
+buttons of the copy where the document has neither.
 
 A picture that comes without a document has to be read first, and a reader does not know what it overlooks. The score
 also looks for places that look like text and that no line explains; they count as missing. "Overall, text unknown" is

@@ -111,11 +111,31 @@ class Shadow:
 
 @dataclass(frozen=True, slots=True)
 class Gradient:
-    """From one colour to another; the angle is CSS's: 180 goes down, 90 to the right."""
+    """From one colour to another, by way of stops; the angle is CSS's: 180 goes down, 90 to the right.
+
+    With a `middle` it goes outward from there, up to `reach`; all these are parts of the box's width and height.
+    """
 
     angle: float
     start: str
     end: str
+    stops: tuple[tuple[float, str], ...] = ()  # places from 0 to 1, and colours
+    middle: tuple[float, float] | None = None
+    reach: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def steps(self) -> tuple[tuple[float, str], ...]:
+        """All places and colours, with the first and the last."""
+        return ((0.0, self.start), *self.stops, (1.0, self.end))
+
+    @property
+    def css(self) -> str:
+        inner = [f"{colour} {100 * place:.3g}%" for place, colour in self.stops]
+        colours = ", ".join((self.start, *inner, self.end))
+        if self.middle is None:
+            return f"linear-gradient({self.angle:g}deg, {colours})"
+        wide, high, across, down = (f"{100 * each:.4g}%" for each in (*self.reach, *self.middle))
+        return f"radial-gradient({wide} {high} at {across} {down}, {colours})"
 
 
 ControlKind = Literal["checkbox", "radio", "switch", "slider"]
@@ -225,6 +245,7 @@ class Detection:
     notes: tuple[str, ...]
     rough: bool = False
     text_places: tuple[Rect, ...] = ()  # all that looks like text, whether or not it was read
+    drawn: bool = False  # whether it is a sketch: places are those of the tidy page, not of the picture
 
 
 def wide_letter(letter: str) -> bool:
@@ -273,6 +294,10 @@ class Node:
     children: tuple["Node", ...] = ()
 
 
+LEFTWARD = frozenset({"ar", "he"})
+"""Languages that are written from right to left."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A whole page: its body, its pictures, and the style of the body."""
@@ -286,6 +311,11 @@ class Page:
     assets: tuple[tuple[str, bytes], ...]
     detection: Detection  # for writers that place elements absolutely
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_leftward(self) -> bool:
+        """Whether it is read from right to left."""
+        return self.language in LEFTWARD
 
 
 def walk_nodes(nodes: tuple[Node, ...]) -> list[Node]:

@@ -27,9 +27,10 @@ from weft.vision.local_files import (
     extract_calls,
     extracted_paths,
 )
+from weft.vision.local_links import link_pages
 from weft.vision.local_model import Mode
 from weft.vision.local_refine import apply_mode, correct_page
-from weft.vision.local_request import FinishedCall, LocalRequest
+from weft.vision.local_request import SKETCH, FinishedCall, LocalRequest, asset_prefix
 from weft.vision.see.detect import Progress
 from weft.vision.write.stacks import STACKS, write_files
 
@@ -120,7 +121,6 @@ def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else "nothing"
 
 
-SKETCH = "<!-- A first sketch: the text is still being read. -->"
 ROUNDS = 3
 GOOD = 0.985  # a page with this score is not corrected: every round costs a comparison
 _GAIN = 0.0005
@@ -167,7 +167,7 @@ class PageBuilder:
         look = self._detect(_picture_data(self._request.image))
         refused = [each for each in self._request.calls_of("create_file", "write_file") if not each.ok]
         if refused:
-            first = next((each for each in refused if each.call.input.get("path") == self._entry), refused[0])
+            first = next((each for each in refused if each.call.input.get("path") == self._path), refused[0])
             yield f"{first.call.input.get('path')} was not written: {first_line(first.result.text)}"
             return
         if not self._is_written and not look.is_done:
@@ -197,7 +197,7 @@ class PageBuilder:
                 continue
             if fresh and self._write_tool is not None and not look.is_done:
                 sketch = await asyncio.to_thread(self._sketch, progress.detection)
-                yield ScriptedCall(self._write_tool, {"path": self._entry, "content": sketch})
+                yield ScriptedCall(self._write_tool, {"path": self._path, "content": sketch})
                 return
             fresh = True
 
@@ -222,7 +222,7 @@ class PageBuilder:
         carried = await asyncio.to_thread(self._carried, page)
         done = {str(each.call.input.get("path")) for each in self._request.calls_of(self._write_tool)}
         waiting = {path: text for path, text in carried.files.items() if path not in done}
-        waiting[self._entry] = await asyncio.to_thread(self._text, page, carried)
+        waiting[self._path] = await asyncio.to_thread(self._text, page, carried)
         room = _TURN
         calls: list[Part] = []
         for path, text in waiting.items():
@@ -237,10 +237,12 @@ class PageBuilder:
         if self._request.stack == "svg":
             return PictureFiles({}, {})
         saved = extracted_paths(self._request, page)
-        return encode_as_files({path: data for path, data in page.assets if path not in saved})
+        files = encode_as_files({path: data for path, data in page.assets if path not in saved})
+        return files.with_prefix(asset_prefix(self._path)) if self._request.path else files
 
     def _text(self, page: Page, carried: PictureFiles) -> str:
-        return carried.fill(str(write_files(page, self._request.stack)[self._entry]))
+        text = carried.fill(str(write_files(page, self._request.stack)[self._entry]))
+        return link_pages(text, [path for path, _ in self._request.pages])
 
     async def _check_page(self, page: Page) -> list[Part]:
         """Compare the written page with the picture, correct it if possible, and end."""
@@ -280,16 +282,20 @@ class PageBuilder:
             return []
         carried = self._carried(now)
         edits = edits_between(self._text(now, carried), self._text(then, carried))
-        return [ScriptedCall("edit_file", {"path": self._entry, "edits": edits})] if edits else []
+        return [ScriptedCall("edit_file", {"path": self._path, "edits": edits})] if edits else []
 
     @property
     def _entry(self) -> str:
         return "image.svg" if self._request.stack == "svg" else "index.html"
 
     @property
+    def _path(self) -> str:
+        return self._request.path or self._entry
+
+    @property
     def _page_calls(self) -> list[FinishedCall]:
         calls = self._request.calls_of("create_file", "write_file")
-        return [each for each in calls if each.call.input.get("path") == self._entry]
+        return [each for each in calls if each.call.input.get("path") == self._path]
 
     @property
     def _has_sketch(self) -> bool:
@@ -301,14 +307,16 @@ class PageBuilder:
 
     def _closing_message(self, page: Page, rounds: _Rounds | None = None, remarks: list[str] | None = None) -> str:
         notes = list(remarks or [])
+        if len(self._request.pages) > 1:
+            notes.append(f"Each picture became a page: {', '.join(path for path, _ in self._request.pages)}.")
         if self._request.images > 1:
             notes.append(f"I used the first of the {self._request.images} pictures.")
         if len(self._request.instruction.split()) > _FEW:
             notes.append("I went by the picture alone; the words beside it would need a language model.")
         if rounds is None:
-            return describe_page(page, self._entry, self._mode, remarks=notes)
+            return describe_page(page, self._path, self._mode, remarks=notes)
         count = len(rounds.edits) - 2 * rounds.is_decided
-        return describe_page(page, self._entry, self._mode, scores=rounds.scores, remarks=notes, rounds=count)
+        return describe_page(page, self._path, self._mode, scores=rounds.scores, remarks=notes, rounds=count)
 
 
 _CHECK_TOOLS = ("screenshot_preview", "compare_with_target")

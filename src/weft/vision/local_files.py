@@ -28,6 +28,12 @@ class PictureFiles:
     files: dict[str, str]
     places: dict[str, str]
 
+    def with_prefix(self, prefix: str) -> "PictureFiles":
+        """Return the same with paths that begin with the prefix instead of their folder."""
+        paths = {path: prefix + path.rpartition("/")[2] for path in self.files}
+        places = {path: paths.get(place, place) for path, place in self.places.items()}
+        return PictureFiles({paths[path]: text for path, text in self.files.items()}, places)
+
     def fill(self, page: str) -> str:
         """Replace the paths of pictures in a page."""
         for path, place in self.places.items():

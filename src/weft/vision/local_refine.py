@@ -36,14 +36,14 @@ def correct_page(page: Page, compared: PageComparison, mode: Mode) -> Page | Non
             body = _change(body, found.page_text, lambda node, text=found.text: replace(node, lines=(text,)))
     style = page.style
     if mode == "fidelity":
-        body = _move_highest(body, by_kind.get("position", []))
+        body = _move_highest(body, by_kind.get("position", []), page.is_leftward)
         for found in by_kind.get("height", []):
             style = _with_room_below(style, -found.down)
     better = replace(page, body=body, style=style)
     return better if better != page else None
 
 
-def _move_highest(body: tuple[Node, ...], misplaced: list[PageDifference]) -> tuple[Node, ...]:
+def _move_highest(body: tuple[Node, ...], misplaced: list[PageDifference], leftward: bool) -> tuple[Node, ...]:
     found = [each for each in misplaced if max(abs(each.right), abs(each.down)) >= _NEAR]
     if not found:
         return body
@@ -56,7 +56,8 @@ def _move_highest(body: tuple[Node, ...], misplaced: list[PageDifference]) -> tu
     if max(abs(highest.right), abs(highest.down)) > _FAR:
         return body
     right, down = (by if abs(by) >= _NEAR else 0 for by in (highest.right, highest.down))
-    return _change(body, highest.text, lambda node: _shift(_shift(node, "margin-left", -right), "margin-top", -down))
+    side, across = ("margin-right", right) if leftward else ("margin-left", -right)
+    return _change(body, highest.text, lambda node: _shift(_shift(node, side, across), "margin-top", -down))
 
 
 def _change(body: tuple[Node, ...], text: str, change: Callable[[Node], Node]) -> tuple[Node, ...]:

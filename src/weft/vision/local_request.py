@@ -1,7 +1,7 @@
 """Reads the current request of a conversation: its instruction, its picture, its files, and the calls made for it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -36,6 +36,8 @@ class LocalRequest:
     stack: str
     entry: str
     written: tuple[str, ...]  # the text files that the conversation has written, the last one last
+    pages: tuple[tuple[str, Image], ...] = ()  # each page and its picture, if every picture is a page of its own
+    path: str = ""  # the file that the page is written to, if it is not the entry
 
     def has(self, name: str) -> bool:
         return any(tool.name == name for tool in self.tools)
@@ -45,6 +47,43 @@ class LocalRequest:
 
     def calls_of(self, *names: str) -> list[FinishedCall]:
         return [each for each in self.calls if each.call.name in names]
+
+
+SKETCH = "<!-- A first sketch: the text is still being read. -->"
+_WRITES = ("create_file", "write_file")
+
+
+def asset_prefix(path: str) -> str:
+    """Return the start of the paths of pictures that belong to a page beside the first one."""
+    return f"assets/{path.rpartition('.')[0]}-"
+
+
+def select_page(request: LocalRequest) -> LocalRequest:
+    """Return the part of the request that concerns one page, if every picture is a page of its own.
+
+    The first page is written like one alone, then each other page, then the first one is compared with its picture.
+    """
+    if len(request.pages) < 2:
+        return request
+    waiting = [(path, image) for path, image in request.pages if not _is_written(request, path)]
+    path, image = (waiting or request.pages)[0]
+    first, *others = [path for path, _ in request.pages]
+    if path == first:
+        foreign = (*others, *map(asset_prefix, others))
+        own = [each for each in request.calls if not _path_of(each).startswith(foreign)]
+        return replace(request, image=image, images=1, calls=tuple(own))
+    own = [each for each in request.calls_of(*_WRITES) if _path_of(each).startswith((path, asset_prefix(path)))]
+    tools = tuple(tool for tool in request.tools if tool.name in _WRITES)
+    return replace(request, image=image, images=1, calls=tuple(own), tools=tools, path=path)
+
+
+def _is_written(request: LocalRequest, path: str) -> bool:
+    calls = [each for each in request.calls_of(*_WRITES) if _path_of(each) == path]
+    return any(each.ok and SKETCH not in str(each.call.input.get("content")) for each in calls)
+
+
+def _path_of(finished: FinishedCall) -> str:
+    return str(finished.call.input.get("path", ""))
 
 
 def read_request(messages: Sequence[Message], tools: Sequence[ToolDefinition], settings: Settings) -> LocalRequest:
@@ -68,6 +107,7 @@ def read_request(messages: Sequence[Message], tools: Sequence[ToolDefinition], s
         stack=design.stack,
         entry=design.entry,
         written=_written_paths(messages),
+        pages=tuple(zip(design.pages, images, strict=False)) if design.element is None else (),
     )
 
 

@@ -15,7 +15,7 @@ from weft.vision.local_commands import run_commands
 from weft.vision.local_detection import DetectionJob, start_detection
 from weft.vision.local_edit import edit_page
 from weft.vision.local_model import PROVIDER, LocalVision
-from weft.vision.local_request import LocalRequest, read_request
+from weft.vision.local_request import LocalRequest, read_request, select_page
 
 _LARGE = 16_000  # characters of a delta with pictures
 
@@ -26,7 +26,7 @@ class LocalSession(ConversationBase):
     ) -> None:
         super().__init__(messages, tools, settings)
         self._model = model
-        self._job: DetectionJob | None = None
+        self._jobs: dict[bytes, DetectionJob] = {}  # by the bytes of the picture
 
     async def stream_turn(self, on_event: OnEvent) -> ProviderTurn:
         writer = _Writer(provider=PROVIDER, model=self._model.name, used_ids=self.used_ids)
@@ -64,18 +64,20 @@ class LocalSession(ConversationBase):
         """Return the parts of the next turn, by the request and the calls made for it."""
         request = read_request(self.messages, self.tools, self.settings)
         if request.image is not None:
-            return PageBuilder(request, self._model.mode, self._detect).parts()
+            return PageBuilder(select_page(request), self._model.mode, self._detect).parts()
         return _answer(request)
 
     def _detect(self, data: bytes) -> DetectionJob:
-        if self._job is None or self._job.data != data:
-            self._release()
-            self._job = start_detection(data)
-        return self._job
+        """Return the detection of a picture. Those of the first page and of the current one are kept."""
+        if data not in self._jobs:
+            for other in list(self._jobs)[1:]:
+                self._jobs.pop(other).release()
+            self._jobs[data] = start_detection(data)
+        return self._jobs[data]
 
     def _release(self) -> None:
-        job, self._job = self._job, None
-        if job is not None:
+        jobs, self._jobs = self._jobs, {}
+        for job in jobs.values():
             job.release()
 
     async def close(self) -> None:

@@ -11,6 +11,7 @@ from PIL import Image
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, Viewport, serve_files
+from weft.studio.evaluate.parts import PARTS_PROBE
 from weft.studio.evaluate.quality import Quality
 from weft.studio.evaluate.report import Row
 from weft.studio.score.score import Score
@@ -51,10 +52,11 @@ async def draw_targets(browser: Browser, folder: Path) -> dict[bytes, str]:
     """The pages as targets with their text: `hello` in the group one, `form` in two. Gives each picture its page."""
     found: dict[bytes, str] = {}
     for name, group in (("hello", "one"), ("form", "two")):
-        seen = await browser.render(serve_files({"index.html": PAGES[name]}), viewport=Viewport(800, 600))
+        serve = serve_files({"index.html": PAGES[name]})
+        seen = await browser.render(serve, viewport=Viewport(800, 600), probe=PARTS_PROBE)
         (folder / group).mkdir(parents=True)
         (folder / group / f"{name}.png").write_bytes(seen.picture)
-        (folder / group / f"{name}.json").write_bytes(msgspec.json.encode({"texts": seen.texts}))
+        (folder / group / f"{name}.json").write_bytes(msgspec.json.encode({"texts": seen.texts, **seen.probed}))
         found[seen.picture] = PAGES[name]
     return found
 

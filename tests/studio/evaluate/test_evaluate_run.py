@@ -56,6 +56,9 @@ async def test_the_original_is_perfect_and_a_damaged_copy_is_not(
         assert bad.score is not None
         assert good.quality is not None
         assert bad.quality is not None
+        assert good.parts is not None
+        assert bad.parts is not None
+        assert (good.parts.controls, bad.parts.controls) == ((1, 0) if name == "two/form" else (None, None))
         assert (good.score.block, good.score.text, good.score.position) == (1, 1, 1)
         assert (good.score.colour, good.score.ssim, good.score.differences) == (1, 1, ())
         assert bad.score.overall < good.score.overall

@@ -18,6 +18,7 @@ from PIL import Image
 from weft.core.errors import ConfigurationError, WeftError
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import MAX_PIXELS, BrowserError, TextBlock, Viewport
+from weft.studio.evaluate.parts import PagePart, compare_parts, read_parts
 from weft.studio.evaluate.quality import Checkers, Files, find_checkers, measure_quality
 from weft.studio.evaluate.report import BARS, Bar, EvaluationReport, Pictures, Row
 from weft.studio.evaluate.row_store import RowStore, row_key
@@ -49,14 +50,17 @@ _PHONE = 600
 _MAX_BYTES = 64 << 20
 
 
-class _TargetTexts(msgspec.Struct):
+class _TargetTruth(msgspec.Struct):
     texts: tuple[TextBlock, ...] | None = None
+    parts: tuple[PagePart, ...] | None = None
 
 
 class EvaluationTarget(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     image: bytes
     texts: tuple[TextBlock, ...] | None = None
+    parts: tuple[PagePart, ...] | None = None
+    """Its links, controls, icons and photographs, if they are known."""
     group: str = ""
     """Its folder, such as `tuning` or `held`; figures are also computed for each group."""
     scale: int = 1
@@ -81,7 +85,8 @@ def load_targets(where: Path | Sequence[Path | EvaluationTarget]) -> tuple[Evalu
     """Load the targets of a folder and its subfolders, sorted by name, or of a list of files.
 
     `NAME.png` is a target; `NAME@2x.png` has two device pixels for each CSS pixel. `NAME.json` beside it may hold the
-    text of the picture (`texts`); without it the text is read from the picture.
+    text of the picture (`texts`); without it the text is read from the picture. It may also hold the links, controls,
+    icons and photographs of the document (`parts`); without them these are not compared.
     """
     if isinstance(where, Path):
         found = tuple(_targets_in_folder(where))
@@ -114,10 +119,12 @@ def _read_target(path: Path, within: str) -> EvaluationTarget:
     if path.stat().st_size > _MAX_BYTES:
         raise ConfigurationError(f"The picture {path.name!r} is larger than {_MAX_BYTES >> 20} MB.")
     image = path.read_bytes()
+    truth = _read_truth(path.with_suffix(".json"))
     return EvaluationTarget(
         name=_SCALE.sub("", stem),
         image=image,
-        texts=_read_texts(path.with_suffix(".json")),
+        texts=truth.texts,
+        parts=truth.parts,
         group=stem.partition("/")[0] if "/" in stem else "",
         scale=int(scale[1]) if scale else 1,
         size=_picture_size(image, path.name),
@@ -135,11 +142,11 @@ def _picture_size(image: bytes, name: str) -> tuple[int, int]:
     return size
 
 
-def _read_texts(path: Path) -> tuple[TextBlock, ...] | None:
+def _read_truth(path: Path) -> _TargetTruth:
     if not path.is_file():
-        return None
+        return _TargetTruth()
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_TargetTexts).texts
+        return msgspec.json.decode(path.read_bytes(), type=_TargetTruth)
     except msgspec.DecodeError as error:
         raise ConfigurationError(f"The texts in {path.name!r} cannot be read: {error}.") from None
 
@@ -251,7 +258,7 @@ async def evaluate(
         async with width:
             row = await run.evaluate_target(target, expected, name, converters[name], stack)
             if store is not None:
-                await asyncio.to_thread(store.keep, row_key(target.image, target.texts, name, stack.name), row)
+                await asyncio.to_thread(store.keep, _place_of_row(target, name, stack)[0], row)
             if progress is not None:
                 progress(row)
             return row
@@ -281,7 +288,8 @@ async def evaluate(
 
 def _place_of_row(target: EvaluationTarget, model: str, stack: Stack) -> tuple[str, str, str]:
     """Return the key of a row, and the name and group that it has in this run."""
-    return row_key(target.image, target.texts, model, stack.name), target.name, target.group
+    truth = target.texts if target.parts is None else (target.texts, target.parts)
+    return row_key(target.image, truth, model, stack.name), target.name, target.group
 
 
 _ALL_AT_ONCE = 10_000
@@ -355,7 +363,8 @@ class _EvaluationRun:
         )
         notes = (*row.notes, *rendering.notes, *(f"Console: {line}" for line in rendering.console[:5]))
         notes += tuple(f"Not found: {path}" for path in rendering.failed[:5])
-        row = replace(row, quality=quality, notes=notes)
+        found = compare_parts(target.parts, read_parts(rendering.probed)) if target.parts is not None else None
+        row = replace(row, quality=quality, parts=found, notes=notes)
         picture = PageImage.of(rendering)
         result = await asyncio.to_thread(shrink_picture, rendering.picture)
         if isinstance(expected, str):

@@ -13,6 +13,7 @@ import msgspec
 from weft.core.errors import ConfigurationError
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import BrowserError, Rendering, Serve, Viewport
+from weft.studio.evaluate.parts import with_parts
 from weft.studio.stack import Stack
 
 VARIABLE = "WEFT_EVAL_TOOLS"
@@ -113,7 +114,7 @@ Files = Mapping[str, str | bytes]
 
 _CODE = (".html", ".htm", ".css", ".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue", ".json", ".md")
 _EMBEDDED = re.compile(r"data:[a-z]+/[^\"'()<>\s]{64,}")
-_PROBE = (resources("weft.studio.evaluate") / "probe.js").read_text("utf-8").partition("\n")[2].rstrip()
+_PROBE = with_parts((resources("weft.studio.evaluate") / "probe.js").read_text("utf-8").partition("\n")[2].rstrip())
 _AXE_SCRIPT = """async () => {
 %s
 ;const found = await axe.run(document, {resultTypes: ["violations"], iframes: false});

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from weft.studio.evaluate.parts import PartFigures
 from weft.studio.evaluate.quality import Quality
 from weft.studio.score.score import Score
 
@@ -28,6 +29,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     own: Score | None = None
     """The score that is computed where the text of the target is unknown, if it is known here."""
     quality: Quality | None = None
+    parts: PartFigures | None = None
+    """Which links, controls and icons of the document the page has, if the document is known."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     first_preview_seconds: float | None = None
@@ -81,6 +84,10 @@ def _quality_value(of: Callable[[Quality], Value]) -> Callable[[Row], Value]:
     return lambda row: None if row.quality is None else of(row.quality)
 
 
+def _part_value(of: Callable[[PartFigures], Value]) -> Callable[[Row], Value]:
+    return lambda row: None if row.parts is None else of(row.parts)
+
+
 def _three(value: float) -> str:
     return f"{value:.3f}"
 
@@ -126,6 +133,11 @@ COLUMNS: tuple[Column, ...] = (
     Column("once", "classes used once", _quality_value(lambda q: q.once), "low", _percent),
     Column("axe", "axe, serious", _quality_value(lambda q: q.axe), "low", _whole),
     Column("invalid", "HTML faults", _quality_value(lambda q: q.invalid), "low", _whole),
+    Column("links", "links found", _part_value(lambda p: p.links), "high", _percent),
+    Column("controls", "controls found", _part_value(lambda p: p.controls), "high", _percent),
+    Column("icons", "icons as SVG", _part_value(lambda p: p.icons), "high", _percent),
+    Column("alts", "photographs described", _part_value(lambda p: p.alts), "high", _percent),
+    Column("invented", "links and buttons invented", _part_value(lambda p: p.invented), "low", _percent),
     Column("size", "bytes of code", _quality_value(lambda q: q.size), "low", _whole),
     Column("headings", "headings in order", _quality_value(lambda q: q.headings_in_order), "high", _percent),
     Column("unlabelled", "controls without label", _quality_value(lambda q: q.unlabelled), "low", _whole),
@@ -174,6 +186,7 @@ BARS: tuple[Bar, ...] = (
     Bar("overflow", "worst", 0),
     Bar("axe", "worst", 0),
     Bar("invalid", "worst", 0),
+    *(Bar(column, "mean", 0.8) for column in ("links", "controls", "icons")),
     Bar("size", "median", 25_000),
     Bar("headings", "worst", 1),
     Bar("unlabelled", "worst", 0),

@@ -3,18 +3,24 @@
 import itertools
 from dataclasses import replace
 
-from weft.vision.elements import Border, Box, Control, Part, TextElement, hull
+from weft.vision.elements import Border, Box, Control, Part, Rect, TextElement, hull
 
 HEIGHTS = (22.0, 68.0)
+TALLEST_AREA = 260.0
+FIELDS = frozenset({"input", "select", "textarea"})
+_LONGEST_LABEL = 40
 WIDEST_BUTTON = 460.0
 _RINGS = frozenset("Oo0○◯〇")
+_LONGEST_NAME = 80
 
 
 def mark_controls(part: Part, used: list[int] | None = None) -> Part:
     """Mark the controls of a tree. Each control gets a name."""
     count = used if used is not None else [0]
     children = tuple(mark_controls(child, count) for child in part.children)
-    part = replace(part, children=_link_labels(children) if part.kind == "stack" else _mark_ticks(part.kind, children))
+    part = replace(
+        part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
+    )
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
     part = replace(part, children=_name_states(part.children))
@@ -45,7 +51,7 @@ def _name_states(children: tuple[Part, ...]) -> tuple[Part, ...]:
         close = [text for text in after[:1] if text.rect.x - child.rect.right <= 24 and text.rect.y < child.rect.bottom]
         named = next(iter([*close, *before, *after]), None)
         if named is not None:
-            result[number] = replace(child, attributes=(*child.attributes, ("aria-label", named.text[:80])))
+            result[number] = replace(child, attributes=(*child.attributes, ("aria-label", named.text[:_LONGEST_NAME])))
     return tuple(result)
 
 
@@ -69,12 +75,20 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     text = texts[0]
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     framed = box.border is not None
+    if framed and any(_is_chevron(picture.rect, part, text) for picture in pictures):
+        return _field(part, text, count, pictures)
     if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= 90:
         return _field(part, text, count, pictures)
     centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
     if centred and left >= 8 and part.rect.h >= 26 and part.rect.w <= WIDEST_BUTTON and text.style.size >= 11:
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:
+    """Whether a picture behind the text is the small arrow of a select: flat, and near the right edge."""
+    flat = rect.h <= 12 and rect.w >= 1.2 * rect.h
+    return flat and rect.x >= text.rect.right + 4 and part.rect.right - rect.right <= 24
 
 
 def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
@@ -98,12 +112,31 @@ def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]
     return replace(part, tag="input", name="field", attributes=attributes)
 
 
-def _link_labels(children: tuple[Part, ...]) -> tuple[Part, ...]:
+def _is_area(part: Part, above: Part) -> bool:
+    """Whether a part is a framed box of several lines, empty or with one text at its top, below a short text."""
+    if part.box is None or part.box.border is None or part.tag != "div" or above.text is None:
+        return False
+    if not HEIGHTS[1] < part.rect.h <= TALLEST_AREA or part.rect.w < 1.5 * part.rect.h:
+        return False
+    if len(above.text.text) > _LONGEST_LABEL or not 0 <= part.rect.y - above.rect.bottom <= 12:
+        return False
+    if len(part.children) > 1 or abs(above.rect.x - part.rect.x) > 6:
+        return False
+    inside = part.children[0] if part.children else None
+    return inside is None or (inside.text is not None and inside.rect.y - part.rect.y <= 24)
+
+
+def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
     """Mark a text right above a field as its label."""
     result = list(children)
     for number, child in enumerate(children):
         above = children[number - 1] if number else None
-        if child.name not in ("field", "select") or child.tag not in ("input", "select") or above is None:
+        if above is not None and _is_area(child, above):
+            count[0] += 1
+            shown = tuple(("placeholder", text.text) for text in collect_texts(child))
+            child = replace(child, tag="textarea", name="area", attributes=(("id", f"field-{count[0]}"), *shown))
+            result[number] = child
+        if child.tag not in FIELDS or child.box is None or child.box.control is not None or above is None:
             continue
         near = -4 <= child.rect.y - above.rect.bottom <= 16 and abs(above.rect.x - child.rect.x) <= 6
         if near and above.text is not None and above.tag == "div" and len(above.text.lines) == 1:
@@ -121,7 +154,7 @@ def _mark_ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
     for number, (child, after) in enumerate(itertools.pairwise(children)):
         child = _ring_as_box(child)
         box = child.box
-        if box is None or box.border is None or child.children or after.text is None:
+        if box is None or box.border is None or child.tag != "div" or child.children or after.text is None:
             continue
         if (
             not 10 <= child.rect.w <= 24
@@ -130,7 +163,7 @@ def _mark_ticks(kind: str, children: tuple[Part, ...]) -> tuple[Part, ...]:
         ):
             continue
         kind_of = "radio" if box.radius >= 0.45 * child.rect.w else "checkbox"
-        attributes = (("type", kind_of), ("aria-label", after.text.text[:80]))
+        attributes = (("type", kind_of), ("aria-label", after.text.text[:_LONGEST_NAME]))
         result[number] = replace(child, tag="input", name=kind_of, attributes=attributes)
     return tuple(result)
 
@@ -147,14 +180,16 @@ def _ring_as_box(part: Part) -> Part:
     return Part("stack", ink, box=Box(ink, "transparent", ink.w / 2, border))
 
 
-def name_fields(part: Part, labels: frozenset[str]) -> Part:
-    """Name every field that has no label."""
-    children = tuple(name_fields(child, labels) for child in part.children)
+def name_fields(part: Part, labels: frozenset[str], row: str = "") -> Part:
+    """Name every field that has no label; one in a row of a table after the row."""
+    if part.tag == "tr":
+        row = next((text.text[:_LONGEST_NAME] for text in collect_texts(part)), row)
+    children = tuple(name_fields(child, labels, row) for child in part.children)
     part = replace(part, children=children)
     attributes = dict(part.attributes)
-    if part.tag not in ("input", "select") or "aria-label" in attributes or attributes.get("id") in labels:
+    if part.tag not in FIELDS or "aria-label" in attributes or attributes.get("id") in labels:
         return part
-    label = next((text.text for text in collect_texts(part)), "Field")
+    label = next((text.text for text in collect_texts(part)), row or "Field")
     return replace(part, attributes=(*part.attributes, ("aria-label", label)))
 
 

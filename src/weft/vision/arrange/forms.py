@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from weft.vision.arrange.controls import collect_texts
+from weft.vision.arrange.controls import FIELDS, collect_texts
 from weft.vision.elements import Part, Rect, hull
 
 _LONGEST = 80  # letters of a description
 _FAR = 20.0  # pixels between a picture and its caption
 _SMALLEST = 40.0  # pixels; smaller pictures are decoration
-_FIELDS = frozenset({"input", "select", "textarea"})
 _TICKS = frozenset({"checkbox", "radio", "range"})  # these alone make no form
 _GROUPS = frozenset({"div", "section"})
 
@@ -21,7 +20,7 @@ def mark_forms(part: Part) -> Part:
 
 def _mark_form(part: Part) -> tuple[Part, int, int]:
     """Return the part, and the numbers of fields and buttons in it that are in no form yet."""
-    if part.tag in _FIELDS:
+    if part.tag in FIELDS:
         return part, int(dict(part.attributes).get("type") not in _TICKS), 0
     if part.tag == "button":
         return part, 0, 1

@@ -1,9 +1,9 @@
 """Lays parts out with flow CSS."""
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from weft.vision.arrange.controls import FIELDS
 from weft.vision.arrange.nodes import (
     Declarations,
     even_paddings,
@@ -24,6 +24,7 @@ from weft.vision.arrange.shapes import (
     is_column,
     is_line_of_words,
     is_list_of_words,
+    row_alignment,
 )
 from weft.vision.arrange.tables import table_node
 from weft.vision.elements import Family, Node, Part, Rect, TextElement, hull, is_even
@@ -39,6 +40,7 @@ _WIDE = 240.0  # a column that is wider than this may become narrower than its l
 _LOW = 100.0  # the height of rows whose parts wrap like words
 _FEW_COLUMNS = 6  # touching columns up to this many, which are no calendar, wrap on a narrow screen
 _STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where that moves them by at most the second
+_SPRING = 2 * FAR  # a gap that is wider gives way first
 _ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
 
 
@@ -68,7 +70,7 @@ def lay_out(
         return picture_node(part, sheet, slim)
     if part.kind == "rule" and part.box is not None:
         return rule_node(part, part.box, sheet, slim)
-    if part.tag in ("input", "select") and part.box is not None:
+    if part.tag in FIELDS and part.box is not None:
         return field_node(part, part.box, sheet, slim)
     if part.kind == "table":
 
@@ -87,7 +89,7 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
         sheet.setdefault("width", length(part.rect.w))
         return Node(part.tag, part.name or "block", sheet.finish(), slim.finish(), part.attributes)
     if part.tag == "button":
-        sheet["font"], sheet["text-align"] = "inherit", "left"
+        sheet["font"], sheet["text-align"] = "inherit", "start"
         if part.box is not None and part.box.border is None:
             sheet["border"] = "0"
     if part.kind == "layers":
@@ -113,7 +115,7 @@ def _inner_room(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declar
     """Set the padding; return the room that is left and the area of the content."""
     if part.box is None:
         left, right = part.rect.x, part.rect.right
-        if sheet.get("align-self") == "stretch":
+        if sheet.get("align-self") == "stretch" and "padding" not in sheet:
             left, right = frame.left, frame.right
         return replace(frame, left=left, right=right), part.rect
     widths = part.box.border.widths if part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
@@ -205,6 +207,8 @@ def _place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Dec
         place["align-self"] = "center"
     elif abs(right) <= NEAR and left > 8:
         place["align-self"] = "flex-end"
+    elif 0 < right <= FAR < left:
+        place["align-self"], place["margin-right"], slim["margin-right"] = "flex-end", length(right), "0"
     else:
         _margin_left(left, frame.width, place, slim)
     if child.kind in ("picture", "rule"):
@@ -216,7 +220,7 @@ def _place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Dec
         if place["max-width"] != "100%":
             slim["max-width"] = "100%"
         return
-    if child.tag in ("input", "select", "button") or not child.children or is_caption(child):
+    if child.tag in (*FIELDS, "button") or not child.children or is_caption(child):
         place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
         place.setdefault("align-self", "flex-start")
     elif "align-self" in place:
@@ -229,7 +233,11 @@ def _place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Dec
 def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
     left, right = child.rect.x - frame.left, frame.right - child.rect.right
     place["align-self"] = "stretch"
-    if centred:
+    gaps = [two.rect.x - one.rect.right for one, two in itertools.pairwise(child.children)]
+    if centred and max(gaps, default=0.0) > _SPRING:
+        place["padding"] = f"0 {fluid_length(left, frame.width)}"
+        slim["padding"] = f"0 {min(round(left), EDGE)}px"
+    elif centred:
         place["justify-content"] = "center"
     elif abs(right) <= NEAR and left > 8:
         place["justify-content"] = "flex-end"
@@ -298,12 +306,18 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
             sheet["justify-content"] = "center"
         elif abs(frame.right - inside.right) <= NEAR and inside.x - frame.left > FAR:
             sheet["justify-content"] = "flex-end"
-    aligned = _aligned(rects, (top + bottom) / 2)
+    aligned = row_alignment(rects, (top + bottom) / 2)
     sheet["align-items"] = aligned or "flex-start"
     gaps = [two.x - one.right for one, two in itertools.pairwise(rects)]
     known = part.box is not None or "width" in sheet or sheet.get("align-self") == "stretch"
-    stretched = known and abs(rects[0].x - frame.left) <= NEAR and abs(rects[-1].right - frame.right) <= NEAR
-    spring = max(range(len(gaps)), key=lambda number: gaps[number]) if stretched and max(gaps) > 24 else -1
+    widest = max(gaps, default=0.0)
+    short = frame.right - rects[-1].right  # how far the row ends before its room
+    stretched = (
+        known
+        and abs(rects[0].x - frame.left) <= NEAR
+        and (abs(short) <= NEAR or (0 < short <= FAR and widest > _SPRING))
+    )
+    spring = gaps.index(widest) if stretched and widest > 24 else -1
     if len(gaps) > 1 and is_even(gaps, 2):
         spring = -1
     fixed = [gap for number, gap in enumerate(gaps) if number != spring]
@@ -321,6 +335,8 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
         place, thin = Declarations(), Declarations()
         if number == 0 and "justify-content" not in sheet:
             _margin_left(rects[0].x - frame.left, frame.width, place, thin)
+        if spring >= 0 and short > NEAR and number == len(children) - 1:
+            place["margin-right"] = length(short)
         if number:
             if number - 1 == spring:
                 place["margin-left"] = "auto"
@@ -330,14 +346,6 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
             place.set_px("margin-top", child.rect.y - top)
         nodes.append(_lay_out_beside(child, frame, place, thin))
     return nodes
-
-
-def _aligned(rects: Sequence[Rect], middle: float) -> str | None:
-    if is_even([rect.y for rect in rects], 0.4) and not is_even([rect.h for rect in rects], 0.2):
-        return "flex-start"
-    if all(abs(rect.middle[1] - middle) <= 0.8 for rect in rects):
-        return "center"
-    return "flex-end" if is_even([rect.bottom for rect in rects], 0.4) else None
 
 
 def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> Node:
@@ -363,9 +371,9 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         place["flex-wrap"] = "wrap"
     if child.kind == "rule" or is_list_of_words(child) or is_line_of_words(child):
         return lay_out(child, room, place, slim)
-    if rect.w <= SMALL or child.tag in ("button", "input", "select") or is_caption(child):
+    if rect.w <= SMALL or child.tag in (*FIELDS, "button") or is_caption(child):
         place["width"] = length(rect.w)
-        if rect.w <= _NARROW and child.tag not in ("input", "select"):
+        if rect.w <= _NARROW and child.tag not in FIELDS:
             place["flex"] = "none"
     else:
         place["flex"] = f"0 1 {length(rect.w)}"

@@ -123,6 +123,7 @@ TALL = 80.0  # least height of a photograph or band with content over its lower 
 def nest(detection: Detection) -> Part:
     boxes = [box for box in detection.boxes if min(box.rect.w, box.rect.h) > THIN or box.border is not None]
     rules = [box for box in detection.boxes if box not in boxes]
+    boxes, rules = _absorb_slices(boxes, rules)
     page = Rect(0, 0, detection.width, detection.height)
     leaves = [Part("text", text.rect, text=text) for text in detection.texts]
     pictures = [picture for picture in detection.pictures if picture.kind != "ground"]
@@ -133,6 +134,29 @@ def nest(detection: Detection) -> Part:
     if whole.kind == "stack" and whole.box is None:
         return replace(whole, rect=page)
     return _merge_grids(Part("stack", page, (whole,)))
+
+
+def _absorb_slices(boxes: Sequence[Box], rules: Sequence[Box]) -> tuple[list[Box], list[Box]]:
+    """Make thin upright lines that are as tall as a box and touch it the sides of its border."""
+    whole: list[Box] = []
+    rest = list(rules)
+    for box in boxes:
+        sides = [rule for rule in rest if box.border is None and box.radius < 1 and _is_slice(rule.rect, box.rect)]
+        if not sides:
+            whole.append(box)
+            continue
+        rest = [rule for rule in rest if rule not in sides]
+        right = max((rule.rect.w for rule in sides if rule.rect.x > box.rect.x), default=0.0)
+        left = max((rule.rect.w for rule in sides if rule.rect.x < box.rect.x), default=0.0)
+        around = hull([box.rect, *(rule.rect for rule in sides)])
+        whole.append(replace(box, rect=around, border=Border((0.0, right, 0.0, left), sides[0].fill)))
+    return whole, rest
+
+
+def _is_slice(rule: Rect, box: Rect) -> bool:
+    level = abs(rule.y - box.y) <= TOUCH and abs(rule.bottom - box.bottom) <= TOUCH
+    beside = min(abs(rule.right - box.x), abs(box.right - rule.x)) <= TOUCH
+    return rule.w <= 2 and rule.h >= 12 and level and beside
 
 
 def _area(part: Part) -> Rect:

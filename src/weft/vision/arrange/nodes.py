@@ -33,7 +33,7 @@ def paint_box(box: Box, sheet: Declarations) -> None:
     if box.image:
         sheet["background"] = f"{box.fill} url(assets/{box.image}.png) center / cover no-repeat"
     elif box.gradient is not None:
-        sheet["background"] = f"linear-gradient({box.gradient.angle:g}deg, {box.gradient.start}, {box.gradient.end})"
+        sheet["background"] = box.gradient.css
     else:
         sheet["background"] = box.fill
     paint_frame(box, sheet)
@@ -79,10 +79,11 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
     if style.underline:
         sheet["text-decoration"] = "underline"
     sheet["color"] = style.colour
-    if ("dir", "rtl") in part.attributes:
+    if any(name == "dir" for name, _ in part.attributes):
         sheet.setdefault("text-align", text.align)
     if style.size >= _LARGE:
-        slim["font-size"], slim["line-height"] = f"clamp({_LEAST_LARGE}px, 9vw, {style.size:g}px)", "1.2"
+        slim["font-size"] = f"clamp({_LEAST_LARGE}px, 9vw, {style.size:g}px)"
+        slim["line-height"] = f"{min(max(part.rect.h / len(text.lines) / style.size, 1.2), 1.5):.2g}"
     if part.children:
         sheet["white-space"] = "nowrap"
         slim["white-space"] = "normal"
@@ -157,12 +158,15 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
     paint_box(box, sheet)
     sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
     text = next((child.text for child in part.children if child.text is not None), None)
-    if part.tag == "select" or (text is None and part.name != "field"):
+    if part.tag == "textarea":
+        sheet["resize"] = "vertical"
+    if part.tag == "select" or (text is None and part.name not in ("field", "area")):
         sheet["appearance"] = "none"
     if text is None:
         return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes)
     edge = box.border.widths[3] if box.border is not None else 0.0
-    sheet["padding"] = f"0 {length(max(text.rect.x - part.rect.x - edge, 0))}"
+    above = length(max(text.rect.y - part.rect.y - edge, 0)) if part.tag == "textarea" else "0"
+    sheet["padding"] = f"{above} {length(max(text.rect.x - part.rect.x - edge, 0))}"
     sheet["font"] = f"{text.style.size:g}px {FONT_STACKS[text.style.family]}"
     if text.style.weight != 400:
         sheet["font-weight"] = str(text.style.weight)

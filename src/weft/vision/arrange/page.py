@@ -8,10 +8,22 @@ from dataclasses import replace
 from PIL import Image
 
 from weft.vision.arrange.layout import LayoutRoom, lay_out
+from weft.vision.arrange.leftward import mark_directions, mirror_detection, mirror_nodes
 from weft.vision.arrange.nesting import nest
 from weft.vision.arrange.nodes import Declarations, length
 from weft.vision.arrange.semantics import add_semantics, title_of
-from weft.vision.elements import Detection, Family, Node, Page, Part, PictureElement, Rect, spanning, wide_letter
+from weft.vision.elements import (
+    LEFTWARD,
+    Detection,
+    Family,
+    Node,
+    Page,
+    Part,
+    PictureElement,
+    Rect,
+    spanning,
+    wide_letter,
+)
 from weft.vision.see.fonts import FONT_STACKS
 from weft.vision.see.pictures import encode_png
 from weft.vision.see.regions import colour_distance, contrast, hex_colour, luminance, rgb_parts
@@ -120,7 +132,15 @@ def _wanted(style: dict[str, str]) -> float:
 def arrange(detection: Detection) -> Page:
     """Arrange a detection as a tree of elements with CSS."""
     detection = trim_pictures(detection)
-    body = add_semantics(nest(detection), detection)
+    language = _language(detection)
+    if language not in LEFTWARD:
+        return _arrange_page(detection, detection, language)
+    page = _arrange_page(mirror_detection(detection), detection, language)
+    return replace(page, body=mirror_nodes(page.body))
+
+
+def _arrange_page(detection: Detection, original: Detection, language: str) -> Page:
+    body = mark_directions(add_semantics(nest(detection), detection), language in LEFTWARD)
     family = _family(detection)
     left, right = _column(body, detection.width)
     frame = LayoutRoom(0, detection.width, family, (left, right), detection.width)
@@ -138,13 +158,13 @@ def arrange(detection: Detection) -> Page:
     }
     return Page(
         title=title_of(detection),
-        language=_language(detection),
+        language=language,
         width=detection.width,
         height=detection.height,
         style=tuple(style.items()),
         body=ensure_contrast(root.children, detection.background),
         assets=tuple((picture.path, picture.content) for picture in detection.pictures),
-        detection=detection,
+        detection=original,
         notes=detection.notes,
     )
 
@@ -183,7 +203,8 @@ def _language(detection: Detection) -> str:
         return "ja"
     if any("\uac00" <= letter <= "\ud7af" for letter in text):
         return "ko"
-    for code, low, high in (("ru", "\u0400", "\u04ff"), ("he", "\u0590", "\u05ff"), ("ar", "\u0600", "\u06ff")):
+    greek = ("el", "\u0370", "\u03ff")
+    for code, low, high in (greek, ("ru", "\u0400", "\u04ff"), ("he", "\u0590", "\u05ff"), ("ar", "\u0600", "\u06ff")):
         if sum(low <= letter <= high for letter in text) > 0.3 * len(text):
             return code
     return "zh" if sum(wide_letter(letter) for letter in text) > 0.2 * len(text) else "en"

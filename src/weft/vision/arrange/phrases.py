@@ -1,4 +1,4 @@
-"""Recognises phrases: runs of one sentence in several styles, and texts that are links."""
+"""Recognises phrases: runs of one sentence in several styles, and texts that are links by looks or place."""
 
 import colorsys
 import itertools
@@ -125,3 +125,121 @@ def _is_blue(colour: str) -> bool:
     red, green, blue = (part / 255 for part in rgb_parts(colour))
     hue, _, _ = colorsys.rgb_to_hls(red, green, blue)
     return _is_vivid(colour) and _BLUE[0] <= hue <= _BLUE[1]
+
+
+_FEWEST_LINKS = 2
+_SAME_EDGE = 6.0
+_NAME_SIZE = 12.0  # pixels; a smaller text at the left of a header is no name of the site
+
+
+def mark_header(part: Part) -> Part:
+    """Turn the name of the site and the words beside it in a header into links."""
+    if part.text is not None or part.tag in ("nav", "button"):
+        return part
+    if part.kind != "row" or len(part.children) < 2:
+        return replace(part, children=tuple(mark_header(child) for child in part.children))
+    brand = _brand_of(part)
+    words = [child for child in part.children if _is_word(child) and child is not brand]
+    alike = [child for child in words if _style_key(child) == _style_key(words[-1])]
+    links = {id(child) for child in alike} if len(alike) >= _FEWEST_LINKS else set[int]()
+    children: list[Part] = []
+    for child in part.children:
+        if child is brand:
+            children.append(_as_link(child, "brand"))
+        else:
+            children.append(_as_link(child, "link") if id(child) in links else mark_header(child))
+    return replace(part, children=tuple(children))
+
+
+def _brand_of(row: Part) -> Part | None:
+    """Return the name of the site: the text that begins the row, or follows its logo."""
+    first = row.children[1] if row.children[0].picture is not None else row.children[0]
+    if first.text is None or first.tag != "p" or len(first.text.text) > _LONGEST_LINK:
+        return None
+    return first if first.text.style.size >= _NAME_SIZE else None
+
+
+def _is_word(part: Part) -> bool:
+    text = part.text
+    return text is not None and part.tag == "p" and len(text.lines) == 1 and 1 < len(text.text) <= 28
+
+
+def _style_key(part: Part) -> tuple[float, bool]:
+    assert part.text is not None
+    return round(part.text.style.size), part.text.style.weight >= 600
+
+
+def _as_link(part: Part, name: str) -> Part:
+    return replace(part, tag="a", name=name, attributes=(("href", "#"), *part.attributes))
+
+
+def mark_footer(part: Part) -> Part:
+    """Turn the short lines of a footer into links, but for the bold one at the head of each column."""
+    words = [each for each in _text_parts(part) if _is_footer_word(each)]
+    heads = {id(column[0]) for column in _footer_columns(words) if _is_head(column)}
+    links = {id(each) for each in words} - heads
+    return _mark_texts(part, links, heads) if len(links) >= _FEWEST_LINKS else part
+
+
+def _footer_columns(words: Sequence[Part]) -> list[list[Part]]:
+    """Group words that begin at one distance from the side, each from the top down."""
+    columns: list[list[Part]] = []
+    for word in sorted(words, key=lambda each: each.rect.y):
+        home = next((column for column in columns if abs(column[0].rect.x - word.rect.x) <= _SAME_EDGE), None)
+        if home is None:
+            columns.append([word])
+        else:
+            home.append(word)
+    return columns
+
+
+def _is_head(column: Sequence[Part]) -> bool:
+    first = column[0].text
+    return len(column) > _FEWEST_LINKS and first is not None and first.style.weight >= 600
+
+
+def _text_parts(part: Part) -> list[Part]:
+    return [part] if part.text is not None else [leaf for child in part.children for leaf in _text_parts(child)]
+
+
+def _is_footer_word(part: Part) -> bool:
+    text = part.text
+    if text is None or part.tag not in ("p", "a", "li") or part.children or len(text.lines) > 1 or len(text.text) > 28:
+        return False
+    return "©" not in text.text and not text.text.endswith(".") and any(letter.isalpha() for letter in text.text)
+
+
+def _mark_texts(part: Part, links: set[int], heads: set[int]) -> Part:
+    if id(part) in links and part.tag == "p":
+        return _as_link(part, "link")
+    if id(part) in links and part.tag == "li":
+        return Part("stack", part.rect, (_as_link(replace(part, attributes=()), "link"),), tag="li", name="item")
+    if id(part) in heads and part.tag == "a":
+        plain = tuple(pair for pair in part.attributes if pair[0] != "href")
+        return replace(part, tag="p", name="text", attributes=plain)
+    if part.text is not None:
+        return part
+    children = tuple(_mark_texts(child, links, heads) for child in part.children)
+    bare = part.tag == "nav" and not any(child.tag == "a" for child in children)
+    return replace(part, children=children, tag="div" if bare else part.tag, name="row" if bare else part.name)
+
+
+def mark_cards(part: Part) -> Part:
+    """Turn the title of each card that is a photograph with words over it into a link."""
+    if part.kind == "grid" and sum(_is_shot(child) for child in part.children) >= _FEWEST_LINKS:
+        return replace(part, children=tuple(_link_title(child) for child in part.children))
+    if part.text is not None:
+        return part
+    return replace(part, children=tuple(mark_cards(child) for child in part.children))
+
+
+def _is_shot(part: Part) -> bool:
+    return part.box is not None and bool(part.box.image) and bool(_text_parts(part))
+
+
+def _link_title(part: Part) -> Part:
+    plain = [leaf for leaf in _text_parts(part) if leaf.tag == "p" and leaf.text is not None and not leaf.children]
+    if not _is_shot(part) or not plain or len(plain) != len(_text_parts(part)):
+        return part
+    title = max(plain, key=lambda leaf: leaf.text.style.size if leaf.text is not None else 0)
+    return _mark_texts(part, {id(title)}, set())

@@ -3,9 +3,9 @@
 from collections import Counter
 from dataclasses import replace
 
-from weft.vision.arrange.controls import label_targets, mark_controls, name_fields
+from weft.vision.arrange.controls import FIELDS, label_targets, mark_controls, name_fields
 from weft.vision.arrange.forms import describe_pictures, mark_forms
-from weft.vision.arrange.phrases import find_accents, mark_links, merge_runs
+from weft.vision.arrange.phrases import find_accents, mark_cards, mark_footer, mark_header, mark_links, merge_runs
 from weft.vision.arrange.tables import mark_tables
 from weft.vision.elements import Detection, Part, Rect, TextElement, hull
 from weft.vision.see.text import same_style
@@ -23,8 +23,20 @@ def add_semantics(body: Part, detection: Detection) -> Part:
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
     marked = _keep_navs(_landmarks(marked, detection), outer=False)
     marked = _group_sections(_headings(marked, _body_size(detection)))
-    marked = mark_links(marked, find_accents(detection))
+    marked = mark_cards(mark_links(marked, find_accents(detection)))
+    marked = _mark_landmark_links(marked)
     return describe_pictures(mark_forms(marked))
+
+
+def _mark_landmark_links(part: Part) -> Part:
+    """Turn the words of headers, footers and side columns into links."""
+    if part.tag == "header":
+        return mark_header(part)
+    if part.tag in ("footer", "aside"):
+        return mark_footer(part)
+    if part.text is not None:
+        return part
+    return replace(part, children=tuple(_mark_landmark_links(child) for child in part.children))
 
 
 def _join_runs(part: Part) -> Part:
@@ -73,11 +85,8 @@ def _tag_part(part: Part) -> Part:
         source = part.picture.path
         return replace(part, tag="img", name=part.picture.kind, attributes=(("src", source), ("alt", alt)))
     if part.text is not None:
-        turned = (("dir", "rtl"),) if any("\u0590" <= letter <= "\u08ff" for letter in part.text.text) else ()
-        if part.tag != "div":
-            return replace(part, attributes=(*part.attributes, *turned))
-        return replace(part, tag="p", name="text", attributes=turned)
-    if part.tag in ("input", "select"):
+        return part if part.tag != "div" else replace(part, tag="p", name="text", attributes=())
+    if part.tag in FIELDS:
         return part
     if part.tag == "button":
         return replace(part, children=tuple(_inline(_tag_part(child)) for child in part.children))

@@ -2,9 +2,10 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 
 from weft.vision.arrange.nodes import length
-from weft.vision.elements import Part, is_even
+from weft.vision.elements import Part, Rect, is_even
 
 FAR = 64.0  # a distance beyond this shrinks with the screen
 SMALL = 72.0  # the size of icons, and of parts that keep their width
@@ -30,6 +31,15 @@ def is_line_of_words(part: Part) -> bool:
 def is_column(part: Part) -> bool:
     """Whether a part of a row is a column of its own, which becomes narrower before it wraps."""
     return bool(part.children) and part.tag not in ("button", "nav") and part.kind != "row" and part.rect.h > SMALL
+
+
+def row_alignment(rects: Sequence[Rect], middle: float) -> str | None:
+    """Return how the parts of a row align, around its middle or at an edge; None if they do not."""
+    if is_even([rect.y for rect in rects], 0.4) and not is_even([rect.h for rect in rects], 0.2):
+        return "flex-start"
+    if all(abs(rect.middle[1] - middle) <= 0.8 for rect in rects):
+        return "center"
+    return "flex-end" if is_even([rect.bottom for rect in rects], 0.4) else None
 
 
 def fluid_length(value: float, width: float) -> str:

@@ -13,6 +13,7 @@ RIVER = 12.0  # columns are at least this far apart, in every row
 TALLEST = 72.0
 FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
 LEAST_TEXT = 0.6
+MOST_BARS = 5  # parts above or below a table that may look like rows of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ def mark_tables(part: Part) -> Part:
         return replace(part, children=tuple(mark_tables(child) for child in part.children)) if part.children else part
     result: list[Part] = []
     run: list[Part] = []
-    for child in (*part.children, None):
+    children = [each for child in part.children for each in _without_line(child)]
+    for child in (*children, None):
         if child is not None and (_is_row(child) or (_is_rule(child) and run)):
             run.append(child)
             continue
@@ -53,6 +55,17 @@ def _is_rule(part: Part) -> bool:
     return part.kind == "rule" and part.rect.w > 20 * part.rect.h and part.rect.h <= 3
 
 
+def _without_line(part: Part) -> tuple[Part, ...]:
+    """Return a boxed row and the lines at its edges one after the other, other parts unchanged."""
+    rows = [child for child in part.children if child.kind == "row" and child.box is None]
+    lines = [child for child in part.children if _is_rule(child) and child.rect.w >= 0.9 * part.rect.w]
+    if part.kind != "stack" or part.box is None or part.tag != "div" or len(rows) != 1 or not lines:
+        return (part,)
+    if len(rows) + len(lines) != len(part.children):
+        return (part,)
+    return tuple(replace(part, kind="row", children=each.children) if each in rows else each for each in part.children)
+
+
 def _is_row(part: Part) -> bool:
     if part.kind != "row" or part.tag != "div" or not 12 <= part.rect.h <= TALLEST:
         return False
@@ -61,13 +74,29 @@ def _is_row(part: Part) -> bool:
 
 
 def _table(run: list[Part], room: tuple[float, float]) -> list[Part]:
-    """Return one table, or the parts unchanged."""
+    """Return the parts with the longest table among them as one part: a bar above or below it is no row of it."""
+    dropped = sorted(((first, last) for first in range(MOST_BARS) for last in range(MOST_BARS)), key=sum)
+    for first, last in dropped:
+        inside = run[first : len(run) - last]
+        if not inside or inside[0].kind == "rule":
+            continue
+        before = run[first - 1].rect.bottom if first else room[0]
+        after = run[len(run) - last].rect.y if last else room[1]
+        table = _whole_table(inside, (before, after))
+        if table is not None:
+            outside = [mark_tables(part) for part in (*run[:first], *run[len(run) - last :])]
+            return [*outside[:first], table, *outside[first:]]
+    return [mark_tables(part) for part in run]
+
+
+def _whole_table(run: list[Part], room: tuple[float, float]) -> Part | None:
+    """Return the table that all of the parts form, if they do."""
     rows = _rows(run)
     columns = _columns(rows)
     if not _is_table(rows, columns):
-        return [mark_tables(part) for part in run]
+        return None
     around = hull(part.rect for part in run)
-    edges = [around.x, *(start for start, _ in columns[1:]), around.right]
+    edges = [around.x, *(_left_edge(rows, *pair) for pair in itertools.pairwise(columns)), around.right]
     heights = _heights(rows, room)
     head = _has_head(rows)
     made: list[Part] = []
@@ -76,7 +105,24 @@ def _table(run: list[Part], room: tuple[float, float]) -> list[Part]:
         cells = _cells(row, columns, edges, rect, "th" if head and number == 0 else "td")
         made.append(Part("row", rect, cells, box=_row_box(row, rect), tag="tr", name="line"))
     whole = Rect(around.x, heights[0][0], around.w, heights[-1][1] - heights[0][0])
-    return [Part("table", whole, tuple(made), tag="table", name="table")]
+    return Part("table", whole, tuple(made), _side_frame(rows, whole), tag="table", name="table")
+
+
+def _left_edge(rows: Sequence[_Row], before: tuple[float, float], column: tuple[float, float]) -> float:
+    """Return the left edge of a column: its contents, or the middle of the gap if they align at their right."""
+    cells = [cell.rect for row in rows for cell in _cells_in_column(row, column)]
+    aligned = is_even([rect.right for rect in cells], NEAR) and not is_even([rect.x for rect in cells], NEAR)
+    return (before[1] + column[0]) / 2 if aligned else column[0]
+
+
+def _side_frame(rows: Sequence[_Row], around: Rect) -> Box | None:
+    """Return the lines at both sides that most rows have."""
+    borders = [row.part.box.border for row in rows if row.part.box is not None and row.part.box.border is not None]
+    sided = [border for border in borders if border.widths[1] and border.widths[3]]
+    if len(sided) < 0.6 * len(rows):
+        return None
+    right, left = sided[-1].widths[1], sided[-1].widths[3]
+    return Box(around, "", border=Border((0.0, right, 0.0, left), sided[-1].colour))
 
 
 def _rows(run: Sequence[Part]) -> list[_Row]:
@@ -111,7 +157,7 @@ def _is_table(rows: Sequence[_Row], columns: Sequence[tuple[float, float]]) -> b
 def _has_head(rows: Sequence[_Row]) -> bool:
     """Whether the first row differs in style from the others: weight, size, colour or background."""
     first = [cell.text.style for cell in rows[0].cells if cell.text is not None]
-    if len(first) != len(rows[0].cells):
+    if len(first) < max(len(rows[0].cells) - 1, 2):
         return False
     others = [cell.text.style for row in rows[1:] for cell in row.cells if cell.text is not None]
     return bool(others) and not any(_alike(style, other) for style in first for other in others)
@@ -178,7 +224,7 @@ def table_node(part: Part, family: Family, sheet: Declarations, slim: Declaratio
         _column_alignment([row.children[number] for row in part.children])
         for number in range(len(part.children[0].children))
     ]
-    looks = Declarations({"width": "100%", "min-width": length(round(_LEAST * part.rect.w))})
+    looks = Declarations({"width": "100%", "min-width": length(round(_least_share(part) * part.rect.w))})
     if part.box is not None:
         paint_frame(part.box, looks)
     rows = [
@@ -192,6 +238,31 @@ def table_node(part: Part, family: Family, sheet: Declarations, slim: Declaratio
     sheet.pop("display", None)
     attributes = (("tabindex", "0"), ("aria-label", _label(part)))
     return Node("section", "scroll", sheet.finish(), slim.finish(), attributes, children=(table,))
+
+
+def _least_share(part: Part) -> float:
+    """Return the share of its width at which the longest word of each column still fits."""
+    shares = [
+        (_indent(cell) + _longest_word(cell.children[0])) / cell.rect.w
+        for row in part.children
+        for cell in row.children
+        if cell.children and cell.rect.w
+    ]
+    return min(max([_LEAST, *shares]), 1.0)
+
+
+def _indent(cell: Part) -> float:
+    """Return the padding of a cell: the distance of its content from the nearer side."""
+    content = cell.children[0].rect
+    return max(min(content.x - cell.rect.x, cell.rect.right - content.right), 0.0)
+
+
+def _longest_word(part: Part) -> float:
+    """Return about how wide the longest word of a part is; the part itself if it is no text."""
+    if part.text is None:
+        return part.rect.w
+    lines = part.text.lines
+    return max(line.rect.w * max(map(len, line.text.split() or [""])) / max(len(line.text), 1) for line in lines) + 4
 
 
 def _label(part: Part) -> str:

@@ -13,8 +13,9 @@ Attributes = Callable[[Node], str]  # such as a class, with a leading space, or 
 def html_page(page: Page, head: Iterable[str], body: str, attributes: str = "") -> dict[str, str | bytes]:
     """Write `index.html` with these lines in its head, and the assets."""
     lines = "\n".join(head)
+    direction = ' dir="rtl"' if page.is_leftward else ""
     text = f"""<!DOCTYPE html>
-<html lang="{page.language}">
+<html lang="{page.language}"{direction}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

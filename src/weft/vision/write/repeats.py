@@ -1,4 +1,4 @@
-"""Writes siblings that differ in their content alone as one React component and the data of its instances."""
+"""Finds siblings that differ in their content alone, and writes them once, with the data of each."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -11,6 +11,25 @@ _FEWEST = 3
 _VARIED = {"src": "image", "alt": "alt"}  # attributes that may differ, and the names of their properties
 Shape = tuple[str, str, tuple[tuple[str, str], ...], int, tuple["Shape", ...]]
 Classes = Callable[[Node], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Siblings as one element: its name, its slots, the contents of each instance, and the element with its slots."""
+
+    name: str
+    slots: tuple[str, ...]
+    records: tuple[dict[str, str], ...]
+    template: Node
+
+    @property
+    def data(self) -> str:
+        """The name of the list of records."""
+        return self.name[0].lower() + self.name[1:] + "s"
+
+    def entries(self, pad: int) -> str:
+        """Return the records as JavaScript, one on a line."""
+        return "".join(f"{' ' * pad}{_encode(record)},\n" for record in self.records)
 
 
 @dataclass(slots=True)
@@ -33,20 +52,23 @@ class Repeats:
             run = [node] if node is not None else []
         return groups
 
-    def declare(self, group: Sequence[Node], write: Callable[[Node], str]) -> str:
-        """Declare the component and the data of a group; return the expression that shows it."""
+    def extract(self, group: Sequence[Node]) -> "Repeat":
+        """Return a group as one element with slots, and the data of its instances."""
         rows = [_contents(node) for node in group]
         slots = {at: name for at, name in enumerate(_slot_names(group[0])) if len({row[at] for row in rows}) > 1}
         name = self._component_name(group[0])
-        data = name[0].lower() + name[1:] + "s"
-        records = [{slots[at]: row[at] for at in slots} for row in rows]
-        entries = "".join(f"      {_encode(record)},\n" for record in records)
-        template = write(_with_slots(group[0], slots, [0]))
+        records = tuple({slots[at]: row[at] for at in slots} for row in rows)
+        return Repeat(name, tuple(slots.values()), records, _with_slots(group[0], slots, [0]))
+
+    def declare(self, group: Sequence[Node], write: Callable[[Node], str]) -> str:
+        """Declare the React component and the data of a group; return the expression that shows it."""
+        found = self.extract(group)
         self.declarations.append(
-            f"    const {data} = [\n{entries}    ];\n\n"
-            f"    function {name}({{ {', '.join(slots.values())} }}) {{\n      return (\n{template}\n      );\n    }}\n"
+            f"    const {found.data} = [\n{found.entries(6)}    ];\n\n"
+            f"    function {found.name}({{ {', '.join(found.slots)} }}) {{\n"
+            f"      return (\n{write(found.template)}\n      );\n    }}\n"
         )
-        return f"{{{data}.map((each, index) => <{name} key={{index}} {{...each}} />)}}"
+        return f"{{{found.data}.map((each, index) => <{found.name} key={{index}} {{...each}} />)}}"
 
     def _shape(self, node: Node) -> Shape:
         fixed = tuple(pair if pair[0] not in _VARIED else (pair[0], "") for pair in node.attributes)

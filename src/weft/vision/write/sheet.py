@@ -20,15 +20,15 @@ _BASE = (
     "ul { list-style: none; }",
     "a { color: inherit; text-decoration: none; }",
     "img { display: block; flex: none; height: auto; }",
-    "button, input, select { margin: 0; }",
-    "button { font: inherit; text-align: left; border: 0; }",
-    "input::placeholder { color: inherit; opacity: 1; }",
+    "button, input, select, textarea { margin: 0; }",
+    "button { font: inherit; text-align: start; border: 0; }",
+    "::placeholder { color: inherit; opacity: 1; }",
 )
 _TABLE = (
     "table { border-spacing: 0; table-layout: fixed; }",
-    "th, td { padding: 0; text-align: left; font-weight: inherit; }",
+    "th, td { padding: 0; text-align: start; font-weight: inherit; }",
 )
-_OWN: dict[str, Style] = {"button": (("font", "inherit"), ("text-align", "left"), ("border", "0"))}  # in _BASE
+_OWN: dict[str, Style] = {"button": (("font", "inherit"), ("text-align", "start"), ("border", "0"))}  # in _BASE
 _SHARED: tuple[Style, ...] = (
     (("display", "flex"), ("flex-direction", "column")),
     (("display", "flex"), ("align-items", "center")),
@@ -49,10 +49,11 @@ _WORDS = {
     ("text-align", "center"): "text-center",
     ("text-align", "right"): "text-right",
     ("margin-left", "auto"): "push",
+    ("margin-right", "auto"): "push",
     ("width", "100%"): "w-full",
     ("flex", "none"): "rigid",
 }
-_STEPS = {"margin-top": "mt", "margin-left": "ml"}
+_STEPS = {"margin-top": "mt", "margin-left": "ml", "margin-right": "mr"}
 _PIXELS = re.compile(r"(\d+)px")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
 _OFTEN = 3  # elements that make a utility worth its name
@@ -123,7 +124,7 @@ def _split(node: Node, own: Style) -> tuple[tuple[Style, Style], tuple[Change, .
     style = [entry for entry in node.style if entry not in dropped]
     if is_one_line(node):
         style = [entry for entry in style if entry != NOWRAP]
-    elif node.lines and NOWRAP not in style:
+    elif node.lines and NOWRAP not in style and node.tag != "option":
         style.append(WRAP)
     narrow = {name: value for name, value in node.narrow if (name, value) != WRAP}
     if any(name == "grid-area" for name, _ in style):
@@ -279,7 +280,7 @@ def _utility_name(place: Change) -> str:
     pixels = _PIXELS.fullmatch(value)
     if not word and prop in _STEPS and pixels is not None and int(pixels[1]) % 4 == 0:
         word = f"{_STEPS[prop]}-{int(pixels[1]) // 4}"
-    return word if not narrow or (prop, narrow) == ("margin-left", "0") else ""
+    return word if not narrow or (prop in ("margin-left", "margin-right") and narrow == "0") else ""
 
 
 def _rule(selector: str, looks: tuple[Style, Style] | tuple[()], places: Sequence[Change]) -> Rule:

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from html import escape
@@ -9,10 +10,10 @@ from types import MappingProxyType
 
 from weft.core.markup import VOID_ELEMENTS
 from weft.vision.arrange.nodes import length
-from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, TextLine, VisionError
+from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, Rect, TextLine, VisionError
 from weft.vision.see.fonts import FONT_STACKS
-from weft.vision.write.html_css import element, html_page, is_sentence, write_html_css
-from weft.vision.write.repeats import Repeats, slot_name
+from weft.vision.write.html_css import Attributes, element, html_page, is_sentence, write_html_css
+from weft.vision.write.repeats import Repeat, Repeats, slot_name
 from weft.vision.write.sheet import stylesheet
 from weft.vision.write.tailwind import TAILWIND, class_attributes, classes, page_classes, write_html_tailwind
 
@@ -58,20 +59,83 @@ def write_react(page: Page) -> dict[str, str | bytes]:
 
 
 def write_vue(page: Page) -> dict[str, str | bytes]:
-    """Write a page whose template Vue mounts. `v-pre` keeps texts from being read as expressions."""
+    """Write a page whose template Vue mounts: siblings that differ in content alone are a `v-for` over data."""
     looks = class_attributes(page)
-    body = "\n".join(element(node, looks, 2) for node in page.body)
+    repeats = Repeats(lambda node: classes(node, page.width))
+    lists: list[Repeat] = []
+    body = "\n".join(_vue_children(page.body, looks, 2, repeats, lists))
+    data = "".join(f"      {each.data}: [\n{each.entries(8)}      ],\n" for each in lists)
+    options = f"{{\n  data() {{\n    return {{\n{data}    }};\n  }},\n}}" if lists else "{}"
     scripts = [f'<script src="{_CDN}/vue@3/dist/vue.global.prod.js"></script>', TAILWIND]
     scripts.append("<style>[v-cloak] { display: none; }</style>")
     inside = f"""<div id="app" v-cloak>
-  <div v-pre class="{escape(page_classes(page))}">
+  <div class="{escape(page_classes(page))}">
 {body}
   </div>
 </div>
 <script>
-Vue.createApp({{}}).mount("#app");
+Vue.createApp({options}).mount("#app");
 </script>"""
     return html_page(page, scripts, inside)
+
+
+def _vue_children(
+    nodes: Sequence[Node], looks: Attributes, depth: int, repeats: Repeats, lists: list[Repeat]
+) -> list[str]:
+    written: list[str] = []
+    for group in repeats.find(nodes):
+        if len(group) == 1:
+            written.append(_vue(group[0], looks, depth, repeats, lists))
+            continue
+        found = repeats.extract(group)
+        lists.append(found)
+        written.append(_vue_item(found.template, looks, depth, f' v-for="(each, at) in {found.data}" :key="at"'))
+    return written
+
+
+def _vue(node: Node, looks: Attributes, depth: int, repeats: Repeats, lists: list[Repeat]) -> str:
+    """Write an element. `v-pre` keeps texts from being read as expressions where nothing is repeated."""
+    if not _holds_group(node, repeats):
+        return element(node, lambda each: f"{looks(each)}{' v-pre' if each is node else ''}", depth)
+    pad = "  " * depth
+    inside = "\n".join(_vue_children(node.children, looks, depth + 1, repeats, lists))
+    plain = "".join(f' {name}="{escape(value)}"' for name, value in node.attributes)
+    return f"{pad}<{node.tag}{looks(node)}{plain}>\n{inside}\n{pad}</{node.tag}>"
+
+
+def _holds_group(node: Node, repeats: Repeats) -> bool:
+    """Whether children of an element, or of one in it, are repeated."""
+    if is_sentence(node) or node.lines:
+        return False
+    if any(len(group) > 1 for group in repeats.find(node.children)):
+        return True
+    return any(_holds_group(child, repeats) for child in node.children)
+
+
+def _vue_item(node: Node, looks: Attributes, depth: int, first: str = "") -> str:
+    """Write an element of a list; its slots become expressions."""
+    pad = "  " * depth
+    if not node.tag:
+        return "".join(_vue_text(line) for line in node.lines)
+    plain = "".join(
+        f' :{name}="each.{slot}"' if (slot := slot_name(value)) else f' {name}="{escape(value)}"'
+        for name, value in node.attributes
+    )
+    opening = f"{pad}<{node.tag}{first}{looks(node)}{plain}>"
+    if node.tag in VOID_ELEMENTS:
+        return opening
+    words = "<br>".join(_vue_text(line) for line in node.lines)
+    if is_sentence(node) or not node.children:
+        inside = "".join(_vue_item(child, looks, 0) for child in node.children)
+        return f"{opening}{words}{inside}</{node.tag}>"
+    inside = "\n".join(_vue_item(child, looks, depth + 1) for child in node.children)
+    return f"{opening}{words}\n{inside}\n{pad}</{node.tag}>"
+
+
+def _vue_text(text: str) -> str:
+    if name := slot_name(text):
+        return f"{{{{ each.{name} }}}}"
+    return escape(text, quote=False).replace("{{", "{{ '{{' }}")
 
 
 def write_ionic(page: Page) -> dict[str, str | bytes]:
@@ -184,7 +248,9 @@ def _jsx_string(text: str) -> str:
 def write_svg(page: Page) -> dict[str, str | bytes]:
     """Write one `image.svg` with its pictures embedded; nothing flows in it."""
     detection = page.detection
-    definitions = [_gradient(number, box.gradient) for number, box in enumerate(detection.boxes) if box.gradient]
+    definitions = [
+        _gradient(number, box.gradient, box.rect) for number, box in enumerate(detection.boxes) if box.gradient
+    ]
     parts = [f'<rect width="{detection.width}" height="{detection.height}" fill="{detection.background}"/>']
     photos = [picture for picture in detection.pictures if picture.kind in ("photo", "ground")]
     over = [_over(box, photos) for box in detection.boxes]
@@ -204,10 +270,19 @@ def write_svg(page: Page) -> dict[str, str | bytes]:
     return {"image.svg": text}
 
 
-def _gradient(number: int, gradient: Gradient) -> str:
-    stops = f'<stop offset="0" stop-color="{gradient.start}"/><stop offset="1" stop-color="{gradient.end}"/>'
-    turn = f'gradientTransform="rotate({gradient.angle - 90:g} 0.5 0.5)"'
-    return f'<linearGradient id="shade-{number}" {turn}>{stops}</linearGradient>'
+def _gradient(number: int, gradient: Gradient, rect: Rect) -> str:
+    stops = "".join(f'<stop offset="{place:g}" stop-color="{colour}"/>' for place, colour in gradient.steps)
+    if gradient.middle is not None:
+        (across, down), (wide, high) = gradient.middle, gradient.reach
+        shape = f'gradientTransform="translate({across:g} {down:g}) scale({wide:g} {high:g})" cx="0" cy="0" r="1"'
+        return f'<radialGradient id="shade-{number}" {shape}>{stops}</radialGradient>'
+    turn = math.radians(gradient.angle)
+    across, down = math.sin(turn), -math.cos(turn)
+    half = (abs(rect.w * across) + abs(rect.h * down)) / 2
+    x, y = rect.middle
+    ends = (x - half * across, y - half * down, x + half * across, y + half * down)
+    line = " ".join(f'{name}="{_number(end)}"' for name, end in zip(("x1", "y1", "x2", "y2"), ends, strict=True))
+    return f'<linearGradient id="shade-{number}" gradientUnits="userSpaceOnUse" {line}>{stops}</linearGradient>'
 
 
 def _box(number: int, box: Box) -> str:

@@ -14,7 +14,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "flex-wrap": {"wrap": "flex-wrap"},
     "flex": {"none": "flex-none"},
     "justify-content": {"center": "justify-center", "flex-end": "justify-end"},
-    "text-align": {"center": "text-center", "right": "text-right", "left": "text-left"},
+    "text-align": {"center": "text-center", "right": "text-right", "left": "text-left", "start": "text-start"},
     "white-space": {"nowrap": "whitespace-nowrap", "normal": "whitespace-normal"},
     "font-style": {"italic": "italic"},
     "font-weight": {"700": "font-bold", "400": "font-normal"},
@@ -25,6 +25,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "min-height": {"100vh": "min-h-screen"},
     "position": {"relative": "relative", "absolute": "absolute"},
     "margin-left": {"auto": "ml-auto"},
+    "margin-right": {"auto": "mr-auto"},
     "appearance": {"none": "appearance-none"},
     "border": {"0": "border-0"},
     "align-items": {"center": "items-center", "flex-start": "items-start", "start": "items-start"},
@@ -43,8 +44,9 @@ NARROW = "max-md:"
 _BASE = frozenset({("font", "inherit")})  # in Tailwind's base; repeated, it would undo the size of the text
 _OWN = {
     "input": ("placeholder:text-inherit", "placeholder:opacity-100"),
+    "textarea": ("placeholder:text-inherit", "placeholder:opacity-100"),
     "table": ("table-fixed", "border-spacing-0", "border-separate"),
-    "th": ("p-0", "text-left", "font-normal"),
+    "th": ("p-0", "text-start", "font-normal"),
     "td": ("p-0",),
 }
 """Utilities that undo Tailwind's base styles of an element."""
