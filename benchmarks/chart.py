@@ -12,7 +12,7 @@ from math import log10
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from benchmarks import served_figures
+from benchmarks import fan_out_figures, served_figures
 from benchmarks.figures import ROWS, SCENARIOS, Figures, Range, read, readme_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,6 +104,8 @@ def stale(figures: Figures) -> list[str]:
         found.append("README.md does not hold the table of benchmarks/figures.json; run python -m benchmarks.chart.")
     if served_figures.table(served_figures.read()) not in README.read_text("utf-8"):
         found.append("README.md does not hold the table of benchmarks/served.json; run python -m benchmarks.live.")
+    if fan_out_figures.table(fan_out_figures.read()) not in fan_out_figures.PAGE.read_text("utf-8"):
+        found.append("benchmarks/README.md does not hold the table of fan_out.json; run python -m benchmarks.fan_out.")
     return found
 
 

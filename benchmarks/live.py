@@ -1,6 +1,6 @@
 """What serving a delta costs, and how late it reaches the client: Weft beside other servers, in one interleaved run.
 
-    python -m benchmarks.live [--agents 20] [--deltas 200] [--rounds 5] [--rows "bare proxy,native"] [--quick]
+    python -m benchmarks.live [--agents 20] [--deltas 200] [--rounds 3] [--rows "bare proxy,native"] [--quick]
 
 A mock provider sends 50 deltas a second to each agent, and each delta holds the time at which it was written. The
 clients are raw sockets in this process. All rows take turns, each server in a process of its own. A whole run keeps its
@@ -157,8 +157,7 @@ async def measure(client: Client, server: Process, agents: int, deltas: int) -> 
         await asyncio.gather(*(watcher.open for watcher in watchers))
         await asyncio.sleep(0.3)  # the streams have read the stored events
         used = server.cpu
-        for session in sessions:
-            await server.ask(session)
+        await asyncio.gather(*(server.ask(session) for session in sessions))  # at once, as the clients of other rows
     try:
         async with asyncio.timeout(60 + deltas / 10):
             await asyncio.gather(*(watcher.over for watcher in watchers))
@@ -234,7 +233,7 @@ if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--agents", type=int, default=20, help="how many are watched at once")
     options.add_argument("--deltas", type=int, default=200, help="deltas that each agent streams in a round")
-    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--rows", default="", help="rows whose names contain one of these texts, by commas")
     options.add_argument("--quick", action="store_true", help="fewer and shorter, to see that all works")
     given = options.parse_args()

@@ -52,3 +52,5 @@ class Row:
     wires: tuple[Wire, ...]
     converse: Converse
     remember: Remember = native
+    joins: bool = False
+    """Deltas that came in one read reach the row as one, so their number says nothing. Their text is compared."""

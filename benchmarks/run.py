@@ -20,7 +20,7 @@ from benchmarks.results import Cell, Footprint, Results
 from benchmarks.rows import ROWS
 from benchmarks.scenarios import DEFAULT, WIRES, Wire, scenario
 
-FRESH = 3
+FRESH = 2
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Bench:
     _spent: dict[Cell, float] = field(default_factory=dict[Cell, float])
 
     def run(self) -> None:
-        """A warm-up that is not counted, then the rounds; rows take turns on every wire and scenario."""
+        """A warm-up that counts only if it is long, then the rounds; rows take turns on every wire and scenario."""
         for round_ in range(self.options.rounds + 1):
             _print_progress(f"round {round_} of {self.options.rounds}" if round_ else "warm-up")
             for cell in self.results.cells():
@@ -71,7 +71,7 @@ class Bench:
             return
         footprint = self.results.footprints[row]
         footprint.memory_peak = max(footprint.memory_peak, answer["memory"]["peak"])
-        if warm_up:
+        if warm_up and answer["wall"] <= self.options.budget:
             return
         self.results.add(cell, answer["cpu"], answer["wall"])
         self._spent[cell] = self._spent.get(cell, 0) + answer["wall"] * answer["runs"]
@@ -116,15 +116,15 @@ def parse(arguments: list[str]) -> Options:
     parser.add_argument("--rows", default=",".join(ROWS), help="rows, with commas between them (default: %(default)s)")
     parser.add_argument("--wires", default=",".join(WIRES), help="wires (default: %(default)s)")
     parser.add_argument("--scenarios", default=",".join(DEFAULT), help="scenarios (default: %(default)s)")
-    parser.add_argument("--rounds", type=int, default=7, help="rounds after the warm-up (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds after the warm-up (default: %(default)s)")
     parser.add_argument(
         "--seconds", type=float, default=0.1, help="least time for a cell in a round (default: %(default)s)"
     )
     parser.add_argument(
         "--budget",
         type=float,
-        default=10,
-        help="stop repeating a cell after this time (default: %(default)s)",
+        default=2,
+        help="stop repeating a cell after this time; a warm-up that lasts longer counts (default: %(default)s)",
     )
     parser.add_argument(
         "--limit", type=float, default=60, help="give up on a cell after this time (default: %(default)s)"

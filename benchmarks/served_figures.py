@@ -65,7 +65,12 @@ def table(served: Served) -> str:
 def keep(served: Served) -> None:
     """Keep the figures, and put the table in the place of the one that the README has."""
     FILE.write_text(json.dumps(asdict(served), indent=1) + "\n", "utf-8")
-    text, count = _TABLE.subn(lambda _: table(served) + "\n", README.read_text("utf-8"))
+    put_table(README, _TABLE, table(served))
+
+
+def put_table(page: Path, old: re.Pattern[str], new: str) -> None:
+    """Put a table in the place of the one that a page has."""
+    text, count = old.subn(lambda _: new + "\n", page.read_text("utf-8"))
     if count != 1:
-        raise SystemExit("README.md has no table of the served rows to put the new one in place of.")
-    README.write_text(text, "utf-8")
+        raise SystemExit(f"{page.name} has no such table to put the new one in place of.")
+    page.write_text(text, "utf-8")

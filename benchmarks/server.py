@@ -1,4 +1,4 @@
-"""What the server costs: listeners that are idle, exchanges that run beside them, one exchange for many listeners.
+"""What the server costs: listeners that are idle, and exchanges that run beside them.
 
     python -m benchmarks.server [--quick]
 
@@ -134,47 +134,12 @@ async def idle_and_active(idle: int, active: int, deltas: int) -> None:
         disconnect_all([*idlers, *listeners])
 
 
-async def fan_out(listeners: int, deltas: int, rate: int) -> None:
-    """One exchange for many, beside a loop that only sends."""
-    costs: dict[str, float] = {}
-    for kind in ("weft", "bare"):
-        async with started(kind) as server:
-            costs[kind] = await _fanned(server, kind, listeners, deltas, rate)
-    row("", "CPU of an event for a listener", f"{costs['weft'] / costs['bare']:.1f} × the bare loop")
-
-
-async def _fanned(server: Process, kind: str, count: int, deltas: int, rate: int) -> float:
-    if kind == "weft":
-        session = await server.session(f"paced/{deltas}@{rate}")
-        paths = [both(session)[number % 2] for number in range(count)]
-    else:
-        session, paths = "", [("/events", False)] * count
-    listeners = await listen_all(server.url, paths, TOKEN)
-    await asyncio.sleep(0.5)
-    used, began = server.cpu, asyncio.get_running_loop().time()
-    if kind == "weft":
-        await server.ask(session)
-    else:
-        async with server.client.post(f"/send?count={deltas}&rate={rate}") as answer:
-            assert answer.status == 200
-    await over(listeners)
-    took, cpu = asyncio.get_running_loop().time() - began, server.cpu - used
-    lags = lags_of(listeners)
-    pace = f"{rate} deltas a second" if rate else "as fast as it goes"
-    told = f"p50 {percentile(lags, 0.5):.0f} ms, p99 {percentile(lags, 0.99):.0f} ms, CPU {cpu / took * 100:.0f} %"
-    row(f"{kind}: 1 to {count}, {pace}", f"{len(lags):,} events, {len(lags) / took:,.0f} a second", told)
-    disconnect_all(listeners)
-    return cpu / len(lags)
-
-
 async def main(quick: bool) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 10_000)), hard))
     row("what", "how much", "figures")
     row("---", "---", "---")
     await idle_and_active(100 if quick else 1000, 10, 100 if quick else 500)
-    await fan_out(50 if quick else 500, 100 if quick else 500, 50)
-    await fan_out(50 if quick else 500, 500 if quick else 2000, 0)
     print(f"\nload average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 

@@ -1,4 +1,4 @@
-"""The servers that `benchmarks.server` listens to: Weft's, and a bare loop beside it.
+"""The servers that `benchmarks.server` and `benchmarks.fan_out` listen to: Weft's, and a bare loop beside it.
 
     python -m benchmarks.server_worker weft|bare|live FOLDER_OR_ADDRESS [PROVIDER]
 
@@ -85,7 +85,7 @@ def open_store(place: str) -> Store:
 
 
 async def serve_weft(place: str, models: PacedModels) -> None:
-    settings = ServerSettings(port=0, limits=ServerLimits(exchanges=64, streams=8192, sessions_per_minute=100_000))
+    settings = ServerSettings(port=0, limits=ServerLimits(exchanges=4096, streams=8192, sessions_per_minute=100_000))
     bound = bind(settings)
     settings = msgspec.structs.replace(settings, port=bound.getsockname()[1])
     context = ServerContext(
@@ -103,6 +103,7 @@ class Bare:
 
     def __init__(self) -> None:
         self._listeners: set[asyncio.Queue[bytes]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def listen(self, _: Request) -> StreamingResponse:
         return StreamingResponse(self._stream(), media_type="text/event-stream")
@@ -117,27 +118,31 @@ class Bare:
         finally:
             self._listeners.discard(queue)
 
-    async def send(self, request: Request) -> JSONResponse:
-        """As many events, as often, and in batches as large as the other server makes them."""
-        count, rate = int(request.query_params["count"]), float(request.query_params["rate"])
-        batch = max(1, int(rate * 0.05)) if rate else 64
-        for first in range(0, count, batch):
-            self._broadcast(range(first, min(first + batch, count)), "text_delta")
-            await asyncio.sleep(batch / rate if rate else 0)
-        self._broadcast(range(count, count + 1), "exchange_response")
+    async def start(self, request: Request) -> JSONResponse:
+        """Send so many events a second, one to all listeners, or to each its own, until they are gone."""
+        rate = float(request.query_params["rate"])
+        groups = [self._listeners] if request.query_params["shared"] == "1" else [{each} for each in self._listeners]
+        for number, group in enumerate(groups):
+            task = asyncio.create_task(self._stream_to(group, rate, number / len(groups) / rate))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return JSONResponse({})
 
-    def _broadcast(self, numbers: range, kind: str) -> None:
-        now = time()
-        events = [f"id: {n}\nevent: {kind}\ndata: {_EVENT % (n, n, kind, now)}\n\n" for n in numbers]
-        body = "".join(events).encode()
-        for queue in self._listeners:
-            queue.put_nowait(body)
+    async def _stream_to(self, group: set[asyncio.Queue[bytes]], rate: float, delay: float) -> None:
+        await asyncio.sleep(delay)
+        number = 0
+        while self._listeners & group:
+            number += 1
+            event = _EVENT % (number, number, "text_delta", time())
+            body = f"id: {number}\nevent: text_delta\ndata: {event}\n\n".encode()
+            for queue in group:
+                queue.put_nowait(body)
+            await asyncio.sleep(1 / rate)
 
 
 async def serve_bare() -> None:
     bare = Bare()
-    await serve_plain(Starlette(routes=[Route("/events", bare.listen), Route("/send", bare.send, methods=["POST"])]))
+    await serve_plain(Starlette(routes=[Route("/events", bare.listen), Route("/start", bare.start, methods=["POST"])]))
 
 
 async def serve_plain(app: ASGIApp) -> None:

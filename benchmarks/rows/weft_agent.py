@@ -28,4 +28,4 @@ async def converse(ask: Ask) -> Seen:
     return Seen("".join(text), deltas)
 
 
-ROW = Row("weft", "import weft; weft.Agent", WIRES, converse, remember)
+ROW = Row("weft", "import weft; weft.Agent", WIRES, converse, remember, joins=True)

@@ -43,4 +43,4 @@ async def converse(ask: Ask) -> Seen:
         await session.close()
 
 
-ROW = Row("weft", "import weft", WIRES, converse, remember)
+ROW = Row("weft", "import weft", WIRES, converse, remember, joins=True)

@@ -65,3 +65,16 @@ def test_wires_load_no_provider() -> None:
     names = loaded("import weft.wires.registry")
     assert not any(name.startswith(("weft.providers", "weft.testing", "weft.cli")) for name in names)
     assert not {"aiohttp", "asyncio", "ssl"} & names
+
+
+def test_a_model_loads_its_own_wire_only() -> None:
+    names = loaded(
+        "import weft; weft.open_provider_session(weft.Model('m', wire='chat', base_url='http://127.0.0.1:1'))"
+    )
+    decoders = ("chat", "responses", "messages", "gemini", "ollama", "converse", "cloud_messages")
+    assert {name for name in decoders if f"weft.wires.{name}" in names} == {"chat"}
+
+
+def test_a_command_loads_nothing_that_only_options_need() -> None:
+    unwanted = {"importlib.metadata", "email", "zipfile", "webbrowser", "weft.agent.telemetry", "opentelemetry"}
+    assert not unwanted & loaded("import weft.cli.main, weft.cli.run")

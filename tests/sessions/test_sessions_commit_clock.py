@@ -2,22 +2,27 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import cast
 
 import pytest
 from sessions_bench import leased, log_of, types_of
 
+import weft
 from weft.agent.bus import EventBus
 from weft.core.envelope import Event
 from weft.core.events import ConversationStart, TextDelta
+from weft.http1.shared_reads import shared_reads
 from weft.providers.scripted import ScriptedModel
 from weft.server.event_hub import EventHub
-from weft.sessions.commit_clock import PAUSE, CommitClock, clock_of
+from weft.sessions.commit_clock import FEW_SESSIONS, PAUSE, CommitClock, clock_of
 from weft.sessions.memory import MemoryStore
 from weft.sessions.recorder import DelegateLogs, EventRecorder
 from weft.sessions.sessions import Sessions
 from weft.sessions.shared import Work
+from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import Lease, SessionInfo
+from weft.testing import Pause, ReceivedRequest, Reply, ScriptedServer, check_log, sse_event
 
 NEVER = 3600.0
 
@@ -136,8 +141,8 @@ def test_sessions_whose_deltas_come_within_a_pause_commit_together() -> None:
     assert len(commits) == 3
 
 
-@pytest.mark.parametrize(("sessions", "pauses"), [(1, 1), (3, 1), (6, 2), (12, 4), (500, 4)])
-def test_the_pause_grows_with_the_sessions_that_stream(sessions: int, pauses: int) -> None:
+@pytest.mark.parametrize(("sessions", "pauses"), [(1, 1), (3, 1), (6, 2), (12, 4), (500, 4.5)])
+def test_the_pause_grows_with_the_sessions_that_stream(sessions: int, pauses: float) -> None:
     clock, loop, as_loop = _clock()
     commits: list[float] = []
     for _ in range(sessions):
@@ -148,6 +153,75 @@ def test_the_pause_grows_with_the_sessions_that_stream(sessions: int, pauses: in
     assert commits == []
     loop.advance(0.2 * pauses * PAUSE)
     assert len(commits) == 1
+
+
+def test_streams_are_read_together_before_a_commit_while_many_sessions_take_part() -> None:
+    clock, loop, as_loop = _clock()
+    reads = shared_reads(as_loop)
+    moments: list[str] = []
+    for _ in range(FEW_SESSIONS + 1):
+        clock.add(as_loop, lambda: None)
+    loop.advance()
+    assert reads.is_active
+    reads.hold(lambda: moments.append("read"))
+    loop.advance(2 * PAUSE)
+    clock.add(as_loop, lambda: moments.append("commit"))  # what was read is part of the same commit
+    for _ in range(3):
+        assert moments == ["read"]
+        loop.advance()
+    assert moments == ["read", "commit"]
+    assert not reads.is_active, "one session is few"
+
+
+def test_streams_are_released_when_no_session_commits_any_more() -> None:
+    clock, loop, as_loop = _clock()
+    reads = shared_reads(as_loop)
+    released: list[float] = []
+    for _ in range(FEW_SESSIONS + 1):
+        clock.add(as_loop, lambda: None)
+    loop.advance()
+    reads.hold(lambda: released.append(loop.now))
+    for _ in range(5):
+        loop.advance(2 * PAUSE)
+    assert len(released) == 1
+    assert not reads.is_active
+
+
+async def test_many_streams_over_sockets_lose_nothing(tmp_path: Path) -> None:
+    """More sessions than few stream at once from a real server; their reads and commits are shared."""
+    answers = {f"agent{number}": [f"{number}:{piece} " for piece in range(40)] for number in range(8)}
+    shared = 0
+
+    def reply(request: ReceivedRequest) -> Reply:
+        pieces = answers[request.body["model"]]
+        stream = [sse_event({"choices": [{"index": 0, "delta": {"content": piece}}]}) for piece in pieces]
+        body: list[bytes | Pause] = []
+        for event in stream:
+            body += (event, Pause(0.004))
+        end = sse_event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}) + b"data: [DONE]\n\n"
+        return Reply([*body, end])
+
+    async def run(name: str, url: str) -> None:
+        nonlocal shared
+        model = weft.Model(name, wire="chat", base_url=url, api_key="k", provider="test")
+        info = await Sessions(store).create()
+        seen: list[Event] = []
+        async with await Sessions(store).open(info.id, model=model) as session:
+            session.subscribe(seen.append)
+            result = await session.run("Go.")
+        log = await log_of(store, info.id)
+        deltas = [event.data.text for event in log if isinstance(event.data, TextDelta)]
+        assert result.text == "".join(deltas) == "".join(answers[name])
+        assert seen == log
+        assert check_log(log) == []
+        shared += len(deltas) < len(answers[name])
+
+    store = SqliteStore(tmp_path / "sessions.db")
+    async with ScriptedServer(reply) as server:
+        await asyncio.gather(*(run(name, server.url) for name in answers))
+    await store.close()
+    assert shared, "no stream was read together with others"
+    assert not shared_reads(asyncio.get_running_loop()).is_active
 
 
 async def test_the_sessions_of_a_loop_share_a_clock() -> None:

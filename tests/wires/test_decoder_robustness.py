@@ -13,6 +13,8 @@ from wire_rare import RARE
 from wire_samples import SAMPLES, TERMINAL, chunk, parts
 from wire_streams import decode, decode_pieces, frame
 
+from example_counts import scaled
+
 EVERY_WIRE = pytest.mark.parametrize("wire", list(SAMPLES))
 
 ODD: list[Any] = json.loads(
@@ -69,7 +71,7 @@ def test_rare_shapes_raise_nothing_as_they_are(wire: str) -> None:
 
 
 @EVERY_WIRE
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(data=st.data())
 def test_lost_repeated_and_swapped_events_never_raise(wire: str, data: st.DataObject) -> None:
     order = data.draw(st.lists(st.integers(0, len(SAMPLES[wire]) - 1), max_size=20))
@@ -77,7 +79,7 @@ def test_lost_repeated_and_swapped_events_never_raise(wire: str, data: st.DataOb
 
 
 @EVERY_WIRE
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(data=st.data())
 def test_flipped_bytes_never_raise(wire: str, data: st.DataObject) -> None:
     stream = bytearray(b"".join(frame(wire, event) for event in SAMPLES[wire]))
@@ -87,7 +89,7 @@ def test_flipped_bytes_never_raise(wire: str, data: st.DataObject) -> None:
 
 
 @EVERY_WIRE
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(pieces=st.lists(st.binary(max_size=40), max_size=4))
 def test_any_bytes_never_raise(wire: str, pieces: list[bytes]) -> None:
     decode_pieces(wire, pieces)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from wire_samples import SAMPLES, TERMINAL
 from wire_streams import Decoded, decode, decode_pieces, frame
 
+from example_counts import scaled
 from weft.core.errors import Stalled
 from weft.core.events import MessageDiscarded, MessageStart
 from weft.core.json import encode
@@ -56,7 +57,7 @@ def test_cut_at_every_byte_the_events_are_the_same(wire: str) -> None:
 
 
 @EVERY_WIRE
-@settings(max_examples=30)
+@settings(max_examples=scaled(30))
 @given(places=st.lists(st.integers(0, 5000), max_size=30))
 def test_cut_at_random_places_the_events_are_the_same(wire: str, places: list[int]) -> None:
     stream = raw(wire)

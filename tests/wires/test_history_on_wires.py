@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from wire_histories import calls_and_results, histories
 
+from example_counts import scaled
 from weft.core.json import JsonObject, encode
 from weft.core.messages import Message, ToolDefinition, decode_messages
 from weft.wires.history import History
@@ -41,7 +42,7 @@ def runs(found: list[tuple[str, str]]) -> list[tuple[list[str], list[str]]]:
 
 
 @EVERY_WIRE
-@settings(max_examples=120)
+@settings(max_examples=scaled(120))
 @given(history=histories)
 def test_every_call_is_answered_once_and_directly(wire: str, history: list[Message]) -> None:
     for calls, results in runs(calls_and_results(wire, build_request(wire, history))):
@@ -49,7 +50,7 @@ def test_every_call_is_answered_once_and_directly(wire: str, history: list[Messa
 
 
 @pytest.mark.parametrize("wire", ["chat", "responses", "messages"])
-@settings(max_examples=120)
+@settings(max_examples=scaled(120))
 @given(history=histories)
 def test_ids_are_legal_and_unique(wire: str, history: list[Message]) -> None:
     ids = [name for kind, name in calls_and_results(wire, build_request(wire, history)) if kind == "call"]
@@ -65,7 +66,7 @@ def test_mistral_gets_ids_of_nine_letters_and_digits(history: list[Message]) -> 
     assert all(re.fullmatch("[a-zA-Z0-9]{9}", one) for one in ids)
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(200))
 @given(history=histories)
 def test_repairing_twice_changes_nothing_more(history: list[Message]) -> None:
     first, second = History("w", "p", "m"), History("w", "p", "m")
@@ -75,7 +76,7 @@ def test_repairing_twice_changes_nothing_more(history: list[Message]) -> None:
 
 
 @EVERY_WIRE
-@settings(max_examples=80)
+@settings(max_examples=scaled(80))
 @given(history=histories)
 def test_a_stored_history_makes_the_same_request(wire: str, history: list[Message]) -> None:
     """G12: serialise, deserialise, same bytes."""
@@ -83,7 +84,7 @@ def test_a_stored_history_makes_the_same_request(wire: str, history: list[Messag
 
 
 @EVERY_WIRE
-@settings(max_examples=60)
+@settings(max_examples=scaled(60))
 @given(history=histories)
 def test_building_changes_neither_the_history_nor_the_next_request(wire: str, history: list[Message]) -> None:
     before = encode(history)
@@ -91,7 +92,7 @@ def test_building_changes_neither_the_history_nor_the_next_request(wire: str, hi
     assert encode(history) == before
 
 
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(history=histories)
 def test_roles_alternate_and_begin_with_the_user_where_the_api_wants_it(history: list[Message]) -> None:
     for wire, field in (("messages", "messages"), ("gemini", "contents")):
@@ -101,7 +102,7 @@ def test_roles_alternate_and_begin_with_the_user_where_the_api_wants_it(history:
 
 
 @EVERY_WIRE
-@settings(max_examples=100)
+@settings(max_examples=scaled(100))
 @given(history=histories)
 def test_no_message_is_empty(wire: str, history: list[Message]) -> None:
     """G06: APIs refuse an assistant message of nothing, and a block of blank text."""

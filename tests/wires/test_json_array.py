@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.core.errors import MalformedResponse
 from weft.wires.framing import JsonArrayParser, JsonLinesParser, SSEOrArrayParser, StreamFraming
 
@@ -21,7 +22,7 @@ def read(framing: StreamFraming | JsonArrayParser, raw: bytes, step: int) -> lis
     return [json.loads(event.data) for event in [*events, *framing.close()]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(200))
 @given(elements, st.integers(1, 9), st.sampled_from([None, 2]), st.booleans())
 def test_elements_come_out_whole_in_any_cut(value: list[Any], step: int, indent: int | None, ascii_only: bool) -> None:
     raw = json.dumps(value, indent=indent, ensure_ascii=ascii_only).encode()

@@ -10,6 +10,7 @@ from typing import Any, cast
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.wires.partial_json import PartialJson, Path
 
 texts = st.text(st.sampled_from('ab"\\/\b\n\t\r\x1f{}[],: ä€\u2028\U0001f600\ud83d\ude00\x7f'), max_size=8)
@@ -67,7 +68,7 @@ def add(growths: dict[Path, str], parser: PartialJson) -> None:
         growths[path] = growths.get(path, "") + text
 
 
-@settings(max_examples=150)
+@settings(max_examples=scaled(150))
 @given(values, writers)
 @example('\ud83d\U0001f600\\"\\u00e9', json.dumps)
 @example({"a\\": {"b\n": ["\U0001f600", -1.5e-7, True, None]}}, json.dumps)
@@ -92,7 +93,7 @@ def test_character_by_character_nothing_is_ever_withdrawn(value: Any, write: Wri
     assert growths == strings_of(final)
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(200))
 @given(values, writers, st.data())
 def test_random_pieces_with_or_without_looking(value: Any, write: Write, data: st.DataObject) -> None:
     text = write(value)

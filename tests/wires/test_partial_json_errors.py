@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.core.json import MAX_DEPTH, parse_strict
 from weft.wires.partial_json import PartialJson
 
@@ -30,7 +31,7 @@ def strictly(text: str) -> tuple[bool, Any]:
         return False, None
 
 
-@settings(max_examples=400)
+@settings(max_examples=scaled(400))
 @given(st.lists(st.sampled_from(TOKENS), max_size=9).map("".join), st.integers(1, 5))
 @example('{"a":1,"a":2}', 3)
 @example("[1,]", 1)
@@ -47,7 +48,7 @@ def test_no_text_raises_and_only_json_is_complete(text: str, step: int) -> None:
         assert parser.value == value
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(200))
 @given(st.lists(st.sampled_from(TOKENS), max_size=9).map("".join))
 @example('"ab\\q"')
 def test_errors_do_not_depend_on_the_cut(text: str) -> None:

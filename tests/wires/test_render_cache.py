@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.core.json import JsonObject, encode, loads
 from weft.core.messages import Block, Message, Native, Text, ToolCall, ToolResult, assistant, tool_results, user_message
 from weft.wires.history import RenderCache
@@ -45,7 +46,7 @@ def build_request(wire: str, history: list[Message], cache: RenderCache | None =
 
 
 @EVERY_WIRE
-@settings(max_examples=80)
+@settings(max_examples=scaled(80))
 @given(history=grown())
 def test_turn_by_turn_is_as_good_as_from_scratch(wire: str, history: list[Message]) -> None:
     cache = RenderCache()
@@ -54,7 +55,7 @@ def test_turn_by_turn_is_as_good_as_from_scratch(wire: str, history: list[Messag
 
 
 @EVERY_WIRE
-@settings(max_examples=40)
+@settings(max_examples=scaled(40))
 @given(one=grown(), two=grown())
 def test_a_conversation_that_was_changed_is_written_anew(wire: str, one: list[Message], two: list[Message]) -> None:
     cache = RenderCache()

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.core.errors import MalformedResponse
 from weft.wires.framing import ServerSentEvent, SSEParser
 
@@ -69,7 +70,7 @@ def parse(pieces: list[bytes], parser: SSEParser) -> list[Event]:
     return [(event.data.decode(), event.event, event.id) for event in events]
 
 
-@settings(max_examples=300)
+@settings(max_examples=scaled(300))
 @given(streams, st.lists(st.integers(0, 120), max_size=8))
 @example("data: a\r\ndata:  b\r\n\r\ndata: c\r\rdata: d\n\n", [])
 @example("event: x\ndata: 1\n\ndata: 2\n\n", [])

@@ -52,6 +52,7 @@ def split(text: str, size: int, files: TextFiles = FILES) -> tuple[str, list[Any
         "```app.py\n",
         "```python\n# app.py\n",
         "```python\n",
+        "path/to/app.py\n```\n",
     ],
 )
 def test_a_whole_file(head: str, size: int) -> None:
@@ -103,6 +104,16 @@ def test_a_block_without_a_path_needs_the_only_file() -> None:
     assert split(f"```python\n{CODE}```\n", 5, two)[1] == []
     large = TextFiles(sizes={"app.py": 4000}, known=frozenset({"app.py"}))
     assert split(f"```python\n{CODE}```\n", 5, large)[1] == []
+
+
+@pytest.mark.parametrize("size", [1, 9, 1000])
+@pytest.mark.parametrize("words", ["f in b.py", "The new `b.py`:", "b.py has changed:\n"])
+def test_words_before_a_block_name_its_file(words: str, size: int) -> None:
+    two = TextFiles(sizes={"a.py": 10, "b.py": 10}, known=frozenset({"a.py", "b.py"}))
+    text = f"{words}\n```\n{CODE}```\n"
+    assert split(text, size, two) == (f"{words}\n", [{"path": "b.py", "content": CODE}])
+    assert split(text.replace("b.py", "a.py and b.py"), size, two)[1] == []
+    assert split(f"Run b.py:\n```bash\n{CODE}```\n", size, two)[1] == []
 
 
 @given(st.text(alphabet="ab.py/`#\n *:<>=", max_size=80), st.integers(1, 9))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.wires.think_tags import ThinkTags
 
 
@@ -38,7 +39,7 @@ def test_thinking_is_removed_from_the_text(text: str, thinking: str, said: str) 
     assert split(list(text)) == (thinking, said)
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(200))
 @given(
     st.lists(st.sampled_from(["<think>", "</think>", "<", "</", "think", ">", " ", "\n", "x", "ä"]), max_size=10),
     st.lists(st.integers(0, 60), max_size=6),

@@ -1,6 +1,7 @@
 """Events of the context: the part of a conversation that the next request to a model holds.
 
-The log keeps every message. These events change only what is sent: a compaction shortens it, and can be undone.
+The log keeps every message. These events change only what is sent: a compaction shortens it, and can be undone. A
+server may report how much of it the model has read.
 """
 
 from typing import Literal
@@ -55,3 +56,18 @@ class RequestWithdrawn(ContextPayload, frozen=True):
     reason: str
     messages: int
     """The number of messages at the end of the context that were removed."""
+
+
+class PromptProgress(StatePayload, frozen=True):
+    """The model has read a part of the request, and has written nothing yet. llama.cpp's server reports it."""
+
+    type = "prompt_progress"
+    message: str
+    processed: int
+    """The tokens that were read, those of its cache included."""
+    total: int
+    """The tokens of the request."""
+
+    @property
+    def percent(self) -> int:
+        return min(100 * self.processed // self.total, 100) if self.total > 0 else 0

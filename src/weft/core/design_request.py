@@ -35,6 +35,8 @@ class DesignRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """The file that the preview starts from."""
     element: SelectedElement | None = None
     files: list[FileSpan] = []
+    pages: list[str] = []
+    """The page that each picture becomes, in their order; empty if all pictures show one page."""
 
 
 DifferenceKind = Literal["missing", "extra", "unread", "text", "position", "colour", "picture", "height"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from random import Random
 
 import msgspec
@@ -124,6 +123,8 @@ def _parse_number(text: str) -> float | None:
 
 
 def _seconds_until(date: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # few servers send a date, and the package is large
+
     try:
         when = parsedate_to_datetime(date)
     except (ValueError, TypeError):

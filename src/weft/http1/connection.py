@@ -10,8 +10,11 @@ from typing import Protocol, cast
 from weft.http1.errors import ConnectionBroken, NetworkError, NotHttp
 from weft.http1.request import Origin
 from weft.http1.response import MAX_HEAD, BodyFraming, check_start, end_of_head, parse_head
+from weft.http1.shared_reads import shared_reads
 
 HIGH_WATER = 256 * 1024
+SMALL_READ = 16 * 1024
+"""Bytes of a read after which a stream may wait with the next one. One that brings more is in a hurry."""
 
 
 class ReplySource(Protocol):
@@ -27,7 +30,10 @@ class ReplySource(Protocol):
 class HttpReply:
     """A response while it arrives: its connection fills it, one reader empties it."""
 
-    __slots__ = ("_error", "_loop", "_source", "_unread", "_waiter", "chunks", "ended", "headers", "size", "status")
+    __slots__ = (
+        *("_error", "_loop", "_source", "_unread", "_waiter"),
+        *("chunks", "ended", "headers", "shares_reads", "size", "status"),
+    )
 
     def __init__(self, source: ReplySource, loop: asyncio.AbstractEventLoop) -> None:
         self.status = 0
@@ -36,6 +42,7 @@ class HttpReply:
         self.size = 0
         self.ended = False
         """The whole body has arrived."""
+        self.shares_reads = False
         self._unread = False  # the reader is done before the end
         self._source: ReplySource | None = source
         self._loop = loop
@@ -82,6 +89,10 @@ class HttpReply:
         if not self.at_end():
             self.fail(ConnectionBroken("it was closed on this side"))
         self.chunks.clear()
+
+    def share_reads(self) -> None:
+        """Let it be read together with the other streams of the loop, while they are."""
+        self.shares_reads = True
 
     @property
     def is_draining(self) -> bool:
@@ -184,6 +195,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         self._bare = False  # the reply to HEAD has no body, whatever its head says
         self._keep = False
         self._paused = False
+        self._reads = shared_reads(loop)
         self._timer: asyncio.TimerHandle | None = None
 
     @property
@@ -207,6 +219,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def abort(self) -> None:
         self._reply = self._framing = None
         self._stop_timer()
+        self._reads.discard(self.resume)
         if self._transport is not None:
             self._transport.abort()
 
@@ -223,6 +236,11 @@ class HttpConnection(asyncio.BufferedProtocol):
         if self._paused and self._transport is not None:
             self._paused = False
             self._transport.resume_reading()
+
+    def _pause(self) -> None:
+        if not self._paused and self._transport is not None:
+            self._paused = True
+            self._transport.pause_reading()
 
     # --- called by the event loop -------------------------------------------------------------------------------
 
@@ -253,9 +271,11 @@ class HttpConnection(asyncio.BufferedProtocol):
             return
         if rest is not None:
             self._finish(reply, clean=not rest)
-        elif not reply.grow(len(data)) and not self._paused and self._transport is not None:
-            self._paused = True
-            self._transport.pause_reading()
+        elif not reply.grow(len(data)):
+            self._pause()
+        elif self._reads.is_active and reply.shares_reads and nbytes < SMALL_READ:
+            self._reads.hold(self.resume)
+            self._pause()
 
     def eof_received(self) -> None:
         self._over(None)

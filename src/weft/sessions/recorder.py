@@ -7,7 +7,7 @@ that cannot be stored is never delivered.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
 from weft.agent.bus import EventBus, OnDelivered
 from weft.core.envelope import Event
@@ -308,14 +308,18 @@ class EventRecorder:
     ) -> dict[str, EncodedEvents]:
         own = self._lease.session
         encoded: dict[str, EncodedEvents] = {}
-        if self._title:
-            await self._store.rename(own, self._title, only_untitled=True)
-            self._title = ""
         for session, log in logs.items():  # delegates first: the session's own events build on their work
             if session != own:
                 encoded[session] = await self._delegates.append(session, log, blobs.get(session, {}))
         if own in logs:
-            encoded[own] = await self._store.append(self._lease, logs[own], blobs.get(own), work=self._work.work)
+            append = self._store.append(self._lease, logs[own], blobs.get(own), work=self._work.work)
+            encoded[own] = await (self._append_with_title(append) if self._title else append)
+        return encoded
+
+    async def _append_with_title(self, append: Awaitable[EncodedEvents]) -> EncodedEvents:
+        """Store the title beside the first events: jobs that come together share a transaction."""
+        title, self._title = self._title, ""
+        _, encoded = await asyncio.gather(self._store.rename(self._lease.session, title, only_untitled=True), append)
         return encoded
 
     def _deliver(self, batch: Sequence[Event | OnDelivered], encoded: Mapping[str, EncodedEvents]) -> None:

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from weft.core.context_events import PromptProgress
 from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.turn import StopReason, Usage
 from weft.wires.chat_request import NAME, encode_call
-from weft.wires.decoder import Decoder, disjoint_usage, first_int
+from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage, first_int
 from weft.wires.errors import error_from_object
 from weft.wires.think_tags import ThinkTags
 from weft.wires.writer import OpenBlock
@@ -56,9 +57,11 @@ class _Chunk(msgspec.Struct):
     x_groq: Any = None
     error: Any = None
     citations: Any = None
+    prompt_progress: Any = None
 
 
 _chunks = msgspec.json.Decoder(_Chunk)
+_decode = _chunks.decode
 
 
 class ChatDecoder(Decoder):
@@ -83,9 +86,12 @@ class ChatDecoder(Decoder):
         if data == b"[DONE]":
             self.done = True
             return
-        chunk = self._decode(_chunks, data)
-        if chunk is None:
-            return
+        try:
+            chunk = _decode(data)
+        except UNREADABLE:
+            chunk = self._decode(_chunks, data)
+            if chunk is None:
+                return
         if chunk.usage or chunk.x_groq:
             self._read_usage(chunk)
         if self.done:
@@ -95,6 +101,8 @@ class ChatDecoder(Decoder):
         if chunk.citations:
             for url in as_list(chunk.citations):
                 self._add_source(str(url), str(url))
+        if chunk.prompt_progress:
+            self._report_progress(as_object(chunk.prompt_progress))
         for choice in chunk.choices or ():
             if choice.index:  # n > 1: only the first answer is ours
                 continue
@@ -110,18 +118,23 @@ class ChatDecoder(Decoder):
         if chunk.error:
             self._fail(error_from_object({"error": chunk.error}))
 
+    def _report_progress(self, progress: JsonObject) -> None:
+        read, total = as_int(progress.get("processed")), as_int(progress.get("total"))
+        if read is not None and total and not self._blocks:
+            self._out.append(PromptProgress(self.id, read, total))
+
     def _read_delta(self, delta: _Delta) -> None:
         if delta.reasoning_content or delta.reasoning or delta.reasoning_details:
             self._read_reasoning(delta)
         elif delta.reasoning_content == "":
             self._reasoning.setdefault("reasoning_content", [])
         content = delta.content
-        if content:
+        if content and type(content) is str and self._tags is None:
+            self._add_model_text(content)
+        elif content:
             if type(content) is not str:
                 self._read_parts(content)
-            elif self._tags is None:
-                self._add_model_text(content)
-            else:
+            elif self._tags is not None:
                 self._add_tagged(self._tags.feed(content))
         if delta.refusal and isinstance(delta.refusal, str):
             self._add_refusal(delta.refusal)

@@ -63,6 +63,7 @@ def build_request(request: TurnRequest) -> JsonObject:
         messages=_encode_messages(request),
         stream=True,
         stream_options={"include_usage": True} if quirks.usage_option else None,
+        return_progress=quirks.prompt_progress or None,
         temperature=settings.temperature,
         top_p=settings.top_p,
         stop=settings.stop_sequences or None,

@@ -6,6 +6,7 @@ streams need: `close` returns a last event that lacks its blank line, and lines 
 """
 
 import re
+from functools import lru_cache
 from typing import Protocol
 
 import msgspec
@@ -44,6 +45,8 @@ class SSEParser:
         if not self._started:
             chunk = self._strip_bom(chunk)
         if b"\r" in chunk or self._skip_lf:
+            if chunk.endswith(b"\r\n\r\n") and not (self._pieces or self._dirty or self._skip_lf):
+                return self._parse_crlf(chunk)
             chunk = self._to_lf(chunk)
         end = chunk.rfind(b"\n") + 1
         self._line = len(chunk) - end + (0 if end else self._line)
@@ -93,6 +96,16 @@ class SSEParser:
 
     def _parse_blocks(self, lines: bytes, events: list[ServerSentEvent]) -> None:
         """Parse whole events. The common shapes need no loop over lines."""
+        if lines.startswith(b"data: ") and lines.endswith(b"\n\n"):
+            found = lines[6:-2].split(b"\n\ndata: ")
+            if lines.count(b"\n") == 2 * len(found):  # each event is one line
+                events += [ServerSentEvent(data, "message", self._id) for data in found]
+                return
+        elif lines.startswith(b"event: ") and lines.endswith(b"\n\n"):
+            pairs = [event.split(b"\ndata: ") for event in lines[7:-2].split(b"\n\nevent: ")]
+            if lines.count(b"\n") == 3 * len(pairs) and min(map(len, pairs)) == 2:  # each has a name and one line
+                events += [ServerSentEvent(data, _event_name(name), self._id) for name, data in pairs]
+                return
         blocks = lines.split(b"\n\n")
         rest = blocks.pop()
         for block in blocks:
@@ -100,12 +113,21 @@ class SSEParser:
             if not second and first.startswith(b"data: "):
                 events.append(ServerSentEvent(first[6:], "message", self._id))
             elif second.startswith(b"data: ") and first.startswith(b"event: ") and b"\n" not in second:
-                name = first[7:].decode("utf-8", "replace") or "message"
-                events.append(ServerSentEvent(second[6:], name, self._id))
+                events.append(ServerSentEvent(second[6:], _event_name(first[7:]), self._id))
             else:
                 self._parse_lines(block + b"\n\n", events)
         if rest:
             self._parse_lines(rest, events)
+
+    def _parse_crlf(self, chunk: bytes) -> list[ServerSentEvent]:
+        """Parse whole events whose lines end with CR and LF."""
+        events: list[ServerSentEvent] = []
+        if chunk.startswith(b"data: "):
+            found = chunk[6:-4].split(b"\r\n\r\ndata: ")
+            if chunk.count(b"\n") == chunk.count(b"\r") == 2 * len(found):  # each event is one line
+                return [ServerSentEvent(data, "message", self._id) for data in found]
+        self._parse_blocks(self._to_lf(chunk), events)
+        return events
 
     def _parse_lines(self, lines: bytes, events: list[ServerSentEvent]) -> None:
         for line in lines.split(b"\n")[:-1]:
@@ -150,6 +172,11 @@ class SSEParser:
         return MalformedResponse(
             f"The server sent one event of more than {self._max} bytes; raise max_event_bytes if it is meant to."
         )
+
+
+@lru_cache(256)
+def _event_name(name: bytes) -> str:
+    return name.decode("utf-8", "replace") or "message"
 
 
 _OUTSIDE = re.compile(rb'["{}\[\]]')

@@ -12,7 +12,7 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import Decoder
+from weft.wires.decoder import UNREADABLE, Decoder
 from weft.wires.errors import error_from_object
 from weft.wires.gemini_request import NAME
 from weft.wires.json_path import PathArguments
@@ -44,6 +44,8 @@ class _Chunk(msgspec.Struct):
 
 
 _chunks = msgspec.json.Decoder(_Chunk)
+_decode = _chunks.decode
+_TEXT_ONLY = {"text"}
 
 
 class GeminiDecoder(Decoder):
@@ -59,6 +61,15 @@ class GeminiDecoder(Decoder):
         {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"}
     )
 
+    _usage: Usage | None = None
+
+    @property
+    def usage(self) -> Usage:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The usage so far. Every chunk repeats it, so it is parsed when somebody wants it."""
+        if self._usage is None:
+            self._usage = parse_usage(self.provider_usage or {})
+        return self._usage
+
     def _init_state(self) -> None:
         self._parts: list[JsonObject] = []
         self._texts: dict[int, list[str]] = {}  # pieces of the text of a part, by its place in _parts
@@ -67,17 +78,23 @@ class GeminiDecoder(Decoder):
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
 
     def _read_event(self, data: bytes, event: str) -> None:
-        chunk = self._decode(_chunks, data)
-        if chunk is None:
-            return
+        try:
+            chunk = _decode(data)
+        except UNREADABLE:
+            chunk = self._decode(_chunks, data)
+            if chunk is None:
+                return
         if chunk.usageMetadata:
-            self.provider_usage = (self.provider_usage or {}) | chunk.usageMetadata
-            self.usage = parse_usage(self.provider_usage)
+            if self.provider_usage is None:
+                self.provider_usage = {}
+            self.provider_usage.update(chunk.usageMetadata)
+            self._usage = None
         if chunk.error:
             self._fail(error_from_object({"error": chunk.error}))
             return
-        self.response_id = self.response_id or chunk.responseId
-        self.response_model = self.response_model or chunk.modelVersion
+        if self.response_id is None or self.response_model is None:
+            self.response_id = self.response_id or chunk.responseId
+            self.response_model = self.response_model or chunk.modelVersion
         if chunk.promptFeedback and not chunk.candidates:
             blocked = as_object(chunk.promptFeedback).get("blockReason")
             if isinstance(blocked, str):
@@ -99,10 +116,11 @@ class GeminiDecoder(Decoder):
             self._read_sources(candidate)
 
     def _read_part(self, part: JsonObject) -> None:
-        if isinstance(part.get("functionCall"), dict):
+        if "functionCall" in part and isinstance(part["functionCall"], dict):
             self._read_call(part, as_object(part["functionCall"]))
             return
-        self._close_partial_call()
+        if self._partial is not None:
+            self._close_partial_call()
         text = part.get("text")
         if isinstance(text, str):
             self._read_text(part, text)
@@ -125,6 +143,9 @@ class GeminiDecoder(Decoder):
         if text:
             text = (self._add_thinking if part.get("thought") else self._add_text)(text)
         place = len(self._parts) - 1
+        if len(part) == 1 and place in self._texts and self._parts[place].keys() == _TEXT_ONLY:
+            self._texts[place].append(text)
+            return
         last = self._parts[place] if self._parts else {}
         mergeable = place in self._texts and "thoughtSignature" not in last
         if mergeable and last.get("thought") == part.get("thought") and (text or "thoughtSignature" not in part):

@@ -1,31 +1,17 @@
 """The wires by name: `weft.core.messages.WireName` lists the same names."""
 
-from collections.abc import Callable
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 
 from weft.core.json import JsonObject
 from weft.core.messages import WireName
-from weft.wires import (
-    chat_request,
-    cloud_messages,
-    converse,
-    gemini_request,
-    messages_request,
-    ollama,
-    responses_request,
-)
-from weft.wires.chat import ChatDecoder
-from weft.wires.cloud_messages import BedrockMessagesDecoder
-from weft.wires.converse import ConverseDecoder
-from weft.wires.decoder import Decoder
 from weft.wires.features import WireFeatures, keep_supported
-from weft.wires.gemini import GeminiDecoder
-from weft.wires.messages import MessagesDecoder
-from weft.wires.ollama import OllamaDecoder
 from weft.wires.request import TurnRequest
-from weft.wires.responses import ResponsesDecoder
+
+if TYPE_CHECKING:
+    from weft.wires.decoder import Decoder
 
 
 def _no_headers(_: TurnRequest) -> dict[str, str]:
@@ -38,7 +24,7 @@ class Wire(msgspec.Struct, frozen=True):
     name: WireName
     request_path: Callable[[str], str]
     encode_request: Callable[[TurnRequest], JsonObject]
-    decoder: type[Decoder]
+    decoder: "type[Decoder]"
     features: WireFeatures
     encode_headers: Callable[[TurnRequest], dict[str, str]] = _no_headers
 
@@ -73,34 +59,91 @@ def merge_extra(body: JsonObject, extra: JsonObject) -> JsonObject:
     return merged
 
 
-WIRES: dict[str, Wire] = {
-    wire.name: wire
-    for wire in (
-        Wire("chat", chat_request.request_path, chat_request.build_request, ChatDecoder, chat_request.FEATURES),
-        Wire(
-            *("responses", responses_request.request_path, responses_request.build_request, ResponsesDecoder),
-            responses_request.FEATURES,
-        ),
-        Wire(
-            *("messages", messages_request.request_path, messages_request.build_request, MessagesDecoder),
-            messages_request.FEATURES,
-            messages_request.build_headers,
-        ),
-        Wire(
-            *("gemini", gemini_request.request_path, gemini_request.build_request, GeminiDecoder),
-            gemini_request.FEATURES,
-        ),
-        Wire("ollama", ollama.request_path, ollama.build_request, OllamaDecoder, ollama.FEATURES),
-        Wire("converse", converse.request_path, converse.build_request, ConverseDecoder, converse.FEATURES),
-        Wire(
-            *("bedrock-messages", cloud_messages.bedrock_path, cloud_messages.build_bedrock_request),
-            BedrockMessagesDecoder,
-            cloud_messages.BEDROCK_FEATURES,
-        ),
-        Wire(
-            *("vertex-messages", cloud_messages.vertex_path, cloud_messages.build_vertex_request),
-            MessagesDecoder,
-            cloud_messages.VERTEX_FEATURES,
-        ),
-    )
-}
+def _load_chat() -> Wire:
+    from weft.wires import chat_request as own
+    from weft.wires.chat import ChatDecoder
+
+    return Wire("chat", own.request_path, own.build_request, ChatDecoder, own.FEATURES)
+
+
+def _load_responses() -> Wire:
+    from weft.wires import responses_request as own
+    from weft.wires.responses import ResponsesDecoder
+
+    return Wire("responses", own.request_path, own.build_request, ResponsesDecoder, own.FEATURES)
+
+
+def _load_messages() -> Wire:
+    from weft.wires import messages_request as own
+    from weft.wires.messages import MessagesDecoder
+
+    return Wire("messages", own.request_path, own.build_request, MessagesDecoder, own.FEATURES, own.build_headers)
+
+
+def _load_gemini() -> Wire:
+    from weft.wires import gemini_request as own
+    from weft.wires.gemini import GeminiDecoder
+
+    return Wire("gemini", own.request_path, own.build_request, GeminiDecoder, own.FEATURES)
+
+
+def _load_ollama() -> Wire:
+    from weft.wires import ollama as own
+
+    return Wire("ollama", own.request_path, own.build_request, own.OllamaDecoder, own.FEATURES)
+
+
+def _load_converse() -> Wire:
+    from weft.wires import converse as own
+
+    return Wire("converse", own.request_path, own.build_request, own.ConverseDecoder, own.FEATURES)
+
+
+def _load_bedrock() -> Wire:
+    from weft.wires import cloud_messages as own
+
+    decoder, features = own.BedrockMessagesDecoder, own.BEDROCK_FEATURES
+    return Wire("bedrock-messages", own.bedrock_path, own.build_bedrock_request, decoder, features)
+
+
+def _load_vertex() -> Wire:
+    from weft.wires import cloud_messages as own
+    from weft.wires.messages import MessagesDecoder
+
+    return Wire("vertex-messages", own.vertex_path, own.build_vertex_request, MessagesDecoder, own.VERTEX_FEATURES)
+
+
+class _Wires(Mapping[str, Wire]):
+    """Loads a wire when it is wanted: most programs speak one."""
+
+    _loaders: ClassVar[dict[str, Callable[[], Wire]]] = {
+        "chat": _load_chat,
+        "responses": _load_responses,
+        "messages": _load_messages,
+        "gemini": _load_gemini,
+        "ollama": _load_ollama,
+        "converse": _load_converse,
+        "bedrock-messages": _load_bedrock,
+        "vertex-messages": _load_vertex,
+    }
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Wire] = {}
+
+    def __getitem__(self, name: str) -> Wire:
+        found = self._loaded.get(name)
+        if found is None:
+            found = self._loaded[name] = self._loaders[name]()
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._loaders
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaders)
+
+    def __len__(self) -> int:
+        return len(self._loaders)
+
+
+WIRES: Mapping[str, Wire] = _Wires()

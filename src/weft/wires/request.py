@@ -39,6 +39,8 @@ class Quirks(msgspec.Struct, frozen=True, kw_only=True):
     """The field that an id of the end user stands in."""
     usage_option: bool = True
     """Request usage with `stream_options`; a few servers refuse the field."""
+    prompt_progress: bool = False
+    """Ask how much of the prompt is read. llama.cpp's server reports it in the stream."""
     reasoning_request: Literal["effort", "object", "thinking", "none"] = "effort"
     """How effort is requested: `reasoning_effort`, a `reasoning` object, a `thinking` switch, or not at all."""
     reasoning_echo: Literal["as_received", "none"] = "as_received"

@@ -11,34 +11,48 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from weft.core.json import encode_text
-from weft.core.messages import Message, Text, ToolResult
+from weft.core.messages import Message, Text, ToolResult, assistant, user_message
 
 WHOLE, PARTS = "file", "search-replace"
 TEXT_FORMS = frozenset({WHOLE, PARTS})
 """The forms of calls that were written as files."""
 
 INSTRUCTIONS = """\
-To create or change files, write each one like this: its path alone on a line, then a fenced block with its whole new
-content.
-
-path/to/file.py
+You create and change files. Answer a request in two steps:
+1. Explain in one sentence what must change.
+2. Write each file that must be created or changed: its path alone on a line, then a fenced block with the complete \
+new content of the file. The block replaces the file, so repeat all lines that stay as they are and leave nothing out.
+Files that you do not write stay as they are. If nothing must change, answer in words."""
+_SHOWN_FILES = "These are files of the workspace:"
+_PLURAL = """\
+plural.py
 ```
-the whole content
-```
+def plural(word):
+    return word + "{}"
 
-For a long file you may write only the changes instead:
 
-path/to/file.py
+def capital(word):
+    return word.upper()
+```"""
+EXAMPLE = (
+    user_message(f"{_SHOWN_FILES}\n\n{_PLURAL.format('z')}\n\nplural in plural.py adds the wrong ending. Fix it."),
+    assistant(f"plural adds z where it must add s.\n\n{_PLURAL.format('s')}"),
+)
+"""A request and its answer before the conversation: a small model follows them more surely than any description."""
+_PARTS_INSTRUCTIONS = """\
+Of a long file you may write only the changes, with lines exactly as they stand in the file:
+
+plural.py
 ```
 <<<<<<< SEARCH
-lines exactly as they stand in the file
+    return word + "z"
 =======
-the lines that replace them
+    return word + "s"
 >>>>>>> REPLACE
-```
-
-Write whole files and leave nothing out. Files that you do not write stay as they are. If nothing must change, answer in
-words."""
+```"""
+_LINE_END = "\n"
+_LONG = 6_000
+"""From this many characters on a model may write only the changes of a file: small models are bad at it."""
 
 
 class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,8 +64,21 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The files of the request, as the model sees them."""
     sizes: Mapping[str, int] = {}
     """The sizes of the attached files, in characters."""
+    texts: Mapping[str, str] = {}
+    """The attached files."""
     known: frozenset[str] = frozenset()
     """The paths of the workspace."""
+
+    @property
+    def instructions(self) -> str:
+        """How files are written, for the model."""
+        is_long = any(size >= _LONG for size in self.sizes.values())
+        return f"{INSTRUCTIONS}\n\n{_PARTS_INSTRUCTIONS}" if is_long else INSTRUCTIONS
+
+    @property
+    def format_size(self) -> int:
+        """The characters of the instructions and the example."""
+        return len(self.instructions) + sum(len(message.text) for message in EXAMPLE)
 
 
 class FilePart(NamedTuple):
@@ -71,6 +98,7 @@ _PATH = re.compile(
 _COMMENT = re.compile(
     r"[ \t]*(?:#|//|--|;|/\*|<!--)[ \t]*(?:file(?:name)?[ \t]*:[ \t]*)?(?P<path>[\w@~+./-]+)[ \t]*(?:\*/|-->)?$", re.I
 )
+_WORD = re.compile(r"[\w@~+./-]+")
 _SEARCH, _DIVIDE, _REPLACE = re.compile(r"<{5,}\s*SEARCH"), re.compile(r"={5,}\s*$"), re.compile(r">{5,}\s*REPLACE")
 _EXTENSIONS = {
     **dict.fromkeys(("python", "py"), ("py",)),
@@ -95,6 +123,7 @@ class TextEdits:
         self._line = ""  # the beginning of a line
         self._held: list[str] = []  # a line that may name the file of the next block
         self._path: str | None = None
+        self._mentioned: str | None = None  # the only known file in the words before a block
         self._fence = ""  # of the open block
         self._language = ""
         self._block: list[str] = []  # lines of an open block that is not passed on
@@ -135,16 +164,23 @@ class TextEdits:
         self._held, self._path = [], self._path_of(line)
         if self._path is not None:
             self._held = [line + end]
-        else:
-            out.append(line + end)
+            return
+        out.append(line + end)
+        if line.strip():
+            self._mentioned = self._mention_of(line)
 
     def _path_of(self, line: str) -> str | None:
         found = _PATH.match(line)
         if found is None:
             return None
-        path = found["path"].strip().removeprefix("./")
+        path = _without_placeholder(found["path"].strip())
         is_name = "." in path.rpartition("/")[2].strip(".") and not path.endswith(".")
         return path if path in self._files.known or is_name else None
+
+    def _mention_of(self, line: str) -> str | None:
+        words = {word.strip(".").removeprefix("./") for word in _WORD.findall(line)}
+        found = words & self._files.known
+        return found.pop() if len(found) == 1 else None
 
     def _open_block(self, fence: str, info: str, line: str, out: list[str | FilePart]) -> None:
         self._fence, self._block = fence, []
@@ -199,10 +235,10 @@ class TextEdits:
 
     def _path_in_comment(self, line: str) -> str | None:
         found = _COMMENT.match(line)
-        return found["path"].removeprefix("./") if found is not None else None
+        return _without_placeholder(found["path"]) if found is not None else None
 
     def _end_unnamed(self, out: list[str | FilePart], *, closed: bool) -> None:
-        """End a block without a path: it is the only file that it can be, or text."""
+        """End a block without a path: it is the file that the words before it name, the only one, or text."""
         body = "".join(self._block[1:-1] if closed else self._block[1:])
         path = self._only_file(len(body)) if closed else None
         if path is None:
@@ -217,9 +253,11 @@ class TextEdits:
 
     def _only_file(self, size: int) -> str | None:
         fitting = _EXTENSIONS.get(self._language, ())
+        mentioned = self._mentioned
+        candidates = [mentioned] if mentioned and mentioned in self._files.sizes else list(self._files.sizes)
         paths = [
             path
-            for path in self._files.sizes
+            for path in candidates
             if not self._language or path.rpartition(".")[2].lower() in fitting or not fitting
         ]
         if len(paths) != 1 or self._language in ("bash", "sh", "shell", "console", "diff", "text"):
@@ -235,7 +273,7 @@ class TextEdits:
         self._reset()
 
     def _reset(self) -> None:
-        self._fence, self._path, self._kind, self._block = "", None, "", []
+        self._fence, self._path, self._mentioned, self._kind, self._block = "", None, None, "", []
 
 
 def _read_parts(lines: list[str]) -> list[dict[str, str]]:
@@ -256,6 +294,11 @@ def _read_parts(lines: list[str]) -> list[dict[str, str]]:
         elif state == "new":
             new.append(line)
     return edits
+
+
+def _without_placeholder(path: str) -> str:
+    """A path without the folders that stand for any folder in examples."""
+    return path.removeprefix("./").removeprefix("/path/to/").removeprefix("path/to/")
 
 
 def _escape(text: str) -> str:
@@ -290,6 +333,12 @@ def text_conversation(messages: list[Message], attached: str) -> list[Message]:
             plain[place] = Message(role="user", content=[Text(f"{attached}\n\n"), *content])
             break
     return plain
+
+
+def describe_files(texts: Mapping[str, str]) -> str:
+    """Show files to the model, as the example does."""
+    parts = [f"{path}\n```\n{text.removesuffix(_LINE_END)}{_LINE_END}```" for path, text in texts.items()]
+    return "\n\n".join([_SHOWN_FILES, *parts]) if parts else ""
 
 
 def _plain_text(message: Message) -> str:
