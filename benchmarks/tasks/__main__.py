@@ -1,6 +1,7 @@
 """Runs the tasks and prints a table: solved, requests, tokens in and out, seconds.
 
 python -m benchmarks.tasks --model qwen2.5-coder-1.5b --base-url http://127.0.0.1:8080/v1
+python -m benchmarks.tasks --local calls
 """
 
 import argparse
@@ -12,6 +13,10 @@ from time import monotonic
 
 from benchmarks.tasks.calling import TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
+from benchmarks.tasks.last_coding import LAST_CODING_TASKS
+from benchmarks.tasks.local_model import NAME as LOCAL_NAME
+from benchmarks.tasks.local_model import serve_local_model
+from benchmarks.tasks.more_coding import MORE_CODING_TASKS
 from benchmarks.tasks.proxy import CountingProxy, Counts
 from benchmarks.tasks.runners import Place, Runner, available_runners
 from benchmarks.tasks.task import CodingTask, ToolTask
@@ -19,29 +24,52 @@ from benchmarks.tasks.task import CodingTask, ToolTask
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.tasks", description=__doc__)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--base-url", required=True)
+    parser.add_argument("--model")
+    parser.add_argument("--base-url")
+    parser.add_argument(
+        "--local", choices=["calls", "text"], help="fetch and run a small model; `text` parses no calls"
+    )
     parser.add_argument("--api-key-env", default="", help="variable that holds the key")
-    parser.add_argument("--kind", choices=["coding", "tools", "all"], default="all")
-    parser.add_argument("--only", default="", help="agents whose name holds this text")
+    parser.add_argument("--kind", choices=["coding", "more", "last", "tools", "all"], default="all")
+    parser.add_argument("--only", action="append", help="an agent by its name; can be repeated")
     parser.add_argument("--first", type=int, default=100, help="so many tasks of each kind")
     parser.add_argument("--verbose", action="store_true", help="print each task")
+    parser.add_argument("--transcript", type=Path, help="file to which all requests and answers are appended")
     options = parser.parse_args()
-    runners = [runner for runner in available_runners() if options.only in runner.name]
-    with CountingProxy(options.base_url) as proxy:
+    if options.local:
+        with serve_local_model(parses_calls=options.local == "calls") as base_url:
+            options.model, options.base_url = LOCAL_NAME, base_url
+            _run(options)
+        return
+    if not options.model or not options.base_url:
+        parser.error("give --model and --base-url, or --local")
+    _run(options)
+
+
+def _run(options: argparse.Namespace) -> None:
+    runners = [runner for runner in available_runners() if runner.name in (options.only or [runner.name])]
+    with CountingProxy(options.base_url, options.transcript) as proxy:
         place = Place(options.model, proxy.url, os.environ.get(options.api_key_env, "") or "none")
         if options.kind in ("coding", "all"):
-            tasks = CODING_TASKS[: options.first]
-            _print_table(
-                f"{len(tasks)} coding tasks, {options.model}",
-                [_measure(runner, tasks, proxy, place, options.verbose) for runner in runners if runner.code],
-            )
+            _compare("coding tasks", runners, CODING_TASKS[: options.first], proxy, place, options.verbose)
         if options.kind in ("tools", "all"):
-            questions = TOOL_TASKS[: options.first]
-            _print_table(
-                f"{len(questions)} tool tasks, {options.model}",
-                [_measure(runner, questions, proxy, place, options.verbose) for runner in runners if runner.call],
-            )
+            _compare("tool tasks", runners, TOOL_TASKS[: options.first], proxy, place, options.verbose)
+        if options.kind in ("more", "all"):
+            _compare("more coding tasks", runners, MORE_CODING_TASKS[: options.first], proxy, place, options.verbose)
+        if options.kind in ("last", "all"):
+            _compare("last coding tasks", runners, LAST_CODING_TASKS[: options.first], proxy, place, options.verbose)
+
+
+Tasks = tuple[CodingTask, ...] | tuple[ToolTask, ...]
+
+
+def _compare(
+    title: str, runners: list[Runner], tasks: Tasks, proxy: CountingProxy, place: Place, verbose: bool
+) -> None:
+    is_coding = not any(isinstance(task, ToolTask) for task in tasks)
+    able = [runner for runner in runners if (runner.code if is_coding else runner.call) is not None]
+    rows = [_measure(runner, tasks, proxy, place, verbose) for runner in able]
+    _print_table(f"{len(tasks)} {title}, {place.model}", rows)
 
 
 _Row = tuple[str, int, Counts, float]
@@ -49,7 +77,7 @@ _Row = tuple[str, int, Counts, float]
 
 def _measure(
     runner: Runner,
-    tasks: tuple[CodingTask, ...] | tuple[ToolTask, ...],
+    tasks: Tasks,
     proxy: CountingProxy,
     place: Place,
     verbose: bool,

@@ -6,6 +6,7 @@ import re
 import threading
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -25,8 +26,9 @@ class Counts:
 class CountingProxy:
     """Listens on a free port of the loopback and passes every request on."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, transcript: Path | None = None) -> None:
         self._target = urlsplit(base_url)
+        self._transcript = transcript
         self.counts = Counts()
         proxy = self
 
@@ -37,7 +39,8 @@ class CountingProxy:
                 proxy.forward(self, b"")
 
             def do_POST(self) -> None:
-                proxy.forward(self, self.rfile.read(int(self.headers.get("content-length") or 0)))
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                proxy.forward(self, _ask_usage(body) if "completions" in self.path else body)
 
             def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
                 pass
@@ -92,9 +95,20 @@ class CountingProxy:
 
     def _count(self, body: bytes, read: bytes) -> None:
         found = {name.decode(): int(number) for name, number in _USAGE.findall(read)}
+        if self._transcript is not None:
+            with self._transcript.open("ab") as file:
+                file.write(body + b"\n" + read + b"\n\n")
         self.counts.requests += 1
         self.counts.tokens_in += found.get("prompt_tokens") or found.get("input_tokens") or _estimate(body)
         self.counts.tokens_out += found.get("completion_tokens") or found.get("output_tokens") or 0
+
+
+def _ask_usage(body: bytes) -> bytes:
+    """Let a streamed answer end with its usage, also for an agent that does not ask for it."""
+    request = json.loads(body)
+    if request.get("stream"):
+        request["stream_options"] = {"include_usage": True}
+    return json.dumps(request).encode()
 
 
 def _estimate(body: bytes) -> int:

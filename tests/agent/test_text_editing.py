@@ -18,10 +18,16 @@ SMALL = "qwen2.5-coder-1.5b-instruct"
 
 
 async def run(
-    folder: Path, replies: list[Reply], prompt: str, *, name: str = SMALL, **options: Any
+    folder: Path,
+    replies: list[Reply],
+    prompt: str,
+    *,
+    name: str = SMALL,
+    facts: dict[str, object] | None = None,
+    **options: Any,
 ) -> tuple[weft.AgentResult, list[Event], ScriptedServer]:
     events: list[Event] = []
-    async with ScriptedServer(replies) as server:
+    async with ScriptedServer(replies, facts=facts) as server:
         model = weft.Model(name, base_url=server.url + "/v1", api_key="no-key")
         async with weft.Agent(model, tools=["files"], workspace=folder, **options) as agent:
             agent.subscribe(events.append)
@@ -59,7 +65,7 @@ async def test_parts_that_do_not_fit_are_reported_to_the_model(tmp_path: Path) -
     assert result.turns == 2
     assert [call.form for call in of(events, ToolCall)] == ["search-replace"] * 2
     sent = server.requests[1].body["messages"]
-    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+    assert [message["role"] for message in sent] == ["system", *["user", "assistant"] * 2, "user"]
     assert "could not be done" in str(sent[-1]["content"])
 
 
@@ -96,6 +102,39 @@ async def test_words_need_no_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "before", "first", "reminder"),
+    [
+        ("a.py", "x = 1\n", "x = 1\n", "nothing has changed"),
+        ("a.py", "x = 1\n", "x = (2\n", "cannot be read: '(' was never closed in line 1"),
+        ("a.py", "def f():\n    return 1\n", "def f(x):\n    return 1\n", "The parameter x of f in a.py is never used"),
+        ("a.json", '{"x": 1}\n', '{"x": 2,}\n', "cannot be read"),
+        ("a.py", "def f():\n    pass\n\n\ndef g():\n    pass\n", "def f():\n    return 1\n", "leaves out g of a.py"),
+    ],
+)
+async def test_a_fault_is_reported_once(tmp_path: Path, path: str, before: str, first: str, reminder: str) -> None:
+    (tmp_path / path).write_text(before)
+    replies = [wire_reply("chat", text=f"{path}\n```\n{text}```\n") for text in (first, first.replace("1", "3"))]
+    result, _, server = await run(tmp_path, [*replies, wire_reply("chat", text="Never.")], f"Change f and x in {path}.")
+    assert (result.status, result.turns) == ("completed", 2)
+    assert reminder in str(server.requests[1].body["messages"][-1]["content"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def area():\n    pass\n", "def rectangle_area():\n    pass\n"),
+        ("def f():\n    pass\n\n\ndef g():\n    pass\n", "def f():\n    pass\n"),
+        ("def f(:\n", "def f(x:\n"),
+    ],
+)
+async def test_no_fault(tmp_path: Path, before: str, after: str) -> None:
+    (tmp_path / "a.py").write_text(before)
+    reply = wire_reply("chat", text=f"a.py\n```\n{after}```\n")
+    result, _, _ = await run(tmp_path, [reply], "Remove g from a.py, or rename the function.")
+    assert (result.status, result.turns, (tmp_path / "a.py").read_text()) == ("completed", 1, after)
+
+
+@pytest.mark.parametrize(
     ("name", "edit_format", "as_text"),
     [
         (SMALL, "auto", True),
@@ -108,6 +147,18 @@ async def test_who_writes_text(tmp_path: Path, name: str, edit_format: Any, as_t
     reply = wire_reply("chat", text="Hello.")
     _, _, server = await run(tmp_path, [reply], "Hello.", name=name, edit_format=edit_format)
     assert ("tools" not in server.requests[0].body) is as_text
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "as_text"),
+    [("mine", 1_543_714_304, True), ("mine", 32_763_876_352, False), ("mine-32b", 1_543_714_304, False)],
+)
+async def test_a_server_states_the_size_of_its_model(tmp_path: Path, name: str, parameters: int, as_text: bool) -> None:
+    facts: dict[str, object] = {"/v1/models": {"data": [{"id": "/m.gguf", "meta": {"n_params": parameters}}]}}
+    _, _, server = await run(tmp_path, [wire_reply("chat", text="Hello.")], "Hello.", name=name, facts=facts)
+    body = server.requests[0].body
+    assert ("tools" not in body) is as_text
+    assert ("works with tools" in body["messages"][0]["content"]) is not as_text
 
 
 def test_sizes_in_names() -> None:

@@ -15,7 +15,7 @@ from weft.studio.browser.page import BrowserError
 from weft.testing.server import ScriptedServer
 
 Capture = pytest.CaptureFixture[str]
-NAMES = ("one", "two", "three")
+NAMES = ("one", "two")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -349,3 +350,34 @@ async def test_client_tools_that_cannot_be_offered_are_refused(editor: Editor, m
         with pytest.raises(RequestError):
             await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[], weft=meta)
         assert (await ask(agent, editor)).stop_reason == "end_turn"
+
+
+# --- the folder -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def repository(editor: Editor) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "garden", str(editor.folder)], check=True)
+    (editor.folder / "plants.py").write_text("def water_all_plants():\n    pass\n")
+
+
+@pytest.mark.usefixtures("repository")
+async def test_the_folder_is_described_and_hooks_run(editor: Editor, tmp_path: Path) -> None:
+    settings = tmp_path / "config" / "weft" / "weft.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('[hooks]\nbefore = ["create_file: echo not here; exit 1"]\n')
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    script = [call("create_file", path="a.txt", content="x\n"), answer("Done.")]
+    async with ScriptedServer(script) as model, started(editor, model, env=env) as agent:
+        await ask(agent, editor)
+        system = model.requests[0].body["messages"][0]["content"]
+        assert "garden" in system
+        assert "water_all_plants" in system
+        assert "not here" in result_of(model)
+        assert not (editor.folder / "a.txt").exists()
+
+
+async def test_the_format_of_edits_can_be_set(editor: Editor) -> None:
+    async with ScriptedServer([answer("Hello.")]) as model, started(editor, model, "--edit-format", "text") as agent:
+        await ask(agent, editor)
+        assert "tools" not in model.requests[0].body

@@ -7,25 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser, Page
 from scripted_agents import PIXEL, launch, model, slow, weather
 from serving_parts import TOKEN, Served, served
 
 from weft.core.envelope import decode_event
 from weft.server.settings import ServerSettings
 from weft.sessions.settings import SessionSettings
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
-
-
-def _chromium() -> str:
-    try:
-        return str(find_chromium())
-    except BrowserError:
-        return ""
-
-
-pytestmark = pytest.mark.skipif(not _chromium(), reason="Chromium is not installed here")
 
 _PAGE = """
     window.seen = [];
@@ -94,18 +82,14 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 @asynccontextmanager
-async def _browser(server: Served, url: str = "") -> AsyncGenerator[Page]:
+async def _logged_in(chrome: Browser, server: Served, url: str = "") -> AsyncGenerator[Page]:
     """A page of the server that has logged in: the cookie is all that EventSource can send."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        context = await browser.new_context()
-        page = await context.new_page()
+    async with await chrome.new_page() as page:
         await page.route("**/blank", lambda route: route.fulfill(body="<!doctype html>", content_type="text/html"))
         await page.goto(f"{url or server.url}/blank")
         await page.evaluate(f"() => {{ {_PAGE} }}")
         await page.evaluate("token => send('/login', { token })", TOKEN)
         yield page
-        await asyncio.wait_for(browser.close(), 20)
 
 
 async def _wait(page: Page, condition: str, argument: Any = None) -> None:
@@ -128,8 +112,8 @@ async def _text(page: Page) -> str:
     return "".join(event.text for event in await _events(page) if event.type == "text_delta")
 
 
-async def test_turns_tools_a_picture_and_an_error(tmp_path: Path) -> None:
-    async with served(tmp_path, model, tools={"weather": weather}) as server, _browser(server) as page:
+async def test_turns_tools_a_picture_and_an_error(tmp_path: Path, chrome: Browser) -> None:
+    async with served(tmp_path, model, tools={"weather": weather}) as server, _logged_in(chrome, server) as page:
         session = await server.session()
         await page.evaluate("([path, names]) => follow(path, names)", [f"/sessions/{session}/events", _NAMES])
         await _ask(page, session, text="The weather?")
@@ -145,11 +129,11 @@ async def test_turns_tools_a_picture_and_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("decision", ["approve", "deny"])
-async def test_an_approval(decision: str, tmp_path: Path) -> None:
+async def test_an_approval(decision: str, tmp_path: Path, chrome: Browser) -> None:
     defaults = SessionSettings(permissions="ask", tools=["launch"])
     async with (
         served(tmp_path, model, tools={"launch": launch}, defaults=defaults) as server,
-        _browser(server) as page,
+        _logged_in(chrome, server) as page,
     ):
         session = await server.session()
         await page.evaluate("([path, names]) => follow(path, names)", [f"/sessions/{session}/events", _NAMES])
@@ -163,13 +147,13 @@ async def test_an_approval(decision: str, tmp_path: Path) -> None:
         assert result.status == ("ok" if decision == "approve" else "denied")
 
 
-async def test_a_cut_connection_resumes_with_the_last_event_id(tmp_path: Path) -> None:
+async def test_a_cut_connection_resumes_with_the_last_event_id(tmp_path: Path, chrome: Browser) -> None:
     """The browser reconnects by itself, and sends the id of the last event that it had."""
     async with Relay() as relay:
         settings = ServerSettings(port=0, origins=(relay.url,))
         async with served(tmp_path, slow, settings=settings) as server:
             relay.to = ("127.0.0.1", int(server.url.rpartition(":")[2]))
-            async with _browser(server, relay.url) as page:
+            async with _logged_in(chrome, server, relay.url) as page:
                 session = await server.session()
                 await page.evaluate("([path, names]) => follow(path, names)", [f"/sessions/{session}/events", _NAMES])
                 await _ask(page, session, text="A long one")
@@ -183,8 +167,8 @@ async def test_a_cut_connection_resumes_with_the_last_event_id(tmp_path: Path) -
                 assert ids == sorted(set(ids))
 
 
-async def test_closing_the_source_and_cancelling(tmp_path: Path) -> None:
-    async with served(tmp_path, slow) as server, _browser(server) as page:
+async def test_closing_the_source_and_cancelling(tmp_path: Path, chrome: Browser) -> None:
+    async with served(tmp_path, slow) as server, _logged_in(chrome, server) as page:
         session = await server.session()
         await page.evaluate("([path, names]) => follow(path, names)", [f"/sessions/{session}/events", _NAMES])
         await _ask(page, session, text="A long one")
@@ -194,8 +178,8 @@ async def test_closing_the_source_and_cancelling(tmp_path: Path) -> None:
         assert (await _events(page))[-1].status == "cancelled"
 
 
-async def test_a_stranger_gets_no_events(tmp_path: Path) -> None:
-    async with served(tmp_path, model) as server, _browser(server) as page:
+async def test_a_stranger_gets_no_events(tmp_path: Path, chrome: Browser) -> None:
+    async with served(tmp_path, model) as server, _logged_in(chrome, server) as page:
         session = await server.session()
         await page.context.clear_cookies()
         await page.evaluate("path => { follow(path, []); }", f"/sessions/{session}/events")

@@ -132,6 +132,7 @@ export interface EventData {
   conversation_compacted: Fields;
   conversation_restored: Fields;
   request_withdrawn: Fields;
+  prompt_progress: { message: string; processed: number; total: number };
   response_requested: Fields;
   // message
   user_message: UserMessage;
@@ -189,6 +190,6 @@ export const EVENT_TYPES: readonly EventType[] = [
   "tool_executing", "tool_completed", "tool_failed", "client_tool_requested", "approval_requested", "approval_resolved",
   "question_asked", "question_answered", "file_changed", "retry_scheduled", "cancel_requested", "error_occurred",
   "session_resumed", "session_released", "conversation_steered", "conversation_compacted", "conversation_restored",
-  "request_withdrawn", "response_requested", "server_tool_call", "server_tool_result", "citation_added", "user_message", "assistant_message", "tool_use_message", "error_message", "exchange_request",
+  "request_withdrawn", "prompt_progress", "response_requested", "server_tool_call", "server_tool_result", "citation_added", "user_message", "assistant_message", "tool_use_message", "error_message", "exchange_request",
   "exchange_response",
 ];

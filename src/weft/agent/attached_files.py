@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from weft.core.messages import Message, ToolResult
 from weft.tools.files.listing import Deadline, Walk
 from weft.tools.workspace.base import PathFault, Workspace
-from weft.wires.text_edits import TextFiles
+from weft.wires.text_edits import TextFiles, describe_files
 
 _CHARACTERS = 24_000
 _LEAST_CHARACTERS = 3_000
@@ -19,7 +19,6 @@ _FEW = 8
 _MAX_VISITED = 2_000
 _MAX_LISTED = 60
 _SECONDS = 2.0
-_LINE_END = "\n"
 _WORD = re.compile(r"[\w@~+./-]+")
 
 
@@ -50,6 +49,7 @@ def attach_files(
         edit_tool=edit_tool,
         attached=_describe(texts, listed),
         sizes={path: len(text) for path, text in texts.items()},
+        texts=texts,
         known=frozenset(entries),
     )
 
@@ -79,9 +79,7 @@ def _read(workspace: Workspace, path: str, room: int) -> str | None:
 
 
 def _describe(texts: dict[str, str], listed: Sequence[str]) -> str:
-    parts = [f"{path}\n```\n{text.removesuffix(_LINE_END)}{_LINE_END}```" for path, text in texts.items()]
-    if parts:
-        parts.insert(0, "These are files of the workspace:")
+    parts = [describe_files(texts)] if texts else []
     if listed:
         more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
         parts.append(f"{'Other files' if texts else 'Files'} there: {', '.join(listed[:_MAX_LISTED])}{more}.")

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _BYTES_PER_TOKEN = 3.2
 _MESSAGE_TOKENS = 6  # the marks around a message
 _IMAGE_TOKENS = 1000
-_FORMAT_BYTES = 700  # the instructions of a model that writes files as text
 _ASK_FROM = 700
 """Below this many tokens no endpoint is asked for its size: the request fits everywhere."""
 _MARGIN = 1.04
@@ -245,7 +244,7 @@ class ContextWindow:
         session = self._engine.session
         tools = sum(len(encode(tool)) for tool in session.tools)
         files = getattr(session, "text_files", None)
-        tools += len(files.attached) + _FORMAT_BYTES if files is not None else 0
+        tools += len(files.attached) + files.format_size if files is not None else 0
         return (len(session.settings.system.encode("utf-8", "replace")) + tools) / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
 
     def _message_size(self, message: Message) -> float:

@@ -22,7 +22,7 @@ from weft.core.events import ConversationQueued, ExchangeRequest, ExchangeRespon
 from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Settings
 from weft.providers.base import ProviderSession, ToolHost
-from weft.providers.catalogue import is_small_model
+from weft.providers.catalogue import is_small_model, names_parameters
 from weft.providers.factory import Scripted, find, open_provider_session
 from weft.providers.model import Model
 from weft.tools.compact import ToolProfile, compact_definitions
@@ -55,6 +55,7 @@ class ModelChain:
         self._models = list(models)
         self._options = options
         self._at = 0
+        self._parameters: int | None = None
         self.session: ProviderSession | None = None
         """The provider session of the current model, once it is open."""
 
@@ -72,9 +73,15 @@ class ModelChain:
 
     @property
     def is_small(self) -> bool:
-        """Whether the current model is too small to call tools well, by its name."""
+        """Whether the current model is too small to call tools well, by its name or by what its server reports."""
         model = self._resolved
-        return isinstance(model, Model) and is_small_model(model.name)
+        return isinstance(model, Model) and is_small_model(model.name, self._parameters)
+
+    @property
+    def _may_be_small(self) -> bool:
+        """Whether only the server of the current model, one of the user's own, can report its size."""
+        model = self._resolved
+        return isinstance(model, Model) and model.base_url.startswith("http:") and not names_parameters(model.name)
 
     @property
     def _resolved(self) -> Model | Scripted:
@@ -98,6 +105,12 @@ class ModelChain:
             self._models[self._at], messages=messages, tools=[], settings=settings, **self._options
         )
 
+    async def find_size(self, session: ProviderSession) -> None:
+        """Ask the server of the current model for its number of parameters, if its name does not state it."""
+        ask = getattr(session, "server_facts", None)
+        if ask is not None and self._may_be_small:
+            self._parameters = (await ask()).parameters
+
     def fresh(self) -> "ModelChain":
         """Return the same models for another conversation."""
         return ModelChain(self._models, **self._options)
@@ -107,6 +120,7 @@ class ModelChain:
         if self._at + 1 >= len(self._models):
             return False
         self._at += 1
+        self._parameters = None
         await self.close()
         return True
 
@@ -176,9 +190,23 @@ class AgentEngine:
     @property
     def edits_as_text(self) -> bool:
         """Whether the model writes files as text, because it is bad at calling tools or a person chose it."""
-        if self.edit_format == "tools" or not {"edit_file"} <= {tool.name for tool in self.runtime.registry}:
-            return False
-        return self.models.writes_text and (self.edit_format == "text" or self.models.is_small)
+        return self._can_write_text and (self.edit_format == "text" or self.models.is_small)
+
+    @property
+    def _can_write_text(self) -> bool:
+        has_tool = any(tool.name == "edit_file" for tool in self.runtime.registry)
+        return has_tool and self.edit_format != "tools" and self.models.writes_text
+
+    async def find_edit_format(self) -> bool:
+        """Ask the server whether the model is a small one, if nothing else shows it. Returns whether that changes how
+        files are written."""
+        before = self.edits_as_text
+        if self._can_write_text and self.edit_format == "auto":
+            await self.models.find_size(self.session)
+        has_changed = self.edits_as_text != before
+        if has_changed:
+            self.update_tools()
+        return has_changed
 
     async def attach_files(self) -> None:
         """Show a model that writes files as text the files that it needs."""

@@ -10,6 +10,10 @@ ANNOUNCED = (
     "Your last message announces a step, and no tool was called, so nothing was done. Call the tool now; if the work "
     "is done, give the final answer."
 )
+UNCHANGED = (
+    "You have written what the file holds already, so nothing has changed. Find the line that must be different, then "
+    "write the complete file with that line changed. If the file is right as it is, explain why."
+)
 _STEP = re.compile(
     r"(?:(?:first|now|next|then|so|okay|ok|sure)[,.!]?\s+)*(?:I(?:'ll|’ll|\s+will|\s+am\s+going\s+to|'m\s+going\s+to)"
     r"|let\s+me|let's)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+|proceed\s+to\s+|go\s+ahead\s+and\s+)?"

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ import msgspec
 
 from weft.agent.assembler import AnswerTooLong, MessageAssembler
 from weft.agent.previews import FilePreviews
-from weft.agent.reminders import ANNOUNCED, UNREAD_CALL, announces_step
+from weft.agent.reminders import ANNOUNCED, UNCHANGED, UNREAD_CALL, announces_step
 from weft.agent.tracker import CostMeter, ExchangeTracker
+from weft.agent.written_files import find_fault
 from weft.core.context_events import ConversationCompacted, RequestWithdrawn
 from weft.core.errors import ConfigurationError, ContextOverflow, ErrorInfo, ProviderError, WeftError
 from weft.core.events import (
@@ -33,7 +35,9 @@ from weft.core.messages import Message, ToolResult, user_message
 from weft.core.payload import Payload
 from weft.core.turn import Usage
 from weft.providers.base import LimitReached, ProviderTurn
+from weft.tools.results import NO_CHANGE
 from weft.tools.type_schema import TypeSchema
+from weft.tools.workspace.base import PathFault
 from weft.wires.text_edits import TEXT_FORMS
 
 if TYPE_CHECKING:
@@ -182,6 +186,8 @@ class TurnRunner:
         listener.may_retry = lambda: stop() is None
         _raise_if(stop())
         engine.refresh_tools()
+        if await engine.find_edit_format():
+            self._prepare()
         await engine.add_overview()
         await engine.attach_files()
         self._on_compacted(await engine.context.fit())
@@ -202,9 +208,9 @@ class TurnRunner:
                 if not await self._make_room(error, refused) and not await engine.models.switch_to_next(error):
                     raise
                 _raise_if(stop())
-                engine.prepare(self._shape)
-                if self._tool_choice is not None:
-                    engine.choose_tools(self._tool_choice)
+                await engine.find_edit_format()
+                self._prepare()
+                await engine.attach_files()
                 listener.attempts_before = listener.attempt
                 engine.bus.publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))
                 _raise_if(stop())
@@ -214,6 +220,11 @@ class TurnRunner:
             if engine.settings.tool_choice != "none" and self._tool_choice is None:
                 self.choose_tools("auto")  # a required call is required once, or the model could never answer
             return turn
+
+    def _prepare(self) -> None:
+        self._engine.prepare(self._shape)
+        if self._tool_choice is not None:
+            self._engine.choose_tools(self._tool_choice)
 
     def _allowed_answer(self) -> tuple[int | None, str]:
         """The estimated tokens after which the next answer is cut, and the limit that says so.
@@ -245,19 +256,42 @@ class TurnRunner:
         return self._listener.abandon()
 
     def remind(self, turn: ProviderTurn, add: Callable[[Message], None]) -> bool:
-        """Remind a model that wrote about a call instead of making it, once in an exchange. Returns whether it did."""
-        engine = self._engine
-        if self._reminded or turn.tool_calls or not engine.session.tools or self._shape is not None:
+        """Remind a model that wrote about a call instead of making it, or a file without a change, once in an exchange.
+        Returns whether it did."""
+        if self._reminded or self._shape is not None:
             return False
-        if self._tracker.turns >= engine.budget.turns or self._tool_choice == "none":
+        if self._tracker.turns >= self._engine.budget.turns or self._tool_choice == "none":
             return False
-        if not getattr(engine.session, "may_write_calls", False):
-            return False
-        reminder = UNREAD_CALL if turn.unread_call else ANNOUNCED if announces_step(turn.text) else None
+        reminder = self._find_reminder(turn)
         if reminder is not None:
             self._reminded = True
             add(user_message(reminder))
         return reminder is not None
+
+    def _find_reminder(self, turn: ProviderTurn) -> str | None:
+        session = self._engine.session
+        if turn.tool_calls:
+            return self._judge_written_files(turn)
+        if not session.tools or not getattr(session, "may_write_calls", False):
+            return None
+        return UNREAD_CALL if turn.unread_call else ANNOUNCED if announces_step(turn.text) else None
+
+    def _judge_written_files(self, turn: ProviderTurn) -> str | None:
+        """Find what a model must be told about files that it wrote as text: no change, or a fault."""
+        engine = self._engine
+        files = getattr(engine.session, "text_files", None)
+        if files is None or any(call.form not in TEXT_FORMS for call in turn.tool_calls):
+            return None
+        results = [block for block in engine.messages[-1].content if isinstance(block, ToolResult)]
+        if all(result.summary == NO_CHANGE for result in results):
+            return UNCHANGED
+        paths = [path for call in turn.tool_calls if isinstance(path := call.input.get("path"), str)]
+        after: dict[str, str] = {}
+        for path in paths:
+            with suppress(PathFault):
+                after[path] = engine.runtime.workspace.read_text(path, remember=False)
+        request = next((message.text for message in reversed(engine.messages) if message.role == "user"), "")
+        return find_fault(files.texts, after, request)
 
     def needs_answer(self, turn: ProviderTurn) -> bool:
         """Whether the model must see the results of its calls: of files written as text only if one failed."""

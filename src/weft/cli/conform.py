@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from typing import Literal
 
+from weft.cli.edit_formats import keep_format
 from weft.cli.terminal import show_progress
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.json import encode_text
@@ -24,6 +26,11 @@ EXAMPLES = """examples:
 
 The requests cost tokens. exit status: 0 all right, 1 something wrong, 2 the server could not be tested"""
 _OUTCOMES: tuple[Outcome, ...] = ("ok", "wrong", "skipped")
+_ADVICE = {
+    "text": "Calls of tools do not work here and files as text do: use --edit-format text. `weft chat` and `weft run` "
+    "will do so by themselves.",
+    "none": "Neither calls of tools nor files as text work here: the model can talk, but not change files.",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,19 +72,20 @@ async def _conform(args: argparse.Namespace) -> int:
     show_progress("")
     summary = {outcome: counts[outcome] for outcome in _OUTCOMES}
     _print(encode_text({"summary": summary}) if args.json else ", ".join(f"{n} {name}" for name, n in summary.items()))
-    if not args.json and (advice := _advise_edit_format(outcomes)):
-        _print(advice)
+    if (found := _find_edit_format(outcomes)) is not None:
+        keep_format(model, writes_text=found == "text")
+    if not args.json and found in _ADVICE:
+        _print(_ADVICE[found])
     return 1 if counts["wrong"] else 0
 
 
-def _advise_edit_format(outcomes: Mapping[str, Outcome]) -> str:
-    """Advise how this model should change files, if its answers show it."""
-    calls = outcomes.get("tool-call") == "ok" and outcomes.get("continuation") in ("ok", None)
-    if "tool-call" not in outcomes or "text-edit" not in outcomes or calls:
-        return ""
-    if outcomes["text-edit"] == "ok":
-        return "Calls of tools do not work here and files as text do: use --edit-format text."
-    return "Neither calls of tools nor files as text work here: the model can talk, but not change files."
+def _find_edit_format(outcomes: Mapping[str, Outcome]) -> Literal["tools", "text", "none"] | None:
+    """Find how this model should change files. Returns None if its answers do not show it."""
+    if "tool-call" not in outcomes or "text-edit" not in outcomes:
+        return None
+    if outcomes["tool-call"] == "ok" and outcomes.get("continuation") in ("ok", None):
+        return "tools"
+    return "text" if outcomes["text-edit"] == "ok" else "none"
 
 
 def _check_names(wire: str, only: list[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from weft.cli.terminal import BOLD, DIM, GREEN, RED, Colours, count_rows, format_seconds, format_usd, truncate
-from weft.core.context_events import ConversationCompacted, RequestWithdrawn
+from weft.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
@@ -114,7 +114,8 @@ class ConsolePrinter:
         if self._has_status:
             self._has_status = False
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-        self._since = monotonic()
+        if not isinstance(event.data, PromptProgress):
+            self._since = monotonic()
         if isinstance(event.data, ApprovalRequested | QuestionAsked):
             self._asked += 1
         elif isinstance(event.data, ApprovalResolved | QuestionAnswered):
@@ -127,6 +128,8 @@ class ConsolePrinter:
                 self._held.setdefault(block.rpartition(".")[0], []).append(text)
             case TextDelta(text=text):
                 self._write(text)
+            case PromptProgress():
+                self._activity = describe_progress(event.data)
             case ThinkingDelta(text=text) if self._watched:
                 self._thinking = True
                 text = self._thoughts.feed(text)
@@ -269,6 +272,11 @@ def failed_command(summary: str) -> bool:
     return summary.startswith("stopped") or (
         summary.startswith("exit code ") and not summary.startswith(("exit code 0,", "exit code None"))
     )
+
+
+def describe_progress(progress: PromptProgress) -> str:
+    """Describe how much of a request the model has read."""
+    return "thinks" if progress.percent == 100 else f"reads the prompt, {progress.percent} %"
 
 
 def describe_context(payload: ConversationCompacted | RequestWithdrawn) -> str:

@@ -1,6 +1,7 @@
 """The command `weft`. Each subcommand is a module; every error is one sentence."""
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -21,6 +22,7 @@ COMMANDS = {
     "tokens": "give users of a server their tokens, list and revoke them",
     "store": "check, migrate and copy the store of the sessions",
     "models": "list the models that can be used here, with their prices",
+    "push": "push a project of the studio to a git remote",
     "replay": "play a session again, on the terminal or as a client receives it",
     "eval": "measure how well models rebuild pictures",
     "config": "show all settings and where each is set",
@@ -76,7 +78,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words:
         parser().print_help(sys.stderr)
         raise SystemExit(2)
-    options = parser(words[0]).parse_args(words)
+    gc.disable()  # modules are kept: to look at them would cost a tenth of the start
+    try:
+        options = parser(words[0]).parse_args(words)
+    finally:
+        gc.freeze()
+        gc.enable()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals with a small character set

@@ -6,7 +6,6 @@ Every problem is one sentence that begins with its place: a file and its line, a
 import argparse
 import asyncio
 import sys
-import webbrowser
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -105,6 +104,8 @@ async def open_sign_in(server: str, address: str) -> None:
     """Open the page on which the user signs in to a server."""
     print_note(f"The MCP server {server} asks you to sign in. If no browser opens, open this page:")
     print_note(address)
+    import webbrowser
+
     await asyncio.to_thread(webbrowser.open, address)
 
 

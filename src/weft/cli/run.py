@@ -14,9 +14,9 @@ import msgspec
 
 from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
-from weft.agent.telemetry import TelemetryReactor
 from weft.agent.tracker import Budget
 from weft.cli.approval_view import approval_lines
+from weft.cli.edit_formats import describe_format, use_kept_format
 from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
 from weft.cli.mcp_input import attach_resources, expand_prompt
 from weft.cli.options import add_options
@@ -40,6 +40,7 @@ from weft.tools.shell.sandbox import Sandbox
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from weft.agent.telemetry import TelemetryReactor
     from weft.server.models import KnownModels
 
 _NOBODY = "Nobody is there to be asked. Whoever started this can allow it with --permissions auto or --rule."
@@ -51,7 +52,6 @@ NO_MODEL = (
 _TICK_SECONDS = 0.25
 EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
-TEXT_EDITING = "{model} writes files as text, because small models call tools badly; --edit-format tools changes that."
 EXAMPLES = """examples:
   weft run --model anthropic/claude-sonnet-4-6 "Say hello"
   weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
@@ -103,7 +103,7 @@ async def _run_with(
     question: Message,
     show: JsonPrinter | ConsolePrinter,
     own: OwnTools,
-    telemetry: TelemetryReactor | None,
+    telemetry: "TelemetryReactor | None",
 ) -> tuple[Agent, PipeGuard, AgentResult]:
     settings = _agent_options(options)
     print_problems(own)
@@ -116,8 +116,10 @@ async def _run_with(
     agent.runtime.shared_middleware = [hooks.run_around] if hooks else []
     if options.workspace:
         agent.engine.overview = overview_of(agent, has_map=options.repo_map)
-    if agent.engine.edits_as_text and not options.json:
-        print_note(TEXT_EDITING.format(model=agent.engine.models.name))
+    use_kept_format(agent.engine, named_model(options))
+    await agent.engine.find_edit_format()
+    if (reason := describe_format(agent.engine, options.edit_format)) and not options.json:
+        print_note(reason)
     guard = PipeGuard(show, agent.cancel)
     agent.subscribe(guard)
     if telemetry is not None:

@@ -5,9 +5,12 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from weft.agent.telemetry import TelemetryReactor
 from weft.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from weft.agent.telemetry import TelemetryReactor
 
 _SECONDS = 5
 
@@ -16,7 +19,7 @@ _SECONDS = 5
 class CommandTelemetry:
     """The reactor of a command, and the end of its exporters."""
 
-    reactor: TelemetryReactor
+    reactor: "TelemetryReactor"
     _shutdowns: tuple[Callable[[], object], ...]
 
     async def close(self) -> None:
@@ -40,6 +43,8 @@ def start_telemetry(options: argparse.Namespace) -> CommandTelemetry | None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         raise ConfigurationError("--otel needs OpenTelemetry; run: pip install 'weft[otel]'.") from None
+    from weft.agent.telemetry import TelemetryReactor  # without --otel it is not loaded
+
     named = Resource.create()
     is_unnamed = str(named.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
     resource = named.merge(Resource({SERVICE_NAME: "weft"})) if is_unnamed else named

@@ -1,4 +1,4 @@
-"""Finds the size of a model's context.
+"""Finds the facts that a server has about a model: the size of its context, and its number of parameters.
 
 Ollama runs a model with a context of a few thousand tokens unless a request names another size, and removes the start
 of a longer prompt without an error. Other servers have one size, which llama.cpp, vLLM and LM Studio report. Models of
@@ -9,10 +9,13 @@ import asyncio
 import re
 import time
 from contextlib import suppress
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import msgspec
+
 from weft.core.errors import ProviderError
-from weft.core.json import as_int, as_object, encode, loads
+from weft.core.json import as_int, as_object, as_objects, encode, loads
 from weft.http1.errors import NetworkError
 from weft.providers.catalogue import describe_model, has_list_price
 from weft.providers.local_servers import context_sizes, fetch_json
@@ -25,20 +28,34 @@ _OWN_SIZE = re.compile(r"^\s*num_ctx\s+(\d+)?", re.MULTILINE)
 _OLLAMA_DEFAULT = 4096
 
 
+class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What a server reports about a model. None means unknown."""
+
+    context_size: int | None = None
+    parameters: int | None = None
+    is_llama_cpp: bool = False
+    """The server is that of llama.cpp, which can report how much of a prompt is read."""
+
+
 async def find_context_size(model: Model) -> int | None:
     """Return the size of a model's context in tokens, from its quirks, the catalogue or its server; None if unknown."""
     if model.endpoint.quirks.context_size is not None:
         return model.endpoint.quirks.context_size
+    return (await find_server_facts(model)).context_size
+
+
+async def find_server_facts(model: Model) -> ServerFacts:
+    """Return what the catalogue or the server knows about a model."""
     return await asyncio.to_thread(_look_up, model)
 
 
-def _look_up(model: Model) -> int | None:
+def _look_up(model: Model) -> ServerFacts:
     listed = describe_model(model).context_window if has_list_price(model) else None
     if listed is not None:
-        return listed
+        return ServerFacts(context_size=listed)
     parts = urlsplit(model.base_url)
     if parts.scheme != "http" or not parts.hostname:
-        return None
+        return ServerFacts()
     until = time.monotonic() + _SECONDS
     host, port, headers = parts.hostname, parts.port or 80, model.request_headers
     running = as_int(
@@ -46,28 +63,54 @@ def _look_up(model: Model) -> int | None:
             "n_ctx"
         )
     )
-    if running:
-        return running
-    sizes = context_sizes(model.provider, fetch_json(host, port, f"{parts.path}/models", headers, until))
-    return sizes.get(model.name) or (next(iter(sizes.values())) if len(sizes) == 1 else None)
+    listing = fetch_json(host, port, f"{parts.path}/models", headers, until)
+    sizes = context_sizes(model.provider, listing)
+    return ServerFacts(
+        context_size=running or _of_model(sizes, model.name),
+        parameters=_of_model(_parameter_counts(listing), model.name),
+        is_llama_cpp=bool(running),
+    )
 
 
-async def ollama_context(model: Model, transport: Transport) -> tuple[int | None, int]:
-    """Return the size to request, that of the model and at most the cap of its endpoint, and the size that results.
+def _parameter_counts(listing: object) -> dict[str, int]:
+    """The numbers of parameters that llama.cpp's server lists, by model."""
+    entries = as_objects(as_object(listing).get("data"))
+    counts = {str(entry.get("id")): as_int(as_object(entry.get("meta")).get("n_params")) for entry in entries}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _of_model(values: dict[str, int], name: str) -> int | None:
+    """The value of a model. A server with one model answers to any name."""
+    return values.get(name) or (next(iter(values.values())) if len(values) == 1 else None)
+
+
+class OllamaFacts(NamedTuple):
+    """What an Ollama server reports about a model."""
+
+    requested_size: int | None
+    """The context to request: that of the model, and at most the cap of its endpoint."""
+    context_size: int
+    """The context that results."""
+    parameters: int | None
+
+
+async def ollama_facts(model: Model, transport: Transport) -> OllamaFacts:
+    """Ask an Ollama server about a model.
 
     No size is requested if the server does not know it, or if the model's own file sets one.
     """
     shown = as_object(await _post(model, transport))
+    info = as_object(shown.get("model_info"))
+    parameters = as_int(info.get("general.parameter_count"))
     own = _OWN_SIZE.search(str(shown.get("parameters", "")))
     if own is not None:
-        return None, int(own[1] or _OLLAMA_DEFAULT)
-    info = as_object(shown.get("model_info"))
+        return OllamaFacts(None, int(own[1] or _OLLAMA_DEFAULT), parameters)
     sizes = [as_int(value) for name, value in info.items() if name.endswith(".context_length")]
     size = next((each for each in sizes if each), None)
     if size is None:
-        return None, _OLLAMA_DEFAULT
+        return OllamaFacts(None, _OLLAMA_DEFAULT, parameters)
     requested = min(size, model.endpoint.quirks.context_cap)
-    return requested, requested
+    return OllamaFacts(requested, requested, parameters)
 
 
 async def _post(model: Model, transport: Transport) -> object:

@@ -5,7 +5,6 @@ the keyring is not opened for a user who stores nothing there.
 """
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -153,6 +152,8 @@ def _names_file() -> Path:
 
 
 def _write_names(names: list[str]) -> None:
+    import tempfile
+
     folder = config_home()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
 from weft.providers.batch_api import PRICE_SHARE
 from weft.providers.batch_queue import active_batches
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
-from weft.providers.context_size import find_context_size, ollama_context
+from weft.providers.context_size import ServerFacts, find_server_facts, ollama_facts
 from weft.providers.defaults import default_retry, default_timeouts
 from weft.providers.error_advice import explain_error
 from weft.providers.files import UploadedFiles
@@ -31,12 +31,13 @@ from weft.providers.transport import BrokenRead, Response, Transport, broken_rea
 from weft.providers.watchdog import Timeouts, Watchdog
 from weft.wires.audio import check_audio
 from weft.wires.decoder import Decoder
+from weft.wires.delta_join import join_deltas
 from weft.wires.errors import error_from_response, error_from_unexpected_body
 from weft.wires.features import check_features
 from weft.wires.history import RenderCache
 from weft.wires.output_schema import plan_output
 from weft.wires.request import TurnRequest
-from weft.wires.text_edits import INSTRUCTIONS, TextFiles, text_conversation
+from weft.wires.text_edits import EXAMPLE, TextFiles, text_conversation
 
 
 def _postpone(error: ProviderError, limit: float) -> ProviderError:
@@ -97,8 +98,7 @@ class WireSession(ConversationBase):
         self.text_files: TextFiles | None = None
         """The model writes files as text and calls no tools."""
         self._context_size: int | None = None  # that is requested
-        self._ollama_window: int | None = None
-        self._context_known = False
+        self._facts: ServerFacts | None = None
         self._render_cache = RenderCache()
         self._files = UploadedFiles(model)
         self._watchdog = Watchdog(self.timeouts)
@@ -116,8 +116,8 @@ class WireSession(ConversationBase):
         wire = self.model.wire
         check_audio(wire.name, self.messages)
         check_features(wire.name, self.settings, wire.features)
-        if wire.name == "ollama" and not self._context_known:
-            await self._find_context()
+        if wire.name == "ollama":
+            await self.server_facts()
         if self._files.wants_upload(self.messages) and active_tape() is None:
             await self._files.upload(self.messages)
         return self._request()
@@ -180,12 +180,23 @@ class WireSession(ConversationBase):
         open_ids = {call.id for m in self.messages[len(self._render_cache.source) :] for call in m.tool_calls}
         return written.keys() | open_ids if open_ids else written
 
-    async def _find_context(self) -> None:
-        """Ask an Ollama server for the size of the model's context, once."""
-        self._context_known = True
-        if active_tape() is None:
-            transport = await self._open_transport()
-            self._context_size, self._ollama_window = await ollama_context(self.model, transport)
+    async def server_facts(self) -> ServerFacts:
+        """Ask the server about the model, once."""
+        if self._facts is None:
+            self._facts = ServerFacts()
+            if active_tape() is None:
+                self._facts = await self._find_facts()
+        return self._facts
+
+    async def _find_facts(self) -> ServerFacts:
+        if self.model.wire.name == "ollama":
+            found = await ollama_facts(self.model, await self._open_transport())
+            self._context_size = found.requested_size
+            return ServerFacts(context_size=found.context_size, parameters=found.parameters)
+        facts = await find_server_facts(self.model)
+        if facts.is_llama_cpp and self.model.wire.name == "chat":
+            self._quirks = msgspec.structs.replace(self._quirks, prompt_progress=True)
+        return facts
 
     @property
     def may_write_calls(self) -> bool:
@@ -194,13 +205,9 @@ class WireSession(ConversationBase):
 
     async def context_window(self) -> int | None:
         """Return the size of the model's context in tokens; None if it is not known."""
-        if active_tape() is not None:
+        if self._quirks.context_size is not None:
             return self._quirks.context_size
-        if self.model.wire.name != "ollama":
-            return await find_context_size(self.model)
-        if not self._context_known:
-            await self._find_context()
-        return self._quirks.context_size or self._ollama_window
+        return (await self.server_facts()).context_size
 
     def _body_without_schema(self, error: ProviderError) -> bytes | None:
         """Return the request with the schema in its instructions, if the endpoint refuses typed output."""
@@ -215,8 +222,8 @@ class WireSession(ConversationBase):
         """The request of this turn. Feedback on a failed attempt is sent behind the conversation and not kept."""
         messages, settings, files = self.messages, self.settings, self.text_files
         if files is not None:
-            messages = text_conversation(messages, files.attached)
-            system = "\n\n".join(part for part in (settings.system, INSTRUCTIONS) if part)
+            messages = [*EXAMPLE, *text_conversation(messages, files.attached)]
+            system = "\n\n".join(part for part in (settings.system, files.instructions) if part)
             settings = msgspec.structs.replace(settings, system=system)
         request = TurnRequest(
             model=self.model.name,
@@ -261,6 +268,7 @@ class WireSession(ConversationBase):
         finished = False
         try:
             await self._check_response(response)
+            response.share_reads()
             await _read_stream(response, decoder, watchdog, on_event)
             finished = True
         except BrokenRead as broken:
@@ -351,9 +359,9 @@ async def _read_stream(response: Response, decoder: Decoder, watchdog: Watchdog,
         if not chunk:
             return
         payloads = feed(chunk)
-        for payload in payloads:
+        for payload in join_deltas(payloads):
             on_event(payload)
-        saw(bool(payloads))
+        saw(bool(payloads), decoder.started)
         if decoder.finishing and not decoder.done:
             if response.at_end():
                 return

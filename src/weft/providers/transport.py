@@ -44,6 +44,7 @@ class Response:
         at_end: Callable[[], bool],
         release: Callable[[], None],
         close: Callable[[], None],
+        share_reads: Callable[[], object] = lambda: None,
     ) -> None:
         self.status = status
         self.headers = headers
@@ -55,6 +56,8 @@ class Response:
         """End the response; the connection is reused."""
         self.close = close
         """Close the connection at once."""
+        self.share_reads = share_reads
+        """Let it be read together with other streams, if what they bring is stored together."""
 
     @property
     def content_type(self) -> str:
@@ -167,7 +170,15 @@ def _response(reply: HttpReply) -> Response:
         if coding is not None:
             inflated = InflatedReader(coding, read, at_end)
             read, at_end = inflated.read, inflated.at_end
-    return Response(reply.status, reply.headers, read, at_end=at_end, release=reply.release, close=reply.close)
+    return Response(
+        reply.status,
+        reply.headers,
+        read,
+        at_end=at_end,
+        release=reply.release,
+        close=reply.close,
+        share_reads=reply.share_reads,
+    )
 
 
 class BrokenRead(Exception):

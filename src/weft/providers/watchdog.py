@@ -67,13 +67,14 @@ class Watchdog:
         self.error, self.ended = None, False
         self._abort = abort
 
-    def saw(self, content: bool) -> None:
-        """Record that bytes arrived, with or without content."""
+    def saw(self, content: bool, begun: bool = True) -> None:
+        """Record that bytes arrived, with or without content. Until the answer has `begun`, content is news of how far
+        the prompt is read: the patience with the first content begins anew."""
         assert self._loop is not None
         self._last_byte = self._loop.time()
         if content:
             self._last_content = self._last_byte
-            if self._first:
+            if self._first and begun:
                 self._first = 0.0
                 self._schedule()
 

@@ -17,6 +17,8 @@ from weft.core.message_forms import tool_failure
 from weft.core.messages import File, Image, ResultPart, Text, ToolStatus
 
 Parts = str | list[ResultPart]
+NO_CHANGE = "no change"
+"""The summary of an edit that left the files as they were."""
 
 
 class ToolOutput(msgspec.Struct, frozen=True, kw_only=True):

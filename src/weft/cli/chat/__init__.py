@@ -14,7 +14,7 @@ from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_pr
 from weft.cli.project_commands import find_project_folder, project_folder_state
 from weft.cli.project_notes import find_notes, notes_state
 from weft.cli.request_settings import reasoning_of
-from weft.cli.run import TEXT_EDITING, default_model, named_model
+from weft.cli.run import default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
 from weft.cli.terminal import BOLD, DIM, Colours
 from weft.config.paths import data_folder
@@ -160,8 +160,8 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
             if (notes := find_notes(chat.folder)) is not None:
                 is_trusted = notes_state(notes) == "trusted"
                 console.note(f"{notes.name} of this folder is {'' if is_trusted else 'not '}followed.")
-            if chat.session.engine.edits_as_text:
-                console.note(TEXT_EDITING.format(model=chat.model))
+            if reason := chat.edit_format_reason:
+                console.note(reason)
             for problem in own.problems:
                 console.note(problem)
             if options.resume is not None:

@@ -11,11 +11,12 @@ from weft.cli.event_printer import (
     call_line,
     describe_context,
     describe_exchange,
+    describe_progress,
     describe_server_call,
     failed_command,
 )
 from weft.cli.terminal import BOLD, CYAN, DIM, RED, YELLOW, Colours, format_seconds
-from weft.core.context_events import ConversationCompacted, RequestWithdrawn
+from weft.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
 from weft.core.envelope import Event
 from weft.core.events import (
     ApprovalRequested,
@@ -98,6 +99,8 @@ class EventDisplay:
             case MessageStart():
                 self._activity = "thinks"
                 self._screen.mark()
+            case PromptProgress():
+                self._activity = describe_progress(event.data)
             case ThinkingDelta():
                 self._activity = "thinks"
             case TextDelta(text=text):

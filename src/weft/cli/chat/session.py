@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from weft.cli.edit_formats import describe_format, use_kept_format
 from weft.cli.project_commands import MarkdownFile, describe_skills, load_commands, load_skills, skill_tool
 from weft.cli.project_notes import read_notes
 from weft.cli.run import NO_MODEL, overview_of, require_key
@@ -82,6 +83,11 @@ class ChatSession:
     @property
     def model(self) -> str:
         return self._settings.model
+
+    @property
+    def edit_format_reason(self) -> str:
+        """Why the model writes files as text; nothing if it calls tools."""
+        return describe_format(self.session.engine, self._settings.edit_format)
 
     @property
     def folder(self) -> str:
@@ -257,6 +263,8 @@ class ChatSession:
         )
         session.runtime.shared_middleware = [*session.runtime.shared_middleware, *hooks]
         session.engine.overview = overview_of(session, has_map=self._has_map)
+        use_kept_format(session.engine, model)
+        await session.engine.find_edit_format()
         session.subscribe(saved.on_event)
         session.subscribe(self._receive)
         self.saved = saved

@@ -27,7 +27,7 @@ from weft.server.acp.requests import (
     mcp_servers_of,
     refusal,
 )
-from weft.server.acp.session import CALL_METHOD, EditorAbilities, EditorSession, SessionParts
+from weft.server.acp.session import CALL_METHOD, EditorAbilities, EditorSession, FolderExtras, SessionParts
 from weft.server.models import ModelSource
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
@@ -59,6 +59,8 @@ class EditorOptions:
     """Raises if a model cannot be used for a conversation."""
     default_model: Callable[[], str]
     """Chooses a model if none is named; "" if there is none."""
+    find_extras: Callable[[SessionSettings], FolderExtras]
+    """Returns what a session gets from its folder: notes, skills, hooks and a map of the code."""
     own_tools: Callable[[], Sequence[ToolLike]] = tuple[ToolLike, ...]
     """Returns tools of the user's own, beside those that the settings name."""
     problems: tuple[str, ...] = ()
@@ -308,7 +310,8 @@ class EditorAgent:
     ) -> EditorSession:
         """Open a stored session with the MCP servers of the editor, and with the tools that it runs itself if given."""
         assert self._client is not None
-        parts = SessionParts(self._sessions, self._models, self._sandbox, self._client, self._abilities)
+        find_extras = self._options.find_extras
+        parts = SessionParts(self._sessions, self._models, self._sandbox, self._client, self._abilities, find_extras)
         async with AsyncExitStack() as stack:
             notes = list(self._options.problems)
             extra: list[ToolLike] = list(self._options.own_tools())

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 
 from acp import Client, schema
 
+from weft.agent.engine import Overview
 from weft.agent.exchange import Exchange
 from weft.agent.result import AgentResult
 from weft.core.envelope import Event
@@ -32,6 +33,7 @@ from weft.server.acp.editor_terminal import terminal_tool
 from weft.server.acp.editor_workspace import FAULTS, EditorWorkspace, describe_fault
 from weft.server.acp.updates import Update, UpdateEncoder, agent_text
 from weft.server.models import ModelSource
+from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, iterate_events
@@ -40,6 +42,7 @@ from weft.tools.builtin import named_tools
 from weft.tools.definitions import Effect
 from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Mode
+from weft.tools.runtime import Middleware
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.summaries import arguments_summary, call_summary
 from weft.tools.workspace.base import PathFault, Workspace, decode_text
@@ -73,6 +76,19 @@ class EditorAbilities:
     terminal: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderExtras:
+    """What a session gets from the folder that it works in and from the user."""
+
+    instructions: tuple[str, ...] = ()
+    """All instructions, those of the session's settings among them."""
+    tools: tuple[ToolLike, ...] = ()
+    middleware: tuple[Middleware, ...] = ()
+    """Around the calls of the session and of its subagents."""
+    overview: Callable[[Session], Overview] | None = None
+    """Makes the function that describes the folder to the model."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionParts:
     """What all sessions of one editor share."""
@@ -82,6 +98,7 @@ class SessionParts:
     sandbox: Sandbox
     client: Client
     abilities: EditorAbilities
+    find_extras: Callable[[SessionSettings], FolderExtras]
 
 
 class EditorSession:
@@ -128,17 +145,23 @@ class EditorSession:
             workspace = EditorWorkspace(root, self._parts.client, self.id, reads=reads, writes=writes)
         else:
             workspace = DiskWorkspace(root)
-        self._session = await self._parts.sessions.open(
+        extras = await asyncio.to_thread(self._parts.find_extras, self.settings)
+        self._session = session = await self._parts.sessions.open(
             self.id,
             model=self._parts.models.open(self.settings.model),
-            tools=self._tools(),
+            tools=[*self._tools(), *extras.tools],
+            instructions=list(extras.instructions),
+            middleware=list(extras.middleware),
             workspace=workspace,
             cache=self.settings.cache and not abilities.reads,  # unsaved changes are not seen by the cache
             on_approval=self._approve,
             on_question=self._answer,
         )
+        session.runtime.shared_middleware = [*session.runtime.shared_middleware, *extras.middleware]
+        if extras.overview is not None:
+            session.engine.overview = extras.overview(session)
         self._encoder = self._new_encoder()
-        self._session.subscribe(self._on_event)
+        session.subscribe(self._on_event)
 
     def _tools(self) -> list[ToolLike]:
         tools = named_tools(self.settings.tools, self._parts.sandbox)

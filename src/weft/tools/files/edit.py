@@ -17,7 +17,7 @@ from weft.tools.context import ToolContext
 from weft.tools.definitions import Growth
 from weft.tools.files.access import MAX_EDITS, MAX_TEXT, count_changes, path_subject, publish_changes, writes_path
 from weft.tools.function_tools import tool
-from weft.tools.results import ToolFault, ToolOutput
+from weft.tools.results import NO_CHANGE, ToolFault, ToolOutput
 from weft.tools.workspace.base import Workspace
 
 _SECONDS = 0.5
@@ -340,7 +340,7 @@ def edit_file(
             raise ToolFault(f"{fault}\nNo edit of this call was applied.", fault.kind) from None
     change = ctx.workspace.write(place, text, on_change=publish_changes(ctx))
     if change is None:
-        return ToolOutput(content=f"The edits leave {place} as it was; nothing was changed.", summary="no change")
+        return ToolOutput(content=f"The edits leave {place} as it was; nothing was changed.", summary=NO_CHANGE)
     counts = count_changes(change.diff)
     return ToolOutput(content=f"Edited {place} ({counts}).\n{change.diff}", summary=counts)
 

@@ -14,7 +14,7 @@ from weft.tools.definitions import Access
 from weft.tools.files.access import MAX_TEXT, count_changes, file_accesses, path_subjects, publish_changes
 from weft.tools.files.patch_format import BEGIN, MAX_PATCH, FilePatch, MarkedPatch, PatchFault, PatchHunk, UnifiedPatch
 from weft.tools.function_tools import tool
-from weft.tools.results import ToolFault, ToolOutput
+from weft.tools.results import NO_CHANGE, ToolFault, ToolOutput
 from weft.tools.workspace.base import FileEdit, Workspace, encode_content
 
 _NAMED = 8
@@ -241,7 +241,7 @@ def apply_patch(patch: str, ctx: ToolContext) -> ToolOutput:
         plan.add(file)
     changes = ctx.workspace.write_all(plan.edits(), on_change=publish_changes(ctx))
     if not changes:
-        return ToolOutput(content="The patch leaves all files as they were; nothing was changed.", summary="no change")
+        return ToolOutput(content="The patch leaves all files as they were; nothing was changed.", summary=NO_CHANGE)
     lines = [f"{_verb(change.hash, change.diff)} {change.path} ({count_changes(change.diff)})" for change in changes]
     total = count_changes("\n\n" + "\n".join(line for change in changes for line in change.diff.split("\n")[2:]))
     return ToolOutput(content="The patch was applied:\n" + "\n".join(lines), summary=total)

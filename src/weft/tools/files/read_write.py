@@ -24,7 +24,7 @@ from weft.tools.files.access import (
     writes_path,
 )
 from weft.tools.function_tools import tool
-from weft.tools.results import ToolFault, ToolOutput
+from weft.tools.results import NO_CHANGE, ToolFault, ToolOutput
 from weft.tools.workspace.base import PathFault, Workspace, require_text
 
 
@@ -81,9 +81,7 @@ def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
         _require_reading(place, content, ctx)
     change = ctx.workspace.write(place, content, on_change=publish_changes(ctx))
     if change is None:
-        return ToolOutput(
-            content=f"{place} has exactly this content already; nothing was changed.", summary="no change"
-        )
+        return ToolOutput(content=f"{place} has exactly this content already; nothing was changed.", summary=NO_CHANGE)
     if not replaces:
         return ToolOutput(content=f"Created {place} ({count_lines(content)}).", summary=f"new, {count_lines(content)}")
     counts = count_changes(change.diff)
