@@ -308,6 +308,7 @@ BODIES: dict[tuple[str, str], bytes] = {
     ("PATCH", "/sessions/{session}"): b'{"title": "Theirs"}',
     ("POST", "/sessions/{session}/rewind"): b'{"seq": 0}',
     ("POST", "/projects/{project}/shares"): b"{}",
+    ("POST", "/projects/{project}/versions/{version}/variants/{variant}/push"): b'{"remote": "https://example.org/a"}',
     ("POST", "/sessions/{session}/reset"): b"",
     ("POST", "/sessions/{session}/fork"): b"{}",
     ("POST", "/sessions/{session}/cancel"): b"{}",

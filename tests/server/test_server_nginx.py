@@ -14,12 +14,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, expect
 
 import weft
 from weft.core.messages import ToolCall
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
@@ -61,15 +59,7 @@ http {{
 pytestmark = pytest.mark.skipif(_NGINX is None, reason="nginx is not installed here; `make system` installs it")
 
 
-def _chromium() -> str:
-    try:
-        return str(find_chromium())
-    except BrowserError:
-        return ""
-
-
 NEEDS_PAGE = [
-    pytest.mark.skipif(not _chromium(), reason="Chromium is not installed here"),
     pytest.mark.skipif(
         not (ROOT / "src/weft/server/built/index.html").is_file(), reason="the page is not built; run build_page.py"
     ),
@@ -172,7 +162,9 @@ async def _build(page: Page, origin: str) -> None:
 
 
 @pytest.mark.parametrize("strips", [pytest.param(True, marks=NEEDS_PAGE), pytest.param(False, marks=NEEDS_PAGE)])
-async def test_the_page_and_previews_work_below_a_path_of_another_site(tmp_path: Path, strips: bool) -> None:
+async def test_the_page_and_previews_work_below_a_path_of_another_site(
+    tmp_path: Path, chrome: Browser, strips: bool
+) -> None:
     problems: list[str] = []
     requests: list[str] = []
 
@@ -180,10 +172,9 @@ async def test_the_page_and_previews_work_below_a_path_of_another_site(tmp_path:
         if message.type == "error" and "webrtc" not in message.text and "401" not in message.text:
             problems.append(message.text)
 
-    async with _behind_nginx(tmp_path, strips) as public, async_playwright() as playwright:
+    async with _behind_nginx(tmp_path, strips) as public, await chrome.new_context() as browsing:
         origin = public.removesuffix(PREFIX)
-        browser = await playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        page = await (await browser.new_context()).new_page()
+        page = await browsing.new_page()
         page.set_default_timeout(SLOW)
         expect.set_options(timeout=SLOW)
         page.on("console", on_console)
@@ -193,7 +184,6 @@ async def test_the_page_and_previews_work_below_a_path_of_another_site(tmp_path:
         await _converse(page, public)
         await _build(page, origin)
         cookies = await page.context.cookies()
-        await browser.close()
     assert [cookie.get("path") for cookie in cookies] == [f"{PREFIX}/"]
     outside = [url for url in requests if not url.startswith((f"{public}/", "data:", "blob:"))]
     assert not outside

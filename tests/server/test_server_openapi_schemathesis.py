@@ -4,11 +4,13 @@
 # schemathesis says little about its types
 
 import asyncio
+import os
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import not_a_server_error
@@ -19,8 +21,8 @@ from walked_routes import whole_server
 import weft
 from weft.server.settings import ServerLimits, ServerSettings
 
-EXAMPLES = 25
-"""For each operation; there are about forty."""
+EXAMPLES = max(12, int(os.environ.get("WEFT_FUZZ_ROUNDS", "0")) // 400)
+"""For each operation; there are about a hundred. `make fuzz` tries a hundred examples."""
 CHECKS = (
     not_a_server_error,
     checks.status_code_conformance,
@@ -65,6 +67,11 @@ async def _things(server: Served) -> dict[str, list[str]]:
 
 
 def _try(url: str, things: dict[str, list[str]]) -> dict[str, int]:
+    with requests.Session() as session:
+        return _try_all(url, things, session)
+
+
+def _try_all(url: str, things: dict[str, list[str]], session: requests.Session) -> dict[str, int]:
     schema = schemathesis.openapi.from_url(f"{url}/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"})
     tried: dict[str, int] = {}
     listed = 0
@@ -73,12 +80,12 @@ def _try(url: str, things: dict[str, list[str]]) -> dict[str, int]:
         if operation.path.endswith(LEFT_OUT):
             continue
         listed += 1
-        _try_one(operation, things, tried)
+        _try_one(operation, things, tried, session)
     assert len(tried) == listed, "each operation that the document lists was sent"
     return tried
 
 
-def _try_one(operation: Any, things: dict[str, list[str]], tried: dict[str, int]) -> None:
+def _try_one(operation: Any, things: dict[str, list[str]], tried: dict[str, int], session: requests.Session) -> None:
     chance = random.Random(operation.label)
 
     @given(case=operation.as_strategy())
@@ -96,7 +103,7 @@ def _try_one(operation: Any, things: dict[str, list[str]], tried: dict[str, int]
                 name: chance.choice(things.get(name, [value])) for name, value in (case.path_parameters or {}).items()
             }
         tried[operation.label] = tried.get(operation.label, 0) + 1
-        answer = case.call(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
+        answer = case.call(session=session, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30)
         is_tolerant = any(tag in TOLERANT for tag in operation.tags or ())
         unchecked: list[object] = [checks.negative_data_rejection] if is_tolerant else []
         media_type = next((value[0] for name, value in answer.headers.items() if name.lower() == "content-type"), "")

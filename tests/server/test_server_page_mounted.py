@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 from outer_program import outer_program
-from playwright.async_api import ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, expect
 
 import weft
 from weft.providers.scripted import Script, ScriptedRequest
 from weft.server.agent_server import App
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 
 S = weft.ScriptedModel
 ROOT = Path(__file__).parent.parent.parent
@@ -21,15 +19,7 @@ SLOW = 20_000
 _BELOW = re.compile(r"^/our/assistant/preview/")
 
 
-def _chromium() -> str:
-    try:
-        return str(find_chromium())
-    except BrowserError:
-        return ""
-
-
 pytestmark = [
-    pytest.mark.skipif(not _chromium(), reason="Chromium is not installed here"),
     pytest.mark.skipif(
         not (ROOT / "src/weft/server/built/index.html").is_file(), reason="the page is not built; run build_page.py"
     ),
@@ -77,7 +67,7 @@ async def _build(page: Page, at: str) -> None:
     await expect(tab.frame_locator("iframe").locator("h1")).to_have_text("Built below a prefix")
 
 
-async def test_login_conversation_and_preview_work_below_a_prefix(tmp_path: Path) -> None:
+async def test_login_conversation_and_preview_work_below_a_prefix(tmp_path: Path, chrome: Browser) -> None:
     problems: list[str] = []
     requests: list[str] = []
 
@@ -87,9 +77,8 @@ async def test_login_conversation_and_preview_work_below_a_prefix(tmp_path: Path
 
     agent = weft.Agent(S([_answer] * 4))
     app = App(agent, store=f"sqlite:///{tmp_path / 'app.db'}", token=TOKEN)
-    async with app, outer_program(app, "/our/assistant") as at, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        page = await (await browser.new_context()).new_page()
+    async with app, outer_program(app, "/our/assistant") as at, await chrome.new_context() as browsing:
+        page = await browsing.new_page()
         page.set_default_timeout(SLOW)
         expect.set_options(timeout=SLOW)
         page.on("console", on_console)
@@ -99,7 +88,6 @@ async def test_login_conversation_and_preview_work_below_a_prefix(tmp_path: Path
         await _converse(page, f"{at}/our/assistant")
         await _build(page, at)
         cookies = await page.context.cookies()
-        await browser.close()
     assert [cookie.get("path") for cookie in cookies] == ["/our/assistant/"]
     outside = [url for url in requests if not url.startswith((f"{at}/our/assistant", "data:", "blob:"))]
     assert not outside

@@ -32,7 +32,7 @@ REASON = "Another process kept the sessions locked while the exchange ran; what 
 
 
 def _talks() -> weft.ScriptedModel:
-    return S(["word " * 4000, *["Better now."] * 50], piece=5, pause=0.002)
+    return S(["word " * 2000, *["Better now."] * 50], piece=5, pause=0.002)
 
 
 @asynccontextmanager

@@ -8,27 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Browser, Page
 from serving_parts import S, Script
 from studio_parts import Atelier, atelier, variants_of
 
 from weft.agent.engine import ModelLike
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 from weft.studio.stack import load_stacks
 from weft.studio.vendored import MISSING, is_installed
 
-
-def _chromium() -> str:
-    try:
-        return str(find_chromium())
-    except BrowserError:
-        return ""
-
-
-CHROMIUM = _chromium()
 pytestmark = [
-    pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed here"),
     pytest.mark.skipif(not is_installed(), reason=MISSING),
 ]
 
@@ -152,11 +140,9 @@ async def _sink() -> AsyncGenerator[tuple[Sink, str]]:
 
 
 @asynccontextmanager
-async def _looking(server: Atelier) -> AsyncGenerator[Page]:
+async def _looking(server: Atelier, chrome: Browser) -> AsyncGenerator[Page]:
     """Our own page, with nothing on it but its policy."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await browser.new_page()
+    async with await chrome.new_page() as page:
         await page.goto(f"{server.url}/health")  # cookies and storage of our origin
         async with server.client.get("/") as answer:
             policy = answer.headers["Content-Security-Policy"]
@@ -164,10 +150,7 @@ async def _looking(server: Atelier) -> AsyncGenerator[Page]:
         headers = {"Content-Security-Policy": policy, "Content-Type": "text/html"}
         await page.route(f"{server.url}/", lambda route: route.fulfill(body=body, headers=headers))
         await page.goto(f"{server.url}/")
-        try:
-            yield page
-        finally:
-            await browser.close()
+        yield page
 
 
 async def _preview_messages(page: Page, kind: str, most: float = 20.0) -> list[dict[str, Any]]:
@@ -202,12 +185,12 @@ async def _built(server: Atelier, **body: Any) -> dict[str, Any]:
     return variants_of(await server.over(made["id"]))[0]
 
 
-async def test_every_stack_shows_in_the_frame_without_an_error(tmp_path: Path) -> None:
+async def test_every_stack_shows_in_the_frame_without_an_error(tmp_path: Path, chrome: Browser) -> None:
     scripts: dict[str, Script] = {}
     for name in load_stacks():
         files = {path: text for path, text in _sample(name).items() if isinstance(text, str)}
         scripts[name] = _writes({path: _without_pictures(text) for path, text in files.items()})
-    async with atelier(tmp_path, scripts) as server, _looking(server) as page:
+    async with atelier(tmp_path, scripts) as server, _looking(server, chrome) as page:
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
@@ -241,14 +224,14 @@ def _without_pictures(text: str) -> str:
     )
 
 
-async def test_a_hostile_page_reaches_nobody_and_nothing(tmp_path: Path) -> None:
+async def test_a_hostile_page_reaches_nobody_and_nothing(tmp_path: Path, chrome: Browser) -> None:
     async with _sink() as (sink, address):
         holder: list[str] = []
 
         def hostile() -> ModelLike:
             return _writes({"index.html": holder[0]})()
 
-        async with atelier(tmp_path, {"hostile": hostile}) as server, _looking(server) as page:
+        async with atelier(tmp_path, {"hostile": hostile}) as server, _looking(server, chrome) as page:
             holder.append(_hostile(address, server.url))
             await page.evaluate("document.cookie = 'ours=1'; localStorage.setItem('ours', '1')")
             variant = await _built(server, stack="html_css", models=["hostile"])
@@ -276,14 +259,14 @@ async def test_a_hostile_page_reaches_nobody_and_nothing(tmp_path: Path) -> None
             assert len(page.context.pages) == 1
 
 
-async def test_the_bridge_reports_errors_and_of_the_chosen_element(tmp_path: Path) -> None:
+async def test_the_bridge_reports_errors_and_of_the_chosen_element(tmp_path: Path, chrome: Browser) -> None:
     text = (
         "<!doctype html><html><head><title>T</title></head><body><ul><li class='a'>One</li><li class='a'>Two</li></ul>"
         "<button onclick='document.title = \"clicked\"'>Press</button>"
         "<script>console.error('odd', {a: 1}); console.warn('hm'); setTimeout(() => missing(), 0);"
         "Promise.reject(new Error('late')); alert('hello')</script></body></html>"
     )
-    async with atelier(tmp_path, {"one": _writes({"index.html": text})}) as server, _looking(server) as page:
+    async with atelier(tmp_path, {"one": _writes({"index.html": text})}) as server, _looking(server, chrome) as page:
         variant = await _built(server, stack="html_css", models=["one"])
         await page.evaluate(_EMBED, variant["preview"])
         told = await _preview_messages(page, "console")

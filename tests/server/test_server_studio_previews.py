@@ -198,3 +198,23 @@ async def test_a_link_for_reading_shows_the_newest_finished_page_without_a_token
         assert (await look(link["path"].replace(link["secret"], "rubbish")))[0] == 404
         await server.ask("DELETE", f"{shares}/{link['id']}", 204)
         assert (await look(link["path"]))[0] == 404
+
+
+async def test_a_guest_uses_neither_the_git_nor_the_figma_of_the_operator(tmp_path: Path) -> None:
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        project = await server.project("A page", variants=1, models=["one"])
+        await server.over(project["id"])
+        version = project["versions"][0]["id"]
+        writing = await server.ask("POST", f"/projects/{project['id']}/shares", 201, writable=True)
+        push = f"/projects/{project['id']}/versions/{version}/variants/0/push"
+        link = "https://www.figma.com/design/AbCdEfGhIjKlMnOp/Shop?node-id=1-2"
+        update = {"kind": "update", "base": {"version": version, "variant": 0}, "prompt": {"figma": link}}
+
+        async def asked(path: str, body: Any, headers: dict[str, str]) -> int:
+            async with server.client.post(path, json=body, headers=headers) as answer:
+                return answer.status
+
+        guest = {"X-Weft-Share": writing["secret"]}
+        for path, body in ((push, {"remote": "ext::sh"}), (f"/projects/{project['id']}/versions", update)):
+            assert await asked(path, body, guest) == 403
+            assert await asked(path, body, {}) == 400  # what the operator may ask for is judged for itself

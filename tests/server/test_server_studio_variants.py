@@ -96,13 +96,14 @@ async def test_after_a_restart_every_variant_has_its_outcome(tmp_path: Path) -> 
         "quick": writer("Quick"),
         "slow": lambda: S([["It takes a while. " * 500]], piece=4, pause=0.02),
     }
+    after: dict[str, Script] = scripts | {"slow": lambda: S([["It takes a while. " * 500]], piece=400)}
     async with atelier(tmp_path, scripts) as server:
         made = await server.project(models=["quick", "slow"])
         async with asyncio.timeout(30), aclosing(server.states(made["id"])) as states:
             async for state in states:
                 if [variant["status"] for variant in variants_of(state)] == ["completed", "running"]:
                     break
-    async with atelier(tmp_path, scripts) as server:
+    async with atelier(tmp_path, after) as server:
         state = await server.over(made["id"])  # what was interrupted goes on by itself
         quick, slow = variants_of(state)
         assert quick["status"] == "completed"

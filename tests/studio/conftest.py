@@ -1,12 +1,25 @@
-"""The sample projects of the stacks' tests, for the exports and the studio."""
+"""The browser of all tests of the studio, and the sample projects of the stacks for the exports and the studio."""
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from weft.studio.browser.browser import Browser
+
+PATIENCE = 90.0
+"""Seconds for a page: some for the work, the rest for whatever else the machine does."""
+
 Sample = Callable[[str], dict[str, str | bytes]]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One browser for all of these tests: it keeps a thread of its own, whichever loop a test has."""
+    browser = Browser(seconds=PATIENCE)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

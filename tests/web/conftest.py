@@ -1,16 +1,15 @@
 """The page in a real browser, on the real server, with models whose turns are written in code."""
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Generator
-from pathlib import Path
 
 import pytest
-from page_support import BUILT, CHROMIUM, HOST, Visit
-from playwright.async_api import async_playwright
+import pytest_asyncio
+from page_support import BUILT, HOST, Visit, visiting
+from playwright.async_api import Browser
 
 
 @pytest.fixture(scope="module")
@@ -30,22 +29,9 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
         server.wait(20)
 
 
-@pytest.fixture
-def chromium() -> str:
-    if not Path(CHROMIUM).exists():
-        pytest.skip(f"{CHROMIUM} is missing")
-    return CHROMIUM
-
-
-@pytest.fixture
-async def visit(address: str, chromium: str) -> AsyncGenerator[Visit]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(address: str, chrome: Browser) -> AsyncGenerator[Visit]:
     """A person with the page open. At the end nothing must have gone wrong in it."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        context = await browser.new_context(viewport={"width": 1280, "height": 800})
-        page = await context.new_page()
-        visit = Visit(page, address)
-        await visit.open()
+    async with visiting(chrome, address) as visit:
         yield visit
-        await asyncio.wait_for(browser.close(), 20)
-        assert not (visit.strict and visit.problems), visit.problems
+    assert not (visit.strict and visit.problems), visit.problems

@@ -1,17 +1,18 @@
 """What tests of the page share: where things lie, and a person who uses it."""
 
+import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import ConsoleMessage, Locator, Page, expect
+from playwright.async_api import Browser, ConsoleMessage, Locator, Page, expect
 
 ROOT = Path(__file__).parent.parent.parent
 HOST = ROOT / "web" / "dev" / "host.py"
 BUILT = ROOT / "src" / "weft" / "server" / "built" / "index.html"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-CHROMIUM = "/usr/bin/chromium"
 LONG = 20_000
 """Milliseconds that anything may take on a slow machine."""
 
@@ -103,3 +104,15 @@ class Visit:
             {"rule": each["id"], "help": each["help"], "nodes": [node["html"][:160] for node in each["nodes"][:3]]}
             for each in found
         ]
+
+
+@asynccontextmanager
+async def visiting(chrome: Browser, address: str) -> AsyncGenerator[Visit]:
+    """Open the page at an address, as a person who has never been there."""
+    context = await chrome.new_context(viewport={"width": 1280, "height": 800})
+    visit = Visit(await context.new_page(), address)
+    try:
+        await visit.open()
+        yield visit
+    finally:
+        await asyncio.wait_for(context.close(), 20)

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator
 
-import pytest
+import pytest_asyncio
 from page_support import Visit
 from playwright.async_api import expect
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def sink() -> AsyncGenerator[tuple[str, list[str]]]:
     """An address that nothing in a draft may reach, and who came there."""
     heard: list[str] = []

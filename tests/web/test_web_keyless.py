@@ -9,8 +9,9 @@ from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
-from page_support import BUILT, ROOT, Visit
-from playwright.async_api import Locator, async_playwright, expect
+import pytest_asyncio
+from page_support import BUILT, ROOT, Visit, visiting
+from playwright.async_api import Browser, Locator, expect
 
 from weft.vision.local_model import available
 
@@ -41,16 +42,11 @@ def keyless(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
         server.wait(30)
 
 
-@pytest.fixture
-async def visit(keyless: str, chromium: str) -> AsyncGenerator[Visit]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
-        visit = Visit(page, keyless)
-        await visit.open()
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(keyless: str, chrome: Browser) -> AsyncGenerator[Visit]:
+    async with visiting(chrome, keyless) as visit:
         yield visit
-        await browser.close()
-        assert not visit.problems, visit.problems
+    assert not visit.problems, visit.problems
 
 
 async def build(visit: Visit) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator
 
-import pytest
+import pytest_asyncio
 from page_support import Visit
 from playwright.async_api import expect
 
@@ -21,7 +21,7 @@ class Sink:
         writer.close()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def sink() -> AsyncGenerator[Sink]:
     sink = Sink()
     server = await asyncio.start_server(sink.accept, "127.0.0.1", 0)

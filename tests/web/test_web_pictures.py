@@ -57,3 +57,36 @@ async def test_an_address_is_captured_in_a_chosen_window(visit: Visit) -> None:
     await page.get_by_role("button", name="Build", exact=True).click()
     await expect(page.get_by_text("Not now.")).to_be_visible()
     assert prompts == [{"url": "https://example.org", "capture": {"width": 768, "full_page": False}}]
+
+
+async def test_what_is_no_picture_is_refused_when_it_is_attached(visit: Visit) -> None:
+    page, prompts = visit.page, await _sent(visit)
+    visit.expected.append("400")  # the console names the answer that refuses a file
+    good = _file("good.png")
+    files: list[FilePayload] = [
+        {"name": "notes.png", "mimeType": "image/png", "buffer": b"These are words."},
+        {"name": "half.png", "mimeType": "image/png", "buffer": good["buffer"][:200]},
+        {"name": "old.bmp", "mimeType": "image/bmp", "buffer": b"BM" + bytes(60)},
+        good,
+    ]
+    await page.locator("input[type=file]").first.set_input_files(files)
+    await expect(page.get_by_text("notes.png is not a picture that can be read")).to_be_visible()
+    await expect(page.get_by_text("half.png is damaged and cannot be decoded")).to_be_visible()
+    await expect(page.get_by_text("old.bmp is not a picture that can be read")).to_be_visible()
+    await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_have_count(1)
+    transfer = await page.evaluate_handle(
+        """() => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File(["No picture."], "dropped.png", {type: "image/png"}));
+            return transfer;
+        }"""
+    )
+    await page.dispatch_event("body", "drop", {"dataTransfer": transfer})
+    await expect(page.get_by_text("dropped.png is not a picture that can be read")).to_be_visible()
+    await page.evaluate(
+        """transfer => document.querySelector("textarea").dispatchEvent(
+            new ClipboardEvent("paste", {clipboardData: transfer, bubbles: true, cancelable: true}))""",
+        transfer,
+    )
+    await expect(page.get_by_text("dropped.png is not a picture that can be read")).to_have_count(2)
+    assert prompts == []

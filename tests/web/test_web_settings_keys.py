@@ -9,8 +9,9 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from page_support import BUILT, CHROMIUM, Visit
-from playwright.async_api import async_playwright, expect
+import pytest_asyncio
+from page_support import BUILT, Visit, visiting
+from playwright.async_api import Browser, expect
 
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
@@ -51,14 +52,14 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def endpoint() -> AsyncGenerator[ScriptedServer]:
     async with ScriptedServer(lambda _: wire_reply("chat", text=["ok"])) as server:
         yield server
 
 
-@pytest.fixture
-async def visit(tmp_path: Path, chromium: str, endpoint: ScriptedServer) -> AsyncGenerator[Visit]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(tmp_path: Path, chrome: Browser, endpoint: ScriptedServer) -> AsyncGenerator[Visit]:
     if not BUILT.is_file():
         pytest.skip("the page is not built; run `npm ci && npm run build` in web/")
     (tmp_path / "ring_backend.py").write_text(RING)
@@ -87,13 +88,8 @@ async def visit(tmp_path: Path, chromium: str, endpoint: ScriptedServer) -> Asyn
     with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=tmp_path) as server:  # noqa: ASYNC220
         assert server.stdout is not None
         ready = json.loads(server.stdout.readline())
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-            page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
-            visit = Visit(page, f"{ready['url']}/#token={ready['token']}")
-            await visit.open()
+        async with visiting(chrome, f"{ready['url']}/#token={ready['token']}") as visit:
             yield visit
-            await browser.close()
         server.terminate()
         server.wait(30)
 

@@ -8,13 +8,13 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from page_support import CHROMIUM, HOST, Visit
-from playwright.async_api import FrameLocator, async_playwright, expect
+from page_support import HOST, Visit, visiting
+from playwright.async_api import Browser, FrameLocator, expect
 
 DOT = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -360,24 +360,22 @@ async def own_server(folder: Path, port: int = 0) -> AsyncGenerator[dict[str, An
             await asyncio.to_thread(process.wait, 20)
 
 
-async def test_a_server_that_goes_away_leaves_the_project_and_comes_back(tmp_path: Path, chromium: str) -> None:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = await (await browser.new_context(viewport={"width": 1280, "height": 800})).new_page()
-        async with own_server(tmp_path) as server:
-            visit = Visit(page, f"{server['url']}/#token={server['token']}")
-            await visit.open()
+async def test_a_server_that_goes_away_leaves_the_project_and_comes_back(tmp_path: Path, chrome: Browser) -> None:
+    async with AsyncExitStack() as first:
+        server = await first.enter_async_context(own_server(tmp_path))
+        async with visiting(chrome, f"{server['url']}/#token={server['token']}") as visit:
+            page = visit.page
             await visit.build("a landing page", variants=1, models=["quick"])
             await visit.built(1)
             await page.get_by_label("What to change").fill("change the headline")
-        await expect(page.get_by_test_id("away")).to_contain_text("cannot be reached")
-        await expect(page.locator(".variant")).to_have_count(1)
-        await expect(stage(visit).locator("h1")).to_have_text("Woven from many threads")
-        await expect(page.get_by_role("button", name="Send (Enter)")).to_be_disabled()
-        await expect(page.get_by_role("button", name="Retry variant 1")).to_be_disabled()
-        async with own_server(tmp_path, int(server["url"].rpartition(":")[2])):
-            await expect(page.get_by_test_id("away")).to_have_count(0, timeout=60_000)
-            await expect(page.get_by_label("What to change")).to_have_value("change the headline")
-            await page.get_by_role("button", name="Send (Enter)").click()
-            await expect(stage(visit).locator("h1")).to_contain_text("again")
-        await browser.close()
+            await first.aclose()
+            await expect(page.get_by_test_id("away")).to_contain_text("cannot be reached")
+            await expect(page.locator(".variant")).to_have_count(1)
+            await expect(stage(visit).locator("h1")).to_have_text("Woven from many threads")
+            await expect(page.get_by_role("button", name="Send (Enter)")).to_be_disabled()
+            await expect(page.get_by_role("button", name="Retry variant 1")).to_be_disabled()
+            async with own_server(tmp_path, int(server["url"].rpartition(":")[2])):
+                await expect(page.get_by_test_id("away")).to_have_count(0, timeout=60_000)
+                await expect(page.get_by_label("What to change")).to_have_value("change the headline")
+                await page.get_by_role("button", name="Send (Enter)").click()
+                await expect(stage(visit).locator("h1")).to_contain_text("again")

@@ -17,7 +17,7 @@ import weft
 from weft.agent.agent import Agent
 from weft.agent.state import ConversationState
 from weft.core.client_events import ResponseRequested
-from weft.core.context_events import ConversationCompacted, ConversationRestored, RequestWithdrawn
+from weft.core.context_events import ConversationCompacted, ConversationRestored, PromptProgress, RequestWithdrawn
 from weft.core.envelope import Event, decode_event
 from weft.core.errors import InvalidRequest, Overloaded
 from weft.core.events import (
@@ -286,6 +286,7 @@ async def context_and_clients() -> Recording:
         ConversationCompacted("requested"),
         ConversationRestored(bus.seq),
         RequestWithdrawn("It was too long.", 0),
+        PromptProgress("msg_1", 40, 100),
         ConversationSteered(user_message("And this.")),
         ResponseRequested("ex_1", {}, sha256(b"[]").hexdigest()),
         SessionReleased(),

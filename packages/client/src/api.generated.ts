@@ -157,6 +157,7 @@ export interface ElementBody {
   path: string;
   text?: string | null;
   before?: string;
+  page?: string;
   style?: Record<string, string>;
   attributes?: Record<string, string>;
 }
@@ -197,6 +198,7 @@ export interface ExportBody {
 
 export interface ExportQuery {
   format?: "html" | "zip";
+  page?: string;
 }
 
 export interface FileDiff {
@@ -393,10 +395,31 @@ export interface NewShare {
   writable?: boolean;
 }
 
+export interface PageBody {
+  kind: "page";
+  base: BaseBody;
+  action: "add" | "delete" | "rename";
+  path?: string;
+  name?: string;
+}
+
 export interface PendingView {
   approvals: ApprovalRequested[];
   questions: QuestionAsked[];
   client_calls?: ClientToolRequested[];
+}
+
+export interface PictureBody {
+  data?: string | null;
+  url?: string | null;
+  role?: "" | "desktop" | "detail" | "mobile";
+  page?: string;
+  name?: string;
+}
+
+export interface PictureSize {
+  width: number;
+  height: number;
 }
 
 export interface ProjectChange {
@@ -424,6 +447,7 @@ export interface PromptBody {
   videos?: SourceBody[];
   url?: string | null;
   capture?: CaptureOptions | null;
+  figma?: string | null;
   html?: string | null;
   selected?: SelectedBody | null;
 }
@@ -460,6 +484,18 @@ export interface PruneBody {
 export interface Pruned {
   deleted_count: number;
   freed_bytes: number;
+}
+
+export interface PushBody {
+  remote: string;
+  branch?: string;
+}
+
+export interface PushResult {
+  branch: string;
+  commit: string;
+  versions: number;
+  outcome: "new" | "unchanged" | "updated";
 }
 
 export interface ReadyView {
@@ -612,10 +648,16 @@ export interface SharesView {
   shares: ShareView[];
 }
 
+export interface SitePage {
+  path: string;
+  title?: string;
+}
+
 export interface SourceBody {
   data?: string | null;
   url?: string | null;
   role?: "" | "desktop" | "detail" | "mobile";
+  page?: string;
 }
 
 export interface StackView {
@@ -656,6 +698,7 @@ export interface StudioView {
   defaults: Defaults;
   has_keys: boolean;
   chromium: boolean;
+  figma: "" | "environment" | "keyring";
   design_systems: string[];
   examples: Example[];
 }
@@ -748,6 +791,7 @@ export interface VariantView {
   error: ErrorInfo | null;
   note: string | null;
   entry: string | null;
+  pages: SitePage[];
   preview: string;
 }
 

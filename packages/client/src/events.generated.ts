@@ -100,6 +100,7 @@ export interface DesignRequest {
   files?: FileSpan[];
   instruction?: string;
   kind?: "create" | "update";
+  pages?: string[];
   stack?: string;
 }
 
@@ -250,6 +251,12 @@ export interface Native {
   model: string;
   provider: string;
   wire: string;
+}
+
+export interface PromptProgress {
+  message: string;
+  processed: number;
+  total: number;
 }
 
 export interface QuestionAnswered {
@@ -524,6 +531,7 @@ export interface Payloads {
   conversation_compacted: ConversationCompacted;
   conversation_restored: ConversationRestored;
   request_withdrawn: RequestWithdrawn;
+  prompt_progress: PromptProgress;
   user_message: UserMessage;
   assistant_message: AssistantMessage;
   tool_use_message: ToolUseMessage;

@@ -1,7 +1,7 @@
 /** Calls of the API about projects of the studio. */
 
 import type { Diffs, NewProject, ProjectsView, ProjectView, ScoreView, StudioFiles, VersionView } from "./api.generated.js";
-import type { EditBody, ElementBody, RestoreBody, ShareView, SharesView, UpdateBody } from "./api.generated.js";
+import type { EditBody, ElementBody, PageBody, PushResult, RestoreBody, ShareView, SharesView, UpdateBody } from "./api.generated.js";
 import { filePath, type HttpClient, queryOf } from "./http.js";
 
 /** One variant of a version. */
@@ -33,7 +33,7 @@ export class ProjectsApi {
     return this.http.remove(this.http.route("projects", id));
   }
 
-  addVersion(id: string, body: UpdateBody | EditBody | ElementBody | RestoreBody): Promise<VersionView> {
+  addVersion(id: string, body: UpdateBody | EditBody | ElementBody | PageBody | RestoreBody): Promise<VersionView> {
     return this.http.post(this.http.route("projects", id, "versions"), body);
   }
 
@@ -63,9 +63,14 @@ export class ProjectsApi {
     return this.http.get(this.at(id, base, "diff") + queryOf({ against: `${against.version}.${against.variant}` }));
   }
 
-  /** The address of all files in one. */
-  exportPath(id: string, base: Base, format: "zip" | "html"): string {
-    return this.at(id, base, "export") + queryOf({ format });
+  /** The address of all files in one, or of one page that needs nothing else. */
+  exportPath(id: string, base: Base, format: "zip" | "html", page = ""): string {
+    return this.at(id, base, "export") + queryOf(page === "" ? { format } : { format, page });
+  }
+
+  /** Push the versions that led to a variant to a git remote. */
+  push(id: string, base: Base, remote: string, branch = ""): Promise<PushResult> {
+    return this.http.post(this.at(id, base, "push"), { remote, branch });
   }
 
   score(id: string, base: Base): Promise<ScoreView> {

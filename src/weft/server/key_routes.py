@@ -22,7 +22,7 @@ from weft.server.models import ProviderView
 from weft.server.operations import ApiCall, Operation
 from weft.server.views import Body, Name
 
-_KEY = re.compile(r"[\x21-\x7e]{4,4096}")
+KEY = re.compile(r"[\x21-\x7e]{4,4096}")
 _TEST_SECONDS = 30.0
 _TEST_TOKENS = 16
 _TRIED = 3  # models that a key is tried with: not every key may use the newest one
@@ -48,7 +48,7 @@ class KeyTest(msgspec.Struct, frozen=True):
 async def _store(call: ApiCall) -> ProviderView:
     name, endpoint = _find_provider(call)
     key = call.body.key.strip()
-    if not _KEY.fullmatch(key):
+    if not KEY.fullmatch(key):
         raise ApiError("invalid", "That is not a key: it must be one word of letters, digits and signs.")
     await asyncio.to_thread(store_key, endpoint.key_envs[0], key)
     return _view(call, name)

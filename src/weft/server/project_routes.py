@@ -14,17 +14,20 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
 from weft.core.json import JsonObject, encode
-from weft.server import recording_routes
+from weft.providers.keys import find_key_origin
+from weft.server import figma_routes, recording_routes
 from weft.server.context import ServerContext
 from weft.server.design_page_routes import DesignPageRoutes
 from weft.server.errors import ApiError, ErrorCode
 from weft.server.evaluation_routes import EvaluationRoutes
 from weft.server.event_hub import wake_waiter
+from weft.server.figma_routes import check_figma
 from weft.server.file_routes import download
 from weft.server.guard import Caller
 from weft.server.model_offers import builds_from_words, list_offers
 from weft.server.openapi import RouteDescription
 from weft.server.operations import ApiCall, Handler, Operation, caller_of
+from weft.server.push_routes import PushRoutes
 from weft.server.sse import HEADERS
 from weft.server.studio_descriptions import STUDIO
 from weft.server.studio_host import example_folder, list_examples, open_studio, read_brief, read_example
@@ -40,6 +43,7 @@ from weft.server.studio_views import (
     ExportQuery,
     NewProject,
     NewVersion,
+    PageBody,
     ProjectChange,
     ProjectsView,
     ProjectView,
@@ -64,8 +68,10 @@ from weft.studio.browser.page import BrowserError, Viewport
 from weft.studio.direct_edit import ElementChange
 from weft.studio.evaluations import Evaluations
 from weft.studio.export import safe_name, zip_project
+from weft.studio.input.figma import KEY_NAMES
 from weft.studio.offline import offline_project
 from weft.studio.page_files import guess_stack
+from weft.studio.pages import PageChange
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, VariantRef, VariantScore, Version
 from weft.studio.prompt_history import decode_text
@@ -116,6 +122,8 @@ class ProjectRoutes:
         return [
             *self._operations(),
             *recording_routes.OPERATIONS,
+            *figma_routes.OPERATIONS,
+            *PushRoutes(self._studio, self._context.sessions.store).operations(),
             *DesignPageRoutes(self._context).operations(),
             *EvaluationRoutes(self._studio, self._context, self._evaluations).operations(),
             Route("/projects/{project}/events", self.events, methods=["GET"]),
@@ -177,6 +185,7 @@ class ProjectRoutes:
             ),
             has_keys=can_talk,
             chromium=chromium,
+            figma=token[1] if (token := find_key_origin(KEY_NAMES)) is not None else "",
             design_systems=[],
             examples=list_examples(caller_of(call.request).root_path, has_keys=can_talk),
         )
@@ -186,6 +195,7 @@ class ProjectRoutes:
 
     async def create(self, call: ApiCall) -> ProjectView:
         body: NewProject = call.body
+        check_figma(call, body.prompt)
         page = body.prompt.html or ""
         brief = await read_brief(
             body.prompt,
@@ -223,6 +233,7 @@ class ProjectRoutes:
         name = call.path["project"]
         match call.body:
             case UpdateBody(base=base, prompt=prompt, models=models, variants=variants):
+                check_figma(call, prompt)
                 for model in models:
                     self._context.models.open(model)
                 brief = await read_brief(prompt, models=models, variants=variants or UPDATE_VARIANTS)
@@ -237,12 +248,16 @@ class ProjectRoutes:
                     before=body.before,
                     style=body.style,
                     attributes=dict(body.attributes.items()),
+                    page=body.page,
                 )
                 version = await self._studio.edit_element(call.owner, name, base.base(), change)
+            case PageBody(base=base, action=action, path=path, name=title):
+                change = PageChange(action=action, path=path, name=title)
+                version = await self._studio.edit_pages(call.owner, name, base.base(), change)
             case RestoreBody(base=base):
                 version = await self._studio.restore(call.owner, name, base.base())
             case _:
-                raise ApiError("invalid", "The kind of a version is update, edit, element or restore.")
+                raise ApiError("invalid", "The kind of a version is update, edit, element, page or restore.")
         return await self._version(call, version)
 
     async def target(self, call: ApiCall) -> Response:
@@ -331,7 +346,7 @@ class ProjectRoutes:
         if call.query.format == "zip":
             offline = await offline_project(stack, files)
             return download(await asyncio.to_thread(zip_project, offline, name), f"{name}.zip")
-        page = await asyncio.to_thread(single_page, stack, files, title=project.title)
+        page = await asyncio.to_thread(single_page, stack, files, title=project.title, path=call.query.page or PAGE)
         return download(page.encode(), f"{name}.html")
 
     async def score(self, call: ApiCall) -> ScoreView:

@@ -24,8 +24,10 @@ from weft.sessions.store import SessionInfo
 from weft.studio.browser.capture import capture, capture_both
 from weft.studio.browser.page import DESKTOP, MOBILE, Viewport
 from weft.studio.host import LOCAL_MODEL, rank_models
+from weft.studio.input.figma import read_figma
 from weft.studio.input.pictures import InputPicture, load_bytes, load_picture, read_picture
 from weft.studio.input.video import read_video
+from weft.studio.pages import name_pages
 from weft.studio.request import BuildRequest, ChosenElement, Mode, View, parse_design_system
 from weft.studio.studio import Studio
 from weft.studio.tools.family import studio_tools
@@ -108,14 +110,22 @@ async def read_brief(
     title: str = "",
 ) -> BuildRequest:
     """A brief, if everything in it can be used."""
+    pages = name_pages([each.page for each in prompt.images])
     views = [
-        View(await load_picture(source_url(each), name=f"Picture {number}"), _ROLES[each.role])
-        for number, each in enumerate(prompt.images, 1)
+        View(await load_picture(source_url(each), name=f"Picture {number}"), _ROLES[each.role], page)
+        for number, (each, page) in enumerate(zip(prompt.images, pages, strict=True), 1)
     ]
-    views.sort(key=lambda view: _ORDER.index(view.label))  # pages are compared with the first one
+    views.sort(key=lambda view: (not view.page, _ORDER.index(view.label)))  # pages are compared with the first one
     mode: Mode = "image" if views or prompt.url else "text"
     if prompt.url is not None:
         views += await _capture_page(prompt.url, prompt.capture or CaptureOptions())
+    outline = ""
+    if prompt.figma is not None:
+        frame = await read_figma(prompt.figma)
+        outline, title = frame.outline, title or frame.name
+        if frame.picture is not None:
+            views.append(View(await asyncio.to_thread(read_picture, frame.picture, name="The picture of the frame")))
+            mode = "image"
     for video in prompt.videos:
         data = await load_bytes(source_url(video), limit=VIDEO_BYTES, name="The recording")
         views += [View(frame.picture, frame.label) for frame in await read_video(data)]
@@ -124,6 +134,7 @@ async def read_brief(
         text=prompt.text,
         mode=mode,
         views=tuple(views),
+        outline=outline,
         files={"index.html": prompt.html.encode()} if prompt.html else {},
         stack=stack,
         design_system=parse_design_system(design) if design.strip() else None,

@@ -24,8 +24,8 @@ from weft.server.errors import ApiError
 from weft.server.guard import PREVIEWS, Caller
 from weft.server.public_address import PublicAddress
 from weft.server.shares import SHARED, ProjectShares
-from weft.studio.preview import PAGE, draft_page, insert_bridge
-from weft.studio.project import Project, VariantRef
+from weft.studio.preview import PAGE, draft_page, insert_bridge, missing_page
+from weft.studio.project import VariantRef, newest_page
 from weft.studio.studio import Studio
 
 _MAC_BYTES = 16
@@ -139,11 +139,13 @@ class PreviewRoutes:
         preview = await self._studio.preview(owner, project, variant, at=at)
         path: str = request.path_params["path"] or PAGE
         found = preview.answer(path, request.url.query)
+        if found is None and request.headers.get("sec-fetch-dest") == "iframe":
+            return Response(missing_page(path), 404, _headers(self._origins(request), at), "text/html")
         if found is None:
             raise ApiError("not_found", "The project has no such file.")
         if request.headers.get("sec-fetch-dest") == "document" and found.type.startswith(_DOCUMENT_TYPES):
             return _framed_page(request, self._origins(request), at)
-        body = insert_bridge(found.body) if path == PAGE else found.body
+        body = insert_bridge(found.body) if found.type.startswith("text/html") else found.body
         return Response(body, found.status, _headers(self._origins(request), at), found.type)
 
     async def _find_variant(self, ticket: str) -> tuple[str, str, VariantRef]:
@@ -163,16 +165,6 @@ class PreviewRoutes:
     def _origins(self, request: Request) -> list[str]:
         """The origins under which a browser may show the preview: that of the request, and that of the proxy."""
         return [f"{request.url.scheme}://{request.headers.get('host', '')}", *self._public]
-
-
-def newest_page(project: Project) -> VariantRef | None:
-    """The variant of the newest version that has a page: the chosen one, or another that has one."""
-    for version in reversed(project.versions):
-        ranked = sorted(version.variants, key=lambda each: each.index != version.chosen)
-        finished = next((each for each in ranked if each.status == "completed" and each.has_page), None)
-        if finished is not None:
-            return VariantRef(version.id, finished.index)
-    return None
 
 
 def _framed_page(request: Request, origins: Sequence[str], at: str) -> Response:

@@ -11,7 +11,16 @@ from weft.providers.model_names import Speed
 from weft.server.guard import Caller
 from weft.server.studio_previews import PreviewTickets
 from weft.server.views import Body, Name, Title
-from weft.studio.project import Project, TargetPicture, VariantRef, VariantScore, VariantStatus, Version, VersionKind
+from weft.studio.project import (
+    Project,
+    SitePage,
+    TargetPicture,
+    VariantRef,
+    VariantScore,
+    VariantStatus,
+    Version,
+    VersionKind,
+)
 from weft.tools.workspace.diff import unified_diff
 
 Words = Annotated[str, msgspec.Meta(max_length=200_000)]
@@ -24,6 +33,16 @@ class SourceBody(Body, frozen=True, kw_only=True):
     url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
     role: Literal["", "desktop", "mobile", "detail"] = ""
     """What a picture shows: the design on a desktop, on a phone, or a part of it."""
+    page: Name = ""
+    """The name of the page that a picture shows, such as “about”, if several pictures become several pages. The first
+    one is index.html."""
+
+
+class PictureBody(SourceBody, frozen=True, kw_only=True):
+    """A picture that is about to be attached."""
+
+    name: Title = ""
+    """Of its file, for the message if it is refused."""
 
 
 class CaptureOptions(Body, frozen=True, kw_only=True):
@@ -53,6 +72,8 @@ class PromptBody(Body, frozen=True, kw_only=True):
     url: Annotated[str, msgspec.Meta(max_length=4000)] | None = None
     """A page to build from; it is captured first."""
     capture: CaptureOptions | None = None
+    figma: Annotated[str, msgspec.Meta(max_length=8_000_000)] | None = None
+    """The link of a frame in Figma, or the text of a file that holds an answer of its REST API."""
     html: str | None = None
     """The source of a page to import: it becomes the first version as it is."""
     selected: SelectedBody | None = None
@@ -101,11 +122,24 @@ class ElementBody(Body, frozen=True, kw_only=True, tag="element", tag_field="kin
     text: Words | None = None
     before: Words = ""
     """The text that the element showed."""
+    page: Name = ""
+    """The file of the page that shows it; by default the first page."""
     style: Annotated[dict[str, Name], msgspec.Meta(max_length=40)] = {}
     attributes: Annotated[dict[Literal["src", "alt", "href"], Words], msgspec.Meta(max_length=3)] = {}
 
 
-NewVersion = UpdateBody | EditBody | RestoreBody | ElementBody
+class PageBody(Body, frozen=True, kw_only=True, tag="page", tag_field="kind"):
+    """Adds, renames or deletes a page; no model is called."""
+
+    base: BaseBody
+    action: Literal["add", "rename", "delete"]
+    path: Name = ""
+    """The page that is renamed or deleted. A new one has its frame: header, navigation and footer."""
+    name: Name = ""
+    """Of the new or renamed page, as a person writes it."""
+
+
+NewVersion = UpdateBody | EditBody | RestoreBody | ElementBody | PageBody
 
 
 class ProjectChange(Body, frozen=True, kw_only=True):
@@ -119,6 +153,8 @@ class DiffQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 class ExportQuery(msgspec.Struct, frozen=True, kw_only=True):
     format: Literal["zip", "html"] = "zip"
+    page: Name = ""
+    """Which page becomes the one file of the format html; by default the first."""
 
 
 class VariantView(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +174,8 @@ class VariantView(msgspec.Struct, frozen=True, kw_only=True):
     """What is unusual about its outcome, such as the limit that cut it off."""
     entry: str | None
     """The path of its page; None while there is none."""
+    pages: list[SitePage]
+    """Its pages, the first one first; empty until it is done. Below its preview each has the address of its path."""
     preview: str
     """The address of its preview, for a frame."""
 
@@ -249,6 +287,8 @@ class StudioView(msgspec.Struct, frozen=True):
     defaults: Defaults
     has_keys: bool
     chromium: bool
+    figma: Literal["", "environment", "keyring"]
+    """Where the token is to read designs of Figma with; empty if there is none."""
     design_systems: list[str]
     examples: list[Example]
 

@@ -69,7 +69,12 @@
   }).observe(document, { subtree: true, childList: true, attributeFilter: ["sandbox", "srcdoc"] });
 
   const size = () => say("size", { width: document.documentElement.scrollWidth, height: document.documentElement.scrollHeight });
+  // The path of the page below the address of the preview. A page that is still being written has none.
+  const base = (/^.*?\/preview\/[^/]+\//.exec(location.pathname) ?? ["/"])[0];
+  const page = decodeURIComponent(location.pathname.slice(base.length)) || "index.html";
+  addEventListener("DOMContentLoaded", () => say("ready", {}));
   addEventListener("load", () => {
+    say("page", { path: page, missing: document.body?.dataset.weftMissing !== undefined });
     size();
     new ResizeObserver(size).observe(document.documentElement);
   });
@@ -127,6 +132,16 @@
     event.stopPropagation();
     choose(event.target);
   }, true);
+  // Links lead to the other pages of the project, also those from its root. Other sites cannot be shown in a preview.
+  addEventListener("click", (event) => {
+    const link = event.defaultPrevented || choosing ? null : event.target?.closest?.("a[href]");
+    const given = link?.getAttribute("href") ?? "";
+    if (link === null || given.startsWith("#") || /^(javascript|mailto|tel|data|blob):/i.test(given)) return;
+    event.preventDefault();
+    const target = new URL(given.startsWith("/") && !given.startsWith("//") && !given.startsWith(base) ? base + given.slice(1) : given, location.href);
+    if (target.host !== location.host || !target.pathname.startsWith(base)) say("outside", { address: target.href.slice(0, 500) });
+    else location.assign(target.href);
+  });
   const choose = (element) => {
     mark(null);
     const html = element.outerHTML.slice(0, 8000);

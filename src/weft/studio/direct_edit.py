@@ -33,6 +33,8 @@ class ElementChange(msgspec.Struct, frozen=True, kw_only=True):
     text: str | None = None
     before: str = ""
     """The text that the element showed, for elements that are not in the source."""
+    page: str = ""
+    """The file of the page that shows it; empty for the first page."""
     style: dict[str, str] = {}
     """CSS properties; an empty value removes one."""
     attributes: dict[str, str] = {}

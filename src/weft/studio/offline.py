@@ -21,6 +21,7 @@ from weft.core.markup import StartTag, start_tags
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse
 from weft.studio.cdn import HOSTS, PLACEHOLDER_HOSTS, parse_address, serve_library
+from weft.studio.pages import list_pages
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.single_page import (
     MarkupRewriter,
@@ -41,8 +42,8 @@ _ORIGINAL = "data-original"  # holds the address that a compiled style sheet rep
 _COMPILED = re.compile(rf'<link rel="stylesheet" href="[^"]*{STYLES}" {_ORIGINAL}="([^"]+)">\n?')
 _KEPT_CONFIG = f'<script type="text/plain" {_ORIGINAL}="">'
 _MODULES = f"{FOLDER}modules.js"
-_BUILT = "dist/index.html"
-_OPEN_BUILT = f'<script>if (location.protocol === "file:") location.replace("{_BUILT}");</script>'
+_BUILT = "dist/"
+_OPEN_BUILT = '<script>if (location.protocol === "file:") location.replace("{path}");</script>'
 _PAGES = (".htm", ".html")
 _TEXTS = (*_PAGES, ".css", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".vue")
 _URL = re.compile(r"""(?P<head>url\(\s*|@import\s+)(?P<quote>["']?)(?P<address>[^"'()\s;]+)(?P=quote)""")
@@ -75,11 +76,15 @@ async def offline_project(stack: Stack, files: Files, *, browser: Browser | None
 
 
 def _vite_project(stack: Stack, files: Files) -> dict[str, str | bytes]:
-    source = _text(files.get(PAGE, ""))
-    if not source:
-        return dict(files)
-    opening = source if _OPEN_BUILT in source else insert_in_head(source, _OPEN_BUILT)
-    return {**files, PAGE: opening, _BUILT: single_page(stack, files)}
+    made: dict[str, str | bytes] = dict(files)
+    contents = {path: _text(content).encode() for path, content in files.items() if path.lower().endswith(_PAGES)}
+    for path in [page.path for page in list_pages(contents, PAGE)]:
+        source = _text(files[path])
+        built = f"{_BUILT}{path}"
+        opening = _OPEN_BUILT.format(path=posixpath.relpath(built, posixpath.dirname(path) or "."))
+        made[path] = source if opening in source else insert_in_head(source, opening)
+        made[built] = single_page(stack, files, path=path)
+    return made
 
 
 def _page_project(stack: Stack, files: Files, css: str) -> dict[str, str | bytes]:
@@ -196,6 +201,7 @@ class _OfflinePage(MarkupRewriter):
         if tag.name == "link":
             return self._link(tag)
         changes = {key: saved for key in _SOURCES if (saved := self._saved(tag.attributes.get(key) or ""))}
+        changes |= {key: near for key in (*_SOURCES, "href") if (near := self._beside(tag.attributes.get(key) or ""))}
         if style := tag.attributes.get("style"):
             local = self._vendor.localise_styles(style, self._base, self._path)
             changes |= {"style": local} if local != style else {}
@@ -271,6 +277,21 @@ class _OfflinePage(MarkupRewriter):
     def _saved(self, address: str) -> str | None:
         saved = self._vendor.save(urljoin(self._base, address.strip())) if address.strip() else None
         return None if saved is None else self._near(saved)
+
+    def _beside(self, address: str) -> str | None:
+        """Return the address on disk of a page or file that is addressed from the root, or without its ending."""
+        address = address.strip()
+        path = re.split(r"[?#]", address, maxsplit=1)[0]
+        rest = address[len(path) :]
+        if not path or ":" in path or path.startswith("//"):
+            return None
+        rooted = path.startswith("/")
+        full = posixpath.normpath(path.lstrip("/") if rooted else posixpath.join(posixpath.dirname(self._path), path))
+        names = (full, *(f"{full}{ending}" for ending in _PAGES), f"{full}/{PAGE}") if full != "." else (PAGE,)
+        found = next((name for name in names if name in self._files), None)
+        if found is None or (found == full and not rooted):
+            return None
+        return self._near(found) + rest
 
     def _near(self, path: str) -> str:
         return posixpath.relpath(path, posixpath.dirname(self._path) or ".")

@@ -33,6 +33,8 @@ _TAILWIND = re.compile(r"@import\s+[\"']tailwindcss|@tailwind\b|@apply\b|@theme\
 _NOT_MODULES = ("package.json", "package-lock.json", "vite.config.js", "vite.config.ts", "index.html")
 _REACT_PACKAGES = ("react", "react/jsx-runtime", "react-dom", "react-dom/client", "scheduler")
 PAGE = "index.html"  # the path of the page itself, whatever the stack's files are
+_PAGES = (".html", ".htm")
+_ROOTED = ("href", "src", "poster", "data")
 _HEAD = re.compile(rb"<head\b[^>]*>", re.IGNORECASE)
 _HTML = re.compile(rb"<html\b[^>]*>|<!doctype[^>]*>", re.IGNORECASE)
 
@@ -47,6 +49,24 @@ def localise_urls(text: str, base: str) -> str:
         return _INTEGRITY.sub("", found[0]) if _ADDRESS.search(found[0]) else found[0]
 
     return _ADDRESS.sub(local, _TAG.sub(tag, text))
+
+
+def _localise_rooted(page: str, base: str) -> str:
+    """Point addresses that begin at the root, such as `/about.html`, below `base`. Modules are found by their path."""
+    if base == "/":
+        return page
+    out: list[str] = []
+    done = 0
+    for tag in start_tags(page):
+        if _is_module_script(tag):
+            continue
+        for key, start, end in tag.spans:
+            address = tag.attributes.get(key) or ""
+            if key not in _ROOTED or not address.startswith("/") or address.startswith(("//", base)):
+                continue
+            out += [page[done:start], f'{key}="{escape(base + address[1:])}"']
+            done = end
+    return "".join([*out, page[done:]])
 
 
 def vite_page(page: str, files: Mapping[str, bytes], base: str) -> str:
@@ -138,8 +158,9 @@ class ProjectPreview:
             return _library(path[len(LIBRARY_PATH) :], query)
         if self.stack.preview == "vite" and (script := vite_script(path)) is not None:
             return PageResponse(200, media_type("x.js"), script)
-        if path == PAGE:
-            page = self._page()
+        path = self._find_page(path)
+        if path == PAGE or path.lower().endswith(_PAGES):
+            page = self._page(path)
             return None if page is None else PageResponse(200, media_type(PAGE), page.encode())
         data = self._files.get(path)
         if data is None and self.stack.preview == "vite":
@@ -150,11 +171,21 @@ class ProjectPreview:
             data = localise_urls(data.decode("utf-8", "replace"), self.base).encode()
         return PageResponse(200, media_type(path), data)
 
-    def _page(self) -> str | None:
-        data = self._files.get(self.stack.entry, self._files.get(PAGE))
+    def _find_page(self, path: str) -> str:
+        """Return the path of the page that a link without an ending names, such as `about` or `docs/`."""
+        if path in self._files or "." in path.rpartition("/")[2]:
+            return path
+        names = [f"{path.rstrip('/')}{ending}" for ending in (*_PAGES, f"/{PAGE}")]
+        return next((name for name in names if path and name in self._files), path)
+
+    def _page(self, path: str) -> str | None:
+        entry = self._files.get(self.stack.entry, self._files.get(PAGE))
+        data = entry if path == PAGE else self._files.get(path)
         if data is None:
             return None
-        text = localise_urls(data.decode("utf-8", "replace"), self.base)
+        text = _localise_rooted(localise_urls(data.decode("utf-8", "replace"), self.base), self.base)
+        if path not in (PAGE, self.stack.entry):
+            return vite_page(text, self._files, self.base) if self.stack.preview == "vite" else text
         match self.stack.preview:
             case "svg":
                 return _svg_page(text) if PAGE not in self._files else text
@@ -185,6 +216,16 @@ def insert_bridge(page: bytes) -> bytes:
     found = _HEAD.search(page[:20_000]) or _HTML.search(page[:20_000])
     at = found.end() if found else 0
     return page[:at] + script + page[at:]
+
+
+def missing_page(path: str) -> bytes:
+    """Return a page that stands for one that a link names and that does not exist."""
+    style = "body{margin:0;min-height:100vh;display:grid;place-content:center;gap:8px;text-align:center;color:#3c4a48;"
+    style += "background:#fff;font:16px/1.5 system-ui,sans-serif}h1{margin:0;font-size:20px}p{margin:0}"
+    words = f"<h1>There is no page here yet</h1><p>A link leads to <code>{escape(path)}</code>.</p>"
+    head = f'<meta charset="utf-8"><title>No page</title><style>{style}</style>'
+    page = f'<!doctype html><html lang="en"><head>{head}</head><body data-weft-missing>{words}</body></html>'
+    return insert_bridge(page.encode())
 
 
 @cache

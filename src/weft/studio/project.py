@@ -45,6 +45,13 @@ class VariantScore(msgspec.Struct, frozen=True):
     overall: float
 
 
+class SitePage(msgspec.Struct, frozen=True):
+    """A page of a project: the path of its file, and its title."""
+
+    path: str
+    title: str = ""
+
+
 class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """One of several agents that work on the request of a version, in a session of its own."""
 
@@ -65,6 +72,8 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True):
     """What is unusual about its outcome, such as the limit that cut it off."""
     has_page: bool = True
     """Whether its files hold a page. It is known once the variant is done."""
+    pages: list[SitePage] = []
+    """Its pages, the first one first. They are known once the variant is done."""
     earlier: list[str] = []
     """The sessions of its earlier attempts, the first one first."""
 
@@ -138,3 +147,13 @@ def find_variant(project: Project, base: VariantRef) -> Variant:
     if found is None:
         raise NoSuchVersion(f"The version has no variant {base.variant}; it has {len(version.variants)}.")
     return found
+
+
+def newest_page(project: Project) -> VariantRef | None:
+    """Return the variant of the newest version that has a page: the chosen one, or another that has one."""
+    for version in reversed(project.versions):
+        ranked = sorted(version.variants, key=lambda each: each.index != version.chosen)
+        finished = next((each for each in ranked if each.status == "completed" and each.has_page), None)
+        if finished is not None:
+            return VariantRef(version.id, finished.index)
+    return None

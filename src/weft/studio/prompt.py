@@ -202,6 +202,7 @@ def _design_request(
         entry=stack.entry,
         element=element,
         files=list(spans),
+        pages=[shot.page for shot in request.shots if shot.page],
     )
 
 
@@ -237,14 +238,20 @@ def _request_text(request: PromptRequest, element: ChosenElement | None, texts: 
     else:
         count = len(request.shots)
         pictures = "the picture" if count == 1 else f"the {count} pictures, which show one design"
+        if pages := [shot.page for shot in request.shots if shot.page]:
+            pictures = f"the {count} pictures: a site of {len(pages)} pages, {', '.join(pages)}, one for each picture"
         also = f"\nThe person adds:\n\n{words}" if words else ""
         asked = texts.render(f"create_{request.mode}", pictures=pictures, request=also)
-    return asked if element is None else f"{asked}\n\n{describe_element(element, texts)}"
+    outline = f"\n\n{texts.render('outline', outline=request.outline)}" if request.outline else ""
+    return f"{asked}{outline}" if element is None else f"{asked}{outline}\n\n{describe_element(element, texts)}"
 
 
 def _picture_parts(shots: Collection[Shot]) -> list[Text | Image]:
     names = [f"Picture {number}" if len(shots) > 1 else "" for number in range(1, len(shots) + 1)]
-    return shot_content([Shot(shot.image, shot.label or name) for shot, name in zip(shots, names, strict=True)])
+    labels = [f"The page {shot.page}" if shot.page else shot.label for shot in shots]
+    return shot_content(
+        [Shot(shot.image, label or name) for shot, label, name in zip(shots, labels, names, strict=True)]
+    )
 
 
 def _file_listing(files: Mapping[str, str], assets: Collection[str], room: int) -> tuple[str, list[FileSpan]]:

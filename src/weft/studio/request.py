@@ -23,6 +23,8 @@ class Shot(msgspec.Struct, frozen=True):
 
     image: Image
     label: str = ""
+    page: str = ""
+    """The path of the page that it shows, if each picture becomes a page."""
 
 
 class ChosenElement(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +69,8 @@ class PromptRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The paths of its other files."""
     element: ChosenElement | None = None
     design_system: DesignSystem | None = None
+    outline: str = ""
+    """What the file of a design says of its parts: texts, fonts, colours, sizes."""
 
     @property
     def is_update(self) -> bool:
@@ -78,9 +82,11 @@ class View(msgspec.Struct, frozen=True):
 
     picture: "InputPicture"
     label: str = ""
+    page: str = ""
+    """The path of the page that it shows, if each picture becomes a page."""
 
     def shot(self) -> Shot:
-        return Shot(self.picture.image(), self.label)
+        return Shot(self.picture.image(), self.label, self.page)
 
 
 class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,6 +97,8 @@ class BuildRequest(msgspec.Struct, frozen=True, kw_only=True):
     views: tuple[View, ...] = ()
     files: dict[str, bytes] = {}
     """Existing files to change."""
+    outline: str = ""
+    """What the file of a design says of its parts: texts, fonts, colours, sizes."""
     stack: str = "html_tailwind"
     design_system: DesignSystem | None = None
     element: ChosenElement | None = None

@@ -206,13 +206,14 @@ class MarkupRewriter:
         return "".join(out)
 
 
-def single_page(stack: Stack, files: Mapping[str, str | bytes], *, title: str = "") -> str:
-    """Export the project as one page, with `title` if it has none. Raises ConfigurationError."""
+def single_page(stack: Stack, files: Mapping[str, str | bytes], *, title: str = "", path: str = PAGE) -> str:
+    """Export a page of the project as one file, with `title` if it has none. Raises ConfigurationError."""
     preview = ProjectPreview(stack, files)
-    page = preview.answer(PAGE)
-    if page is None:
-        raise ConfigurationError(f"The project has no {stack.entry} yet, so there is no page to export.")
-    html = _SinglePage(page.body.decode(), preview, files).rewrite()
+    page = preview.answer(path)
+    if page is None or not page.type.startswith("text/html"):
+        wanted = stack.entry if path == PAGE else path
+        raise ConfigurationError(f"The project has no {wanted} yet, so there is no page to export.")
+    html = _SinglePage(page.body.decode(), preview, files, path).rewrite()
     if title and "<title" not in html.lower():
         html = insert_in_head(html, f"<title>{escape(title)}</title>")
     if len(html) > MAX_PAGE:
@@ -225,10 +226,10 @@ class _ImportMap(msgspec.Struct, frozen=True):
 
 
 class _SinglePage(MarkupRewriter):
-    def __init__(self, page: str, preview: ProjectPreview, files: Mapping[str, str | bytes]) -> None:
+    def __init__(self, page: str, preview: ProjectPreview, files: Mapping[str, str | bytes], path: str) -> None:
         super().__init__(page)
         self._preview = preview
-        self._base = ORIGIN + PAGE
+        self._base = ORIGIN + path
         self._modules = ModuleBundle(self._preview)
         self._imports: dict[str, str] = {}
         self._deferred: list[str] = []

@@ -15,8 +15,10 @@ from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.studio.direct_edit import ElementChange, edit_element
+from weft.studio.finished_files import FinishedFiles
 from weft.studio.host import SessionHost
 from weft.studio.page_files import has_page, read_title
+from weft.studio.pages import PageChange, change_pages
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, Variant, VariantRef, Version, find_variant, find_version
 from weft.studio.project_store import Change, ProjectFeed, ProjectPage, ProjectStore
@@ -54,6 +56,7 @@ class Studio:
         self.projects = ProjectStore(host.sessions.store)
         self.feed = ProjectFeed()
         self._host = host
+        self._finished = FinishedFiles()
         self._runner = VariantRunner(
             host, self._change, self._build_context, self.entry_of, repair_below=repair_below, scores=scores
         )
@@ -137,8 +140,15 @@ class Studio:
         project = await self.get(owner, name)
         files = await self.files(owner, name, base)
         entry = self.entry_of(project)
-        changed = edit_element(files, entry if entry in files else PAGE, change)
+        page = change.page or (entry if entry in files else PAGE)
+        changed = edit_element(files, page, change)
         return await self.edit(owner, name, base, changed)
+
+    async def edit_pages(self, owner: str, name: str, base: VariantRef, change: PageChange) -> Version:
+        """Add a version with a page added, renamed or deleted. Raises CannotChangePages."""
+        project = await self.get(owner, name)
+        files = await self.files(owner, name, base)
+        return await self.edit(owner, name, base, change_pages(files, self.find_stack(project.stack), change))
 
     async def restore(self, owner: str, name: str, base: VariantRef) -> Version:
         """Add a version with the files of an earlier variant. The versions in between stay."""
@@ -246,7 +256,7 @@ class Studio:
     async def files(self, owner: str, name: str, base: VariantRef) -> Mapping[str, bytes]:
         """Read the current files of a variant."""
         variant = find_variant(await self.projects.get(owner, name), base)
-        return await self._runner.read_files(variant.session)
+        return await self._finished.read(variant, self._runner.read_files)
 
     async def preview(self, owner: str, name: str, base: VariantRef, *, at: str = "/") -> ProjectPreview:
         """Make the preview of a variant, to be served at a path."""
@@ -297,5 +307,5 @@ class Studio:
 
 
 def _check_request(request: BuildRequest) -> None:
-    if not (request.text.strip() or request.views or request.files):
+    if not (request.text.strip() or request.views or request.files or request.outline):
         raise ConfigurationError("There is nothing to build; give a picture, some words, or files.")

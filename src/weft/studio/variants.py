@@ -17,10 +17,11 @@ from weft.core.events import ExchangeResponse
 from weft.core.messages import Message, user_message
 from weft.core.turn import Usage
 from weft.sessions.settings import SessionSettings
-from weft.sessions.store import PAGE, Fenced, HandedOver, NoSuchSession, SessionBusy, SessionInfo, StoreError
+from weft.sessions.store import PAGE, Fenced, HandedOver, NoSuchSession, SessionBusy, SessionInfo, Store, StoreError
 from weft.sessions.stored_files import open_stored_files
 from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
 from weft.studio.page_files import has_page, read_title
+from weft.studio.pages import list_pages
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
 from weft.studio.project_store import ChangeProject, NoSuchProject, ProjectStore
 from weft.studio.score.score import Score
@@ -89,10 +90,7 @@ class VariantRunner:
 
     async def read_files(self, session: str) -> Mapping[str, bytes]:
         """Read all files of a session's workspace."""
-        store = self._host.sessions.store
-        info = await store.info(session)
-        workspace = await open_stored_files(store, info)  # no lease and no model is needed to read them
-        return await asyncio.to_thread(_read_workspace, workspace)
+        return await read_session_files(self._host.sessions.store, session)
 
     async def wait_idle(self, project: str, version: str | None = None) -> None:
         """Wait until no variant of a project, or of one of its versions, runs."""
@@ -238,7 +236,7 @@ class VariantRunner:
         try:
             files = await self.read_files(variant.session)
             entry = self._entry_of(project)
-            fields = {**fields, "has_page": has_page(files, entry)}
+            fields = {**fields, "has_page": has_page(files, entry), "pages": list_pages(files, entry)}
             if fields["status"] != "completed":
                 return fields
             if not fields["has_page"]:
@@ -400,6 +398,12 @@ def _no_page(model: str, answer: str) -> str:
 
 def _add_costs(cost: float | None, before: float | None) -> float | None:
     return None if cost is None or before is None else cost + before
+
+
+async def read_session_files(store: Store, session: str) -> Mapping[str, bytes]:
+    """Read all files of a session's workspace. No lease and no model is needed."""
+    workspace = await open_stored_files(store, await store.info(session))
+    return await asyncio.to_thread(_read_workspace, workspace)
 
 
 def _read_workspace(workspace: Workspace) -> dict[str, bytes]:

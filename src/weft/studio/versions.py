@@ -15,6 +15,7 @@ from weft.core.messages import Image, Message
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
 from weft.studio.host import SessionHost
+from weft.studio.pages import list_pages
 from weft.studio.project import (
     Project,
     TargetPicture,
@@ -130,7 +131,8 @@ class VersionBuilder:
         settings = SessionSettings(model=model, tools=["files", *TOOL_NAMES])
         variant = await self._create_session(owner, project, 0, settings, _check_paths(files))
         now = time()
-        done = msgspec.structs.replace(variant, status="completed", started=now, ended=now, model="")
+        pages = list_pages(files, self._find_stack(project.stack).entry)
+        done = msgspec.structs.replace(variant, status="completed", started=now, ended=now, model="", pages=pages)
         return await self._add_version(project, _new_version(kind, [done], base=base))
 
     async def store_views(self, project: str, views: Sequence[View]) -> list[TargetPicture]:
@@ -167,6 +169,7 @@ class VersionBuilder:
             assets=tuple(path for path in files if path not in texts),
             element=request.element,
             design_system=design,
+            outline=request.outline,
         )
 
     async def _load_image(self, project: Project, target: TargetPicture) -> Image:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.async_api import Page, Route, async_playwright
+from playwright.async_api import Browser as Chrome
+from playwright.async_api import Page, Route
 
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
@@ -36,54 +37,46 @@ from weft.vision.write.stacks import STACKS, write_files
 Files = dict[str, str | bytes]
 
 
-def _chromium() -> str:
+def _chromium_is_missing() -> bool:
     try:
-        return str(find_chromium())
+        find_chromium()
     except BrowserError:
-        return ""
+        return True
+    return False
 
 
 pytestmark = [
     pytest.mark.skipif(not is_installed(), reason=MISSING),
-    pytest.mark.skipif(not _chromium(), reason="Chromium is not installed"),
+    pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed"),
 ]
 
 
 @asynccontextmanager
-async def _disk_browser() -> AsyncGenerator[tuple[Page, list[str]]]:
-    """A browser without network, and the addresses that its page asked the network for."""
+async def _page_on_disk(chrome: Chrome) -> AsyncGenerator[tuple[Page, list[str]]]:
+    """A page without network, and the addresses that it asked the network for."""
     asked: list[str] = []
 
     async def refuse(route: Route) -> None:
         asked.append(route.request.url)
         await route.abort()
 
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        page = await browser.new_page(viewport={"width": 1280, "height": 800})
+    async with await chrome.new_page(viewport={"width": 1280, "height": 800}) as page:
         await page.route(lambda url: not url.startswith(("file:", "data:", "blob:")), refuse)
-        try:
-            yield page, asked
-        finally:
-            await browser.close()
+        yield page, asked
 
 
-async def _offline(name: str, files: Files) -> Files:
-    browser = Browser(pages=1, seconds=60)
-    try:
-        return await offline_project(find_stack(name), files, browser=browser)
-    finally:
-        browser.close()
+async def _offline(name: str, files: Files, browser: Browser) -> Files:
+    return await offline_project(find_stack(name), files, browser=browser)
 
 
 @pytest.mark.parametrize("name", list(load_stacks()))
 async def test_a_project_of_every_stack_opens_from_disk(
-    sample: Callable[[str], Files], name: str, tmp_path: Path
+    sample: Callable[[str], Files], name: str, tmp_path: Path, browser: Browser, chrome: Chrome
 ) -> None:
-    write_project(await _offline(name, sample(name)), tmp_path)
+    write_project(await _offline(name, sample(name), browser), tmp_path)
     entry = "image.svg" if name == "svg" else "index.html"
     faults: list[str] = []
-    async with _disk_browser() as (page, asked):
+    async with _page_on_disk(chrome) as (page, asked):
         page.on("pageerror", lambda error: faults.append(str(error)))
         await page.goto((tmp_path / entry).as_uri())
         await page.get_by_text("Harbour").first.wait_for(timeout=20_000)
@@ -140,12 +133,14 @@ def _shop() -> Detection:
     return Detection(1280, 800, 1, False, "#ffffff", tuple(largest), tuple(texts), (_photo(800, 460, 240, 180),), ())
 
 
-async def test_every_stack_of_the_converter_looks_the_same_from_disk(tmp_path: Path) -> None:
+async def test_every_stack_of_the_converter_looks_the_same_from_disk(
+    tmp_path: Path, browser: Browser, chrome: Chrome
+) -> None:
     built = arrange(_shop())
     shots: dict[str, bytes] = {}
-    async with _disk_browser() as (page, asked):
+    async with _page_on_disk(chrome) as (page, asked):
         for name in STACKS:
-            files = await _offline(name, write_files(built, name))
+            files = await _offline(name, write_files(built, name), browser)
             write_project(files, tmp_path / name)
             await page.goto((tmp_path / name / ("image.svg" if name == "svg" else "index.html")).as_uri())
             if name != "svg":
@@ -158,13 +153,13 @@ async def test_every_stack_of_the_converter_looks_the_same_from_disk(tmp_path: P
     assert min(alike.values()) >= 0.98, alike
 
 
-async def test_utilities_are_compiled_and_the_compiler_comes_back_on_import(tmp_path: Path) -> None:
+async def test_utilities_are_compiled_and_the_compiler_comes_back_on_import(browser: Browser) -> None:
     page = (
         '<!doctype html><html><head><script src="https://cdn.tailwindcss.com"></script><script>tailwind.config = '
         '{theme: {extend: {colors: {brand: "#123456"}}}}</script></head><body><p class="bg-brand">Harbour</p>'
         '<script>document.body.onclick = () => document.body.classList.add("mt-[13px]")</script></body></html>'
     )
-    made = await _offline("html_tailwind", {"index.html": page})
+    made = await _offline("html_tailwind", {"index.html": page}, browser)
     css, written = made["vendor/tailwind.css"], str(made["index.html"])
     assert isinstance(css, bytes)
     assert b".bg-brand" in css
@@ -179,11 +174,54 @@ async def test_utilities_are_compiled_and_the_compiler_comes_back_on_import(tmp_
 async def test_without_a_browser_the_compiler_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEFT_CHROMIUM", "/nowhere/chromium")
     page = '<head><script src="https://cdn.tailwindcss.com" crossorigin></script></head><p class="p-4">x</p>'
-    made = await _offline("html_tailwind", {"index.html": page})
+    made = await _offline("html_tailwind", {"index.html": page}, Browser(pages=1, seconds=60))
     assert "vendor/tailwind.css" not in made
     assert '<script src="vendor/tailwindcss-cdn@3.4.10/tailwindcss.js"></script>' in str(made["index.html"])
 
 
-async def test_what_needs_nothing_stays_as_it_was() -> None:
+async def test_what_needs_nothing_stays_as_it_was(browser: Browser) -> None:
     files: Files = {"index.html": b"<title>\xff</title><p>x", "a.png": b"1", "b.css": "p { background: url(a.png) }"}
-    assert await _offline("html_css", files) == files
+    assert await _offline("html_css", files, browser) == files
+
+
+SITE_HEAD = '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title></head><body>'
+
+
+@pytest.mark.parametrize("name", ["html_css", "react_vite"])
+async def test_the_pages_of_a_site_are_linked_on_disk(
+    name: str, tmp_path: Path, browser: Browser, chrome: Chrome
+) -> None:
+    """Links from the root, without an ending and to a folder lead to the files."""
+    if name == "html_css":
+        links = '<nav><a href="/about">About</a> <a href="docs/">Docs</a></nav>'
+        files: Files = {
+            "index.html": SITE_HEAD.format(title="Home") + links,
+            "about.html": SITE_HEAD.format(title="About") + '<a href="/">Home</a>',
+            "docs/index.html": SITE_HEAD.format(title="Docs") + '<a href="/about#team">About</a>',
+        }
+    else:
+        vite = find_stack(name)
+        shared = "export const Nav = () => <nav><a href='about.html'>About</a> <a href='index.html'>Home</a></nav>;\n"
+        about = vite.scaffold["index.html"].replace("/src/main.jsx", "/src/about.jsx").replace("Project", "About")
+        app = 'import { Nav } from "./components/Nav.jsx";\nexport default () => <Nav />;\n'
+        files = {
+            **vite.scaffold,
+            "src/components/Nav.jsx": shared,
+            "src/App.jsx": app,
+            "about.html": about,
+            "src/about.jsx": vite.scaffold["src/main.jsx"],
+        }
+    write_project(await _offline(name, files, browser), tmp_path)
+    async with _page_on_disk(chrome) as (page, asked):
+        await page.goto((tmp_path / "index.html").as_uri())
+        await page.get_by_role("link", name="About").click()
+        await page.wait_for_url("**/about.html")
+        assert await page.title() == "About"
+        await page.get_by_role("link", name="Home").click()
+        await page.wait_for_url("**/index.html")
+        if name == "html_css":
+            await page.get_by_role("link", name="Docs").click()
+            await page.wait_for_url("**/docs/index.html")
+            await page.get_by_role("link", name="About").click()
+            await page.wait_for_url("**/about.html#team")
+    assert asked == []

@@ -1,7 +1,7 @@
 """One page that needs nothing else: rendered with nothing else to be had."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -30,13 +30,6 @@ def _chromium_is_missing() -> bool:
 
 needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 needs_chromium = pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    browser = Browser(pages=1, seconds=60)
-    yield browser
-    browser.close()
 
 
 def exported(files: Mapping[str, str | bytes], name: str = "html_css", title: str = "") -> str:

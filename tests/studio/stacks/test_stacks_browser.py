@@ -1,7 +1,5 @@
 """Previews in Chromium with the network cut off: every stack shows its page, without an error in the console."""
 
-from collections.abc import Iterator
-
 import pytest
 from stack_projects import project
 
@@ -25,13 +23,6 @@ pytestmark = [
     pytest.mark.skipif(not is_installed(), reason=MISSING),
     pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    browser = Browser(pages=1, seconds=60)
-    yield browser
-    browser.close()
 
 
 async def look(browser: Browser, name: str, files: dict[str, str | bytes], quiet_seconds: float = 0.8) -> Rendering:

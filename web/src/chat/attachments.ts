@@ -1,13 +1,22 @@
-/** Pictures and films that a person pastes, drops or picks. */
+/** Pictures and films that a person pastes, drops or picks. A picture that cannot be used is refused here, before it is sent. */
+
+import { ApiError, post, route } from "../wire/rest";
 
 export interface Attachment {
   id: string;
-  kind: "image" | "video" | "html";
+  kind: "image" | "video" | "html" | "figma";
   name: string;
   /** A data address; for HTML the text itself. */
   data: string;
   /** What a picture shows, if there are several. */
   role?: Role;
+  /** The name of the page that a picture becomes, if each of several becomes one. */
+  page?: string;
+}
+
+/** The name of the page that a picture becomes: the one that it was given, or that of its file. */
+export function pageNameOf({ name, page }: Attachment): string {
+  return page ?? name.replace(/\.[a-z0-9]+$/i, "");
 }
 
 export type Role = "" | "desktop" | "mobile" | "detail";
@@ -15,21 +24,38 @@ export type Role = "" | "desktop" | "mobile" | "detail";
 const MOST = 32_000_000;
 let count = 0;
 
-/** Read what can be used; the others are named in `refused`. */
-export async function readFiles(files: Iterable<File>): Promise<{ read: Attachment[]; refused: string[] }> {
+/** Read what can be used, with `designs` also files of Figma; the others are named in `refused`. */
+export async function readFiles(files: Iterable<File>, designs = false): Promise<{ read: Attachment[]; refused: string[] }> {
   const read: Attachment[] = [];
   const refused: string[] = [];
   for (const file of files) {
-    const kind = kindOf(file);
-    if (kind === null) refused.push(`${file.name} is neither a picture, a film nor a page.`);
+    const kind = kindOf(file, designs);
+    if (/\.fig$/i.test(file.name)) refused.push(`${file.name} is in Figma's own format; paste the link of the frame, or export it as PNG.`);
+    else if (kind === null) refused.push(`${file.name} is neither a picture, a film nor a page.`);
     else if (file.size > MOST) refused.push(`${file.name} is larger than 32 MB.`);
-    else read.push({ id: `a${++count}`, kind, name: file.name, data: kind === "html" ? await file.text() : await dataUrl(file) });
+    else {
+      const data = kind === "html" || kind === "figma" ? await file.text() : await dataUrl(file);
+      const fault = kind === "image" ? await faultOf(file.name, data) : null;
+      if (fault === null) read.push({ id: `a${++count}`, kind, name: file.name, data });
+      else refused.push(fault);
+    }
   }
   return { read, refused };
 }
 
-function kindOf(file: File): Attachment["kind"] | null {
-  if (/^image\/(png|jpeg|gif|webp|avif|heic|heif|bmp|tiff)$/.test(file.type)) return "image";
+/** Why the server could not use a picture; null if it can, or cannot be asked. */
+async function faultOf(name: string, data: string): Promise<string | null> {
+  try {
+    await post(route("studio", "picture"), { name: name.slice(0, 200), data });
+    return null;
+  } catch (error) {
+    return error instanceof ApiError && error.status === 400 ? error.message : null;
+  }
+}
+
+function kindOf(file: File, designs: boolean): Attachment["kind"] | null {
+  if (designs && /\.json$/i.test(file.name)) return "figma";
+  if (/^image\/(?!svg)/.test(file.type) || (file.type === "" && /\.(hei[cf]|avif|webp)$/i.test(file.name))) return "image";
   if (file.type.startsWith("video/")) return "video";
   if (file.type === "text/html" || file.type === "image/svg+xml" || /\.(html?|svg)$/i.test(file.name)) return "html";
   return null;

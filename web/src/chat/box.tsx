@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "re
 import { Button, IconButton } from "../parts/button";
 import { showToast } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
-import { type Attachment, readFiles, type Role } from "./attachments";
+import { type Attachment, pageNameOf, readFiles, type Role } from "./attachments";
 
 interface Props {
   label: string;
@@ -22,6 +22,8 @@ interface Props {
   asFile?(text: string): string | null;
   /** Whether several pictures have roles. */
   roles?: boolean;
+  /** Whether each of several pictures becomes a page, which has a name. */
+  pages?: boolean;
   /** What stands under the text, beside the button for files. */
   children?: ReactNode;
   submit: ReactNode;
@@ -32,6 +34,7 @@ export function Box(props: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
+  const [checking, setChecking] = useState(0); // files are being read: nothing is sent without them
   const pictures = attachments.filter((each) => each.kind === "image").length;
 
   useLayoutEffect(() => {
@@ -41,10 +44,15 @@ export function Box(props: Props) {
     element.style.height = `${Math.min(element.scrollHeight, 280)}px`;
   }, [text]);
 
+  const latest = useRef(attachments); // reading takes a moment, in which others may be added or removed
+  latest.current = attachments;
   const addFiles = async (files: File[]) => {
-    const { read, refused } = await readFiles(files);
+    setChecking((now) => now + 1);
+    const { read, refused } = await readFiles(files, props.roles === true).finally(() => setChecking((now) => now - 1));
     for (const words of refused) showToast(words, "error");
-    if (read.length > 0) onAttachments([...attachments, ...read]);
+    if (read.length === 0) return;
+    latest.current = [...latest.current, ...read];
+    onAttachments(latest.current);
   };
 
   // Files may be dropped anywhere on the page, and pasted wherever nothing else is being written.
@@ -100,12 +108,23 @@ export function Box(props: Props) {
           Drop it anywhere
         </div>
       )}
-      {attachments.length > 0 && (
+      {(attachments.length > 0 || checking > 0) && (
         <ul className="attachments" aria-label="Attached">
           {attachments.map((each) => (
             <li key={each.id} className="attachment">
               <Thumbnail attachment={each} />
-              {props.roles === true && each.kind === "image" && pictures > 1 && (
+              {props.pages === true && each === attachments.find((other) => other.kind === "image") && pictures > 1 && (
+                <span className="faint attachment-role">First page</span>
+              )}
+              {props.pages === true && each.kind === "image" && each !== attachments.find((other) => other.kind === "image") && (
+                <input
+                  className="field small attachment-role"
+                  aria-label={`Name of the page that ${each.name} becomes`}
+                  value={pageNameOf(each)}
+                  onChange={(event) => onAttachments(attachments.map((other) => (other === each ? { ...each, page: event.target.value } : other)))}
+                />
+              )}
+              {props.roles === true && props.pages !== true && each.kind === "image" && pictures > 1 && (
                 <select
                   className="select small attachment-role"
                   aria-label={`What ${each.name} shows`}
@@ -127,6 +146,12 @@ export function Box(props: Props) {
               />
             </li>
           ))}
+          {checking > 0 && (
+            <li className="attachment checking">
+              <span className="spinner" aria-hidden="true" />
+              <span className="unseen">Checking the file</span>
+            </li>
+          )}
         </ul>
       )}
       <textarea
@@ -149,7 +174,7 @@ export function Box(props: Props) {
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
           event.preventDefault();
-          if (!props.disabled) onSubmit();
+          if (!props.disabled && checking === 0) onSubmit();
         }}
       />
       <div className="box-bar">
@@ -166,7 +191,9 @@ export function Box(props: Props) {
         />
         <Button small look="quiet" icon="image" aria-label="Attach files" title="Attach files" onClick={() => picker.current?.click()} />
         <div className="row wrap grow">{children}</div>
-        {submit}
+        <span className="row" inert={checking > 0}>
+          {submit}
+        </span>
       </div>
     </div>
   );

@@ -7,7 +7,14 @@ import { showFailure, showToast } from "../parts/toasts";
 import { keys, type KeyTest } from "../studio/calls";
 import type { ProviderView } from "../wire/api";
 
-export function ProviderRow({ provider, onChanged }: { provider: ProviderView; onChanged(): void }) {
+interface Props {
+  provider: ProviderView;
+  /** The calls that store, test and remove its key. */
+  calls?: Pick<typeof keys, "store" | "remove" | "test">;
+  onChanged(): void;
+}
+
+export function ProviderRow({ provider, calls = keys, onChanged }: Props) {
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
@@ -22,18 +29,18 @@ export function ProviderRow({ provider, onChanged }: { provider: ProviderView; o
       setBusy(false);
     }
   };
-  const test = () => run(async () => setTested(await keys.test(provider.name)));
+  const test = () => run(async () => setTested(await calls.test(provider.name)));
   const store = () =>
     run(async () => {
-      await keys.store(provider.name, text.trim());
+      await calls.store(provider.name, text.trim());
       setText("");
       setOpen(false);
       onChanged();
-      setTested(await keys.test(provider.name));
+      setTested(await calls.test(provider.name));
     });
   const drop = () =>
     run(async () => {
-      await keys.remove(provider.name);
+      await calls.remove(provider.name);
       setTested(null);
       onChanged();
       showToast("The key is removed.");

@@ -4,8 +4,9 @@ import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { forgetKept } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
+import { figmaKeys } from "../studio/calls";
 import { labelOf } from "../studio/model_choice";
-import { health, models, providers, type ProviderView, tools, workspaces } from "../wire/api";
+import { health, models, providers, type ProviderView, studio, type StudioView, tools, workspaces } from "../wire/api";
 import { logOut } from "../wire/login";
 import { DesignSystems } from "./design_systems";
 import { type Fetched, useFetched } from "./fetched";
@@ -27,6 +28,11 @@ const KEYS = [
   ["Ctrl+S", "Save the edited files as a new version"],
 ] as const;
 
+/** Figma as a row among the providers: its token is kept as their keys are. */
+function figmaRow(origin: StudioView["figma"]): ProviderView {
+  return { name: "Figma (designs)", key_set: origin !== "", origin, variables: ["FIGMA_TOKEN"] };
+}
+
 export function Settings() {
   const [theme, setTheme] = useTheme();
   const keys = useFetched("providers", providers);
@@ -34,6 +40,7 @@ export function Settings() {
   const folders = useFetched("workspaces", workspaces);
   const offered = useFetched("tools", tools);
   const state = useFetched("health", health);
+  const design = useFetched("studio", studio);
   return (
     <div className="page">
       <h1>Settings</h1>
@@ -59,6 +66,7 @@ export function Settings() {
               {sorted(value.providers).map((provider) => (
                 <ProviderRow key={provider.name} provider={provider} onChanged={keys.again} />
               ))}
+              {design.value !== null && <ProviderRow provider={figmaRow(design.value.figma)} calls={figmaKeys} onChanged={design.again} />}
             </ul>
           )}
         </Known>

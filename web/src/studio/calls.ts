@@ -20,6 +20,13 @@ export const designSystems = {
   remove: (id: string) => remove(route("api", "design-systems", id)),
 };
 
+/** The token that designs of Figma are read with. */
+export const figmaKeys = {
+  store: (_: string, key: string) => put<unknown>(route("studio", "figma", "key"), { key }),
+  remove: () => remove(route("studio", "figma", "key")),
+  test: () => post<KeyTest>(route("studio", "figma", "test")),
+};
+
 export const keys = {
   store: (provider: string, key: string) => put<unknown>(route("providers", provider, "key"), { key }),
   remove: (provider: string) => remove(route("providers", provider, "key")),

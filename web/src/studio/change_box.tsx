@@ -175,6 +175,6 @@ function NextSteps({ session, onChoose }: { session: string; onChoose(step: stri
 function placeholderOf(busy: boolean, away: boolean, simple: boolean, selected: boolean): string {
   if (away) return "The server is away; what you write stays here…";
   if (busy) return "Write the next change; it is sent when this is done…";
-  if (simple) return selected ? "A new text, colour or size, or “remove it”…" : "A small change: a colour, a text, a size; or a new picture…";
+  if (simple) return selected ? "A new text, colour or size, or “remove it”…" : "Change a colour, a text or a size…";
   return selected ? "Say what to change about it…" : "Say what to change…";
 }

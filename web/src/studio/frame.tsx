@@ -19,6 +19,9 @@ export type PreviewMessage =
   | { weft: "selected"; html: string; path: string; index: number; count?: number; element: Element }
   | { weft: "size"; width: number; height: number }
   | { weft: "escape" }
+  | { weft: "ready" }
+  | { weft: "page"; path: string; missing: boolean }
+  | { weft: "outside"; address: string }
   | { weft: "empty" };
 
 /** What an element shows, for changing it directly. */
@@ -45,6 +48,8 @@ interface Props {
   /** It is loaded when it comes near to what is seen. */
   lazy?: boolean;
   onPreviewMessage?(message: PreviewMessage): void;
+  /** Nothing is shown yet, or no longer nothing. */
+  onWaiting?(waiting: boolean): void;
 }
 
 /** A page that grows is loading for at most one part of so many, but is never older than this, in milliseconds. */
@@ -54,6 +59,10 @@ const MOST = 6000;
 /** A page that does not say that it is there is shown after so many milliseconds. */
 const LATE = 3000;
 
+/** An answer without the preview's script is no page of the project: it is asked for anew, after these pauses in milliseconds. */
+const SILENT = 1500;
+const PAUSES = [500, 2000, 6000];
+
 interface Slot {
   key: number;
   src: string;
@@ -61,13 +70,15 @@ interface Slot {
   html: string | null;
 }
 
-export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, lazy = false, onPreviewMessage }: Props) {
+export function Frame({ source, title, count = 0, selecting = false, pause = 0, inert = false, lazy = false, onPreviewMessage, onWaiting }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [slots, setSlots] = useState<{ shown: Slot | null; coming: Slot | null }>({ shown: null, coming: null });
   const next = useRef<Source | null>(null);
   const last = useRef(0);
   const took = useRef(0);
   const keys = useRef(0);
+  const tries = useRef(0);
+  const empty = useRef(true);
   const name = source === null ? null : "src" in source ? source.src : source.draft;
 
   useEffect(() => {
@@ -79,6 +90,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
       if (wanted === null) return;
       next.current = null;
       last.current = performance.now();
+      tries.current = 0;
       const key = ++keys.current;
       const coming =
         "src" in wanted ? { key, src: wanted.src, html: null } : { key, src: `${wanted.base}_draft`, html: asDocument(wanted.draft, wanted.base) };
@@ -97,6 +109,27 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
     setSlots((now) => (now.coming?.key === key ? { shown: now.coming, coming: null } : now));
   }, []);
 
+  // The preview's script reports from every page of the project; an error of the server or of the network is silent.
+  const arrived = useCallback(
+    (key: number) => {
+      window.setTimeout(() => {
+        if (coming.current?.key !== key) return;
+        const pause = PAUSES[tries.current];
+        if (pause === undefined) {
+          loaded(key);
+          return;
+        }
+        tries.current += 1;
+        window.setTimeout(() => {
+          if (coming.current?.key !== key) return;
+          const next = ++keys.current;
+          setSlots((now) => (now.coming?.key === key ? { ...now, coming: { ...now.coming, key: next } } : now));
+        }, pause);
+      }, SILENT);
+    },
+    [loaded],
+  );
+
   useEffect(() => {
     let given = 0;
     const onMessage = (event: MessageEvent<unknown>) => {
@@ -106,13 +139,21 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
       const key = Number(frame.dataset["key"]);
       const slot = coming.current;
       const message = asPreviewMessage(event.data);
+      // A page is shown when all of it is there, or at once where nothing is shown yet.
+      if (message?.weft === "ready") {
+        if (empty.current) loaded(key);
+        return;
+      }
       if (slot?.key === key && slot.html !== null) {
         if (message?.weft === "size") loaded(key);
         if (message?.weft !== "empty" || given === key) return;
         given = key;
         frame.contentWindow?.postMessage({ weft: "draft", html: slot.html }, "*");
         window.setTimeout(() => loaded(key), LATE);
-      } else if (message !== null) onPreviewMessage?.(message);
+      } else if (message !== null) {
+        if (message.weft === "size") loaded(key);
+        onPreviewMessage?.(message);
+      }
     };
     window.addEventListener("message", onMessage);
     return () => window.removeEventListener("message", onMessage);
@@ -124,8 +165,12 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
     frame?.contentWindow?.postMessage({ weft: "select", on: selecting }, "*");
   }, [selecting, slots.shown]);
 
+  const waiting = slots.shown === null;
+  empty.current = waiting;
+  useEffect(() => onWaiting?.(waiting), [waiting, onWaiting]);
+
   return (
-    <div className="frame" ref={box} inert={inert}>
+    <div className={`frame ${waiting ? "waiting" : ""}`} ref={box} inert={inert}>
       {[slots.shown, slots.coming].map(
         (slot, at) =>
           slot !== null && (
@@ -138,7 +183,7 @@ export function Frame({ source, title, count = 0, selecting = false, pause = 0, 
               loading={lazy ? "lazy" : undefined}
               aria-hidden={at === 0 && !inert ? undefined : true}
               tabIndex={inert || at === 1 ? -1 : undefined}
-              onLoad={slot.html === null ? () => loaded(slot.key) : undefined}
+              onLoad={slot.html === null ? () => arrived(slot.key) : undefined}
               data-key={slot.key}
               src={slot.src}
             />
@@ -172,6 +217,12 @@ function asPreviewMessage(data: unknown): PreviewMessage | null {
     }
     case "empty":
       return { weft: "empty" };
+    case "page":
+      return { weft: "page", path: text(said["path"], 500), missing: said["missing"] === true };
+    case "outside":
+      return { weft: "outside", address: text(said["address"], 500) };
+    case "ready":
+      return { weft: "ready" };
     case "escape":
       return { weft: "escape" };
     case "size":

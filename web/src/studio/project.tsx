@@ -20,6 +20,7 @@ import { ElementPanel } from "./element_panel";
 import type { Element } from "./frame";
 import { History } from "./history";
 import { labelOf } from "./model_choice";
+import type { PageEdit } from "./pages";
 import { ProjectHead } from "./project_head";
 import { type Selected, Stage } from "./stage";
 import { Talk } from "./talk";
@@ -86,16 +87,33 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
   useNumbers(version.variants.length, choose);
   const show = useCallback((next: Tab, to = version.id) => go("project", project.id, next, to), [project.id, version.id]);
   const [element, setElement] = useState<Element | null>(null);
+  const [page, setPage] = useState("");
+  const pageShown = useRef(page);
+  pageShown.current = page;
   const pointed = useCallback((said: Selected, found: Element) => {
-    setSelected(said);
+    // What a script made says itself where it stands in the source; everything else is in the page that is shown.
+    setSelected(pageShown.current === "" || said.html.includes("data-weft-source") ? said : { ...said, file: pageShown.current });
     setElement(found);
     setSelecting(false);
   }, []);
   const base: Base = { version: version.id, variant: variant?.index ?? 0 };
-  const add = async (body: Parameters<typeof projects.addVersion>[1], next?: Tab) => {
+  const add = async (body: Parameters<typeof projects.addVersion>[1], next?: Tab, then?: (added: VersionView) => void) => {
     const added = await projects.addVersion(project.id, body);
+    then?.(added);
     onChanged();
     show(next ?? (tab === "chat" ? "chat" : "preview"), added.id);
+  };
+  const changePages = async (edit: PageEdit) => {
+    try {
+      if (edit.action === "add" && edit.text !== "") await add({ kind: "update", base, prompt: { text: newPageText(edit.name, edit.text) }, variants: 1 });
+      else {
+        const body = { kind: "page", base, action: edit.action, path: edit.path, name: "name" in edit ? edit.name : "" } as const;
+        await add(body, undefined, (added) => setPage(newPage(variant?.pages ?? [], added.variants[0]?.pages ?? [])));
+      }
+    } catch (error) {
+      showFailure(error);
+      throw error;
+    }
   };
   const restore = (to: Base) => void add({ kind: "restore", base: to }).catch(showFailure);
   const retry = () => void projects.act(project.id, base, "retry").then(onChanged).catch(showFailure);
@@ -114,7 +132,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
     { name: "Undo", icon: "undo", key: "u", disabled: back === null || away, run: () => back !== null && restore(back) },
     { name: "Retry all failed", icon: "reload", disabled: failed.length === 0 || away, run: retryFailed },
     { name: "Download all files", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
-    { name: "Download one page", icon: "file", run: () => download(projects.exportPath(project.id, base, "html")) },
+    { name: "Download one page", icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
   ]);
   if (variant === undefined) return <div className="empty grow">This version has no variants.</div>;
   const models = offer.value?.models ?? [];
@@ -126,6 +144,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
         version={version}
         base={base}
         back={back}
+        page={page}
         away={away}
         onStep={step}
         onVersion={(to) => show(tab, to)}
@@ -200,6 +219,10 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
                 onSelecting={setSelecting}
                 onSelected={pointed}
                 onRetry={canRetry ? retry : null}
+                page={page}
+                onPage={setPage}
+                onPages={away || isRunning(variant) || offer.value === null ? null : (edit) => changePages(edit)}
+                words={offer.value?.has_keys ?? false}
                 onFix={
                   away || isRunning(variant)
                     ? null
@@ -215,7 +238,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
                     path={selected.path ?? ""}
                     element={element}
                     onClose={() => setSelected(null)}
-                    onApply={(edit) => add({ kind: "element", base, ...edit }).catch(showFailure)}
+                    onApply={(edit) => add({ kind: "element", base, ...edit, page }).catch(showFailure)}
                   />
                 )}
               </Stage>
@@ -245,6 +268,16 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
       </div>
     </div>
   );
+}
+
+/** The page that was added or renamed; empty if there is none. */
+function newPage(before: VariantView["pages"], after: VariantView["pages"]): string {
+  return after.find((page) => !before.some((each) => each.path === page.path))?.path ?? "";
+}
+
+/** The request for a page that a model writes. */
+function newPageText(name: string, text: string): string {
+  return `Add a page “${name}” to the site, in the style of the others, and link to it from the navigation of every page. It shows:\n\n${text}`;
 }
 
 const SMALL = 800;

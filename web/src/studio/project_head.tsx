@@ -9,6 +9,7 @@ import { Rename } from "../shell/rename";
 import { type Base, projects, type ProjectView, type VersionView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
 import { blitzFields, CODEPEN, penFields, postForm, STACKBLITZ } from "./playgrounds";
+import { PushDialog } from "./push";
 import { ShareDialog } from "./share";
 
 interface Props {
@@ -17,6 +18,8 @@ interface Props {
   base: Base;
   /** What undoing goes back to. */
   back: Base | null;
+  /** The page that is shown; empty for the first one. */
+  page: string;
   away: boolean;
   onStep(by: number): void;
   onVersion(version: string): void;
@@ -24,9 +27,10 @@ interface Props {
   onChanged(): void;
 }
 
-export function ProjectHead({ project, version, base, back, away, onStep, onVersion, onUndo, onChanged }: Props) {
+export function ProjectHead({ project, version, base, back, page, away, onStep, onVersion, onUndo, onChanged }: Props) {
   const [renaming, setRenaming] = useState(false);
   const [sharing, setSharing] = useState(false);
+  const [pushing, setPushing] = useState(false);
   const openMenu = use(MenuContext);
   const versions = project.versions ?? [];
   const at = versions.indexOf(version);
@@ -43,7 +47,8 @@ export function ProjectHead({ project, version, base, back, away, onStep, onVers
           label="Download"
           actions={[
             { label: "All files (zip)", icon: "download", run: () => download(projects.exportPath(project.id, base, "zip")) },
-            { label: "One page (HTML)", icon: "file", run: () => download(projects.exportPath(project.id, base, "html")) },
+            { label: page === "" ? "One page (HTML)" : `One page (${page})`, icon: "file", run: () => download(projects.exportPath(project.id, base, "html", page)) },
+            { label: "Push to git…", icon: "branch", run: () => setPushing(true) },
             { label: "Open in CodePen", icon: "open", run: () => void openPen(project, base).catch(showFailure) },
             { label: "Open in StackBlitz", icon: "open", run: () => void openBlitz(project, base).catch(showFailure) },
           ]}
@@ -71,6 +76,7 @@ export function ProjectHead({ project, version, base, back, away, onStep, onVers
         <span className="grow" />
         <IconButton small icon="undo" label="Undo (U)" disabled={back === null || away} onClick={() => back !== null && onUndo(back)} />
       </div>
+      {pushing && <PushDialog project={project.id} base={base} onClose={() => setPushing(false)} />}
       {sharing && <ShareDialog project={project.id} onClose={() => setSharing(false)} />}
       {renaming && (
         <Rename

@@ -1,20 +1,34 @@
 /** A request, made from what a person wrote and attached. */
 
-import type { Attachment } from "../chat/attachments";
+import { type Attachment, pageNameOf } from "../chat/attachments";
 import type { Prompt } from "../wire/api";
 
-/** An address alone is a page to rebuild; with words it stands beside them. */
-export function promptOf(text: string, attachments: readonly Attachment[]): Prompt {
+/** An address alone is a page to rebuild; with words it stands beside them. With `pages` each picture is a page. */
+export function promptOf(text: string, attachments: readonly Attachment[], pages = false): Prompt {
   const prompt: Prompt = {};
   const found = /(?:^|\s)(https?:\/\/\S+)/.exec(text);
   const words = text.trim();
-  if (found?.[1] !== undefined) prompt.url = found[1];
-  if (words !== "" && words !== prompt.url) prompt.text = words;
+  const address = found?.[1];
+  if (address !== undefined && isFigma(address)) prompt.figma = address;
+  else if (address !== undefined) prompt.url = address;
+  if (words !== "" && words !== address) prompt.text = words;
   const of = (kind: Attachment["kind"]) => attachments.filter((each) => each.kind === kind);
-  if (of("image").length > 0) prompt.images = of("image").map(({ data, role }) => (role ? { data, role } : { data }));
+  const images = of("image");
+  const imageOf = (image: Attachment) => {
+    if (pages && images.length > 1) return { data: image.data, page: pageNameOf(image).trim() || "page" };
+    return image.role ? { data: image.data, role: image.role } : { data: image.data };
+  };
+  if (images.length > 0) prompt.images = images.map(imageOf);
   if (of("video").length > 0) prompt.videos = of("video").map(({ data }) => ({ data }));
+  const designs = of("figma");
+  if (designs[0] !== undefined) prompt.figma = designs[0].data;
   if (of("html").length > 0) prompt.html = of("html").map(({ data }) => data).join("\n");
   return prompt;
+}
+
+/** Whether an address is that of a design in Figma. */
+export function isFigma(address: string): boolean {
+  return /^https:\/\/(?:www\.)?figma\.com\/(?:file|design|proto)\//.test(address);
 }
 
 /** Whether a pasted text is the source of a page rather than words about one. */

@@ -17,3 +17,11 @@ export function useSource(variant: VariantView, changes: boolean, pause: number)
   const revision = [...conversation.files.values()].reduce((sum, file) => sum + file.revision, 0);
   return revision > 0 || changes ? { src: `${variant.preview}?revision=${revision}` } : null;
 }
+
+/** The same at another page of the project; a page that is being written stays as it is. */
+export function pageSource(source: Source | null, page: string): Source | null {
+  if (source === null || !("src" in source) || page === "") return source;
+  const [address, query = ""] = source.src.split("?");
+  const path = page.split("/").map(encodeURIComponent).join("/");
+  return { src: `${address}${path}${query === "" ? "" : `?${query}`}` };
+}

@@ -6,11 +6,13 @@ import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
+import { showToast } from "../parts/toasts";
 import { useCommands } from "../shell/commands";
 import type { Prompt, VariantView } from "../wire/api";
 import { ErrorList } from "./console";
 import { type Element, Frame, type PreviewMessage } from "./frame";
-import { useSource } from "./source";
+import { type PageEdit, Pages } from "./pages";
+import { pageSource, useSource } from "./source";
 import { errorOf, isRunning } from "./variant_card";
 
 export const WIDTHS = { desktop: 1280, tablet: 768, mobile: 375 } as const;
@@ -20,6 +22,8 @@ const MOST = 100;
 const SMALL = 800;
 /** Milliseconds between two pictures of a page that grows. */
 const PAUSE = 800;
+
+const NOTHING = () => Promise.resolve();
 
 export type Selected = NonNullable<Prompt["selected"]>;
 
@@ -35,12 +39,23 @@ interface Props {
   onRetry: (() => void) | null;
   /** Lets an agent repair what goes wrong in the page; null where none can. */
   onFix: ((errors: readonly string[]) => void) | null;
+  /** The page of the project that is shown; empty for the first one. */
+  page: string;
+  onPage(path: string): void;
+  /** Changes the pages; null where nothing can be changed. */
+  onPages: ((edit: PageEdit) => Promise<void>) | null;
+  /** Whether a model can write a page from words. */
+  words: boolean;
   /** What lies over the preview at its side. */
   children?: ReactNode;
 }
 
-export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, onRetry, onFix, children }: Props) {
-  const source = useSource(variant, changes, PAUSE);
+export function Stage({ version, variant, changes, bar, selecting, onSelecting, onSelected, onRetry, onFix, page, onPage, onPages, words, children }: Props) {
+  const pages = variant.pages;
+  const first = pages[0]?.path ?? "index.html";
+  const [wanted, setWanted] = useState(page);
+  const [missing, setMissing] = useState("");
+  const source = pageSource(useSource(variant, changes, PAUSE), pages.slice(1).some((each) => each.path === wanted) ? wanted : "");
   const [device, setDevice] = useKeptValue<Device>("device", window.innerWidth < SMALL ? "mobile" : "desktop");
   const [zoom, setZoom] = useKeptValue<Zoom>("zoom", "fit");
   const [full, setFull] = useState(false);
@@ -49,7 +64,17 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   const [stopped, setStopped] = useState(false);
   const place = `${version}.${variant.index}`;
   useEffect(() => setErrors([]), [place, count]);
-  useEffect(() => setStopped(false), [place]);
+  useEffect(() => {
+    setStopped(false);
+    setMissing("");
+    setWanted(page);
+    // A new version is shown at the page that was shown last.
+  }, [place]);
+  const go = (path: string) => {
+    onPage(path === first ? "" : path);
+    setWanted(path === first ? "" : path);
+    if (wanted === (path === first ? "" : path)) setCount(count + 1); // a link has led away from it
+  };
   const address = source !== null && "src" in source ? source.src : null;
   const finished = address !== null;
   const escape = useCallback(() => {
@@ -61,14 +86,18 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     (said: PreviewMessage) => {
       if (said.weft === "escape") escape();
       if (!finished) return; // half a page is always wrong
-      if (said.weft === "error") setErrors((now) => [...now, said.message].slice(-MOST));
+      if (said.weft === "page" && said.path !== "_draft") {
+        setMissing(said.missing ? said.path : "");
+        onPage(foundPage(pages, said.path));
+      } else if (said.weft === "outside") showToast(`A preview shows the pages of the project only. Outside of it the link opens ${said.address}`);
+      else if (said.weft === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.weft === "console" && said.level === "error") setErrors((now) => [...now, said.message].slice(-MOST));
       else if (said.weft === "selected") {
         const { weft: _, element, ...selected } = said;
         onSelected(selected, element);
       }
     },
-    [onSelected, finished, escape],
+    [onSelected, onPage, pages, finished, escape],
   );
   useEffect(() => {
     if (!full && !selecting) return undefined;
@@ -93,8 +122,13 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     { name: "Reload preview", icon: "reload", key: "r", disabled: address === null, run: reload },
     { name: "Select and edit", icon: "pointer", key: "e", disabled: address === null, run: () => onSelecting(!selecting) },
   ]);
+  const narrow = window.innerWidth <= SMALL;
+  const list = finished && pages.length > 0 && (
+    <Pages pages={pages} at={page || first} disabled={onPages === null} words={words} missing={missing} onGo={go} onEdit={onPages ?? NOTHING} />
+  );
   const tools = (
     <>
+      {!narrow && list}
       <Segmented
         label="Width"
         value={device}
@@ -131,6 +165,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   return (
     <div className={`stage ${full ? "full" : ""}`} data-testid="stage">
       {full ? <div className="stage-bar row">{tools}</div> : bar !== null && createPortal(tools, bar)}
+      {narrow && (pages.length > 1 || missing !== "") && list}
       {selecting && (
         <p className="stage-hint" role="status">
           Click an element, or walk with the arrow keys and choose with Enter. Escape leaves.
@@ -160,6 +195,14 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
       {children}
     </div>
   );
+}
+
+/** The path of the page that a preview reports, which may lack its ending; empty for the first page. */
+function foundPage(pages: VariantView["pages"], path: string): string {
+  const plain = path.replace(/\/$/, "");
+  const names = [path, `${plain}.html`, `${plain}.htm`, `${plain}/index.html`];
+  const at = pages.findIndex((page) => names.includes(page.path));
+  return at === 0 || path === "index.html" ? "" : (pages[at]?.path ?? path);
 }
 
 /** Says over a page what is wrong with it. */

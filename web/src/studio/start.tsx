@@ -16,7 +16,7 @@ import { Assist } from "./assist";
 import { designSystems } from "./calls";
 import { type Example, Examples, pictureOf } from "./examples";
 import { ModelChoice } from "./model_choice";
-import { isPage, promptOf } from "./prompt";
+import { isFigma, isPage, promptOf } from "./prompt";
 import { RecentProjects } from "./recent";
 import { canRecord, Recorder, Storyboard } from "./recorder";
 
@@ -94,6 +94,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
   const [width, setWidth] = useKeptValue<number>("capture-width", 0);
   const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
+  const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
   const design = systems.value?.find((each) => each.id === system);
@@ -105,12 +106,15 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const usual = offer?.defaults.stack ?? "";
   const built = stacks.some((each) => each.name === stack) ? stack : stacks.some((each) => each.name === usual) ? usual : (stacks[0]?.name ?? "");
   const count = variants || chosen.length || offer?.defaults.variants_create || 4;
-  const prompt = promptOf(text, attachments);
+  const several = attachments.filter((each) => each.kind === "image").length > 1;
+  const prompt = promptOf(text, attachments, eachPage && built !== "svg");
   const empty = text.trim() === "" && attachments.length === 0;
   const imports = prompt.html !== undefined && prompt.text === undefined && prompt.images === undefined;
-  const wordsOnly = !empty && prompt.images === undefined && prompt.videos === undefined && prompt.url === undefined && prompt.html === undefined;
+  const isLink = isFigma(prompt.figma ?? "");
+  const wordsOnly = !empty && prompt.images === undefined && prompt.videos === undefined && prompt.url === undefined && prompt.html === undefined && !isLink;
   const noWords = builders.length > 0 && builders.every((model) => model.text === false);
-  const refused = wordsOnly && noWords;
+  const noToken = isLink && offer !== null && offer.figma === "";
+  const refused = (wordsOnly && noWords) || noToken;
   const attach = async (file: File) => {
     const { read, refused: reasons } = await readFiles([file]);
     for (const reason of reasons) showToast(reason, "error");
@@ -140,10 +144,11 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
       <Box
         tall
         roles
+        pages={eachPage && built !== "svg"}
         autoFocus
         label="What to build"
-        placeholder={noWords ? "Paste or drop a screenshot, or the code of a page…" : "Describe a page, paste a screenshot or code, or enter an address…"}
-        accept="image/*,video/*,.html,.htm,.svg,text/html"
+        placeholder={noWords ? "Paste or drop a screenshot, or the code of a page…" : "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…"}
+        accept="image/*,video/*,.html,.htm,.svg,.json,text/html"
         text={text}
         onText={setText}
         attachments={attachments}
@@ -177,6 +182,12 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
                 ))}
               </select>
             </label>
+            {several && built !== "svg" && (
+              <label className="row">
+                <input type="checkbox" checked={eachPage} onChange={(event) => setEachPage(event.target.checked)} />
+                <span className="faint">Each picture a page</span>
+              </label>
+            )}
             {prompt.url !== undefined && (
               <>
                 <select className="select" aria-label="Width of the captured page" value={width} onChange={(event) => setWidth(Number(event.target.value))}>
@@ -212,7 +223,16 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         .map((each) => (
           <Storyboard key={each.id} id={each.id} data={each.data} />
         ))}
-      <Limits offer={offer} noWords={noWords} refused={refused} />
+      {noToken ? (
+        <p className="note warning" role="alert">
+          <Icon name="alert" size={14} />
+          <span>
+            Figma shows its designs to a token only. <a href={address("settings")}>Set a token of Figma</a>, or attach the frame as a picture.
+          </span>
+        </p>
+      ) : (
+        <Limits offer={offer} noWords={noWords} refused={refused} />
+      )}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** One of several agents at the same request: a small live picture, and how it is doing. */
 
-import { memo } from "react";
+import { memo, useState } from "react";
 import { Elapsed } from "../chat/elapsed";
 import { totalOf } from "../log/usage";
 import { IconButton } from "../parts/button";
@@ -37,6 +37,8 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
     projects.act(project, { version: version.id, variant: variant.index }, action).then(onActed).catch(showFailure);
   };
   const number = variant.index + 1;
+  const [waiting, setWaiting] = useState(true);
+  const icon = running || source !== null ? <span className="spinner" /> : <Icon name={variant.status === "completed" ? "grid" : "alert"} size={20} />;
   return (
     <div className={`variant ${chosen ? "chosen" : ""} ${variant.status}`}>
       <button
@@ -47,11 +49,8 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
         onClick={() => onChoose(variant.index)}
       >
         <span className="variant-thumb" aria-hidden="true">
-          {source === null ? (
-            <span className="variant-blank">{running ? <span className="spinner" /> : <Icon name={variant.status === "completed" ? "grid" : "alert"} size={20} />}</span>
-          ) : (
-            <Frame inert source={source} title={`Variant ${number}`} pause={pause} />
-          )}
+          {source !== null && <Frame inert source={source} title={`Variant ${number}`} pause={pause} onWaiting={setWaiting} />}
+          {(source === null || waiting) && <span className="variant-blank">{icon}</span>}
           <kbd>{number}</kbd>
         </span>
         <span className="variant-about">

@@ -68,6 +68,13 @@ def read_picture(data: bytes, *, name: str = "The picture", max_side: int = MAX_
     return msgspec.structs.replace(found_picture, ratio=ratio if found_picture.width == picture.width else 1)
 
 
+def check_picture(data: bytes, *, name: str = "The picture") -> tuple[int, int]:
+    """Decode a picture and return its size. Raises BadInput with a sentence about `name`, as `read_picture` does."""
+    with open_picture(data, name) as found:
+        found.load()
+        return found.size
+
+
 def _reduce(picture: Pillow.Image) -> tuple[Pillow.Image, int]:
     """Find the pixels for each CSS pixel, and reduce a picture that has far more of them than it needs."""
     is_upright = picture.height > 1.3 * picture.width  # as a phone is

@@ -71,6 +71,7 @@ def encode_png(pixels: Pixels) -> bytes:
 
 
 NO_READER = "Reading text from a picture needs the extra local; install it with: pip install 'weft[local]'."
+SKETCHED = "The picture is a sketch, which a page does not look like; look at the page instead."
 
 _one_at_a_time = Lock()
 
@@ -88,6 +89,8 @@ def read_text(image: bytes) -> tuple[TextBlock, ...]:
         raise PictureError(NO_READER) from None
     except VisionError as error:
         raise PictureError(str(error)) from None
+    if detection.drawn:
+        raise PictureError(SKETCHED)
     lines = [line for text in detection.texts for line in text.lines]
     unread = find_unread(detection.text_places, [line.rect for line in lines])
     found = [_block(line.text, line.rect, detection.ratio, rgb_parts(line.style.colour)) for line in lines]

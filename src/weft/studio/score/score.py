@@ -45,9 +45,10 @@ def _extend_height(pixels: Pixels, height: int) -> Pixels:
 
 
 Map = NDArray[np.float64]
+_Plane = NDArray[np.float32]
 
 _WINDOW = 7
-_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+_C1, _C2 = np.float32((0.01 * 255) ** 2), np.float32((0.03 * 255) ** 2)
 
 
 def ssim_map(one: Pixels, other: Pixels) -> Map:
@@ -55,30 +56,46 @@ def ssim_map(one: Pixels, other: Pixels) -> Map:
 
     It is the mean over the channels, with a uniform 7 × 7 window. The sizes must be equal.
     """
-    total = np.zeros(one.shape[:2], np.float64)
-    for channel in range(3):
-        total += _channel(one[..., channel].astype(np.float64), other[..., channel].astype(np.float64))
-    return total / 3
+    found = np.ones(one.shape[:2], np.float64)
+    reach = _WINDOW // 2
+    for first, last in _unequal_rows(one, other, reach):
+        top, bottom = max(first - reach, 0), min(last + reach, len(one))
+        shown = one[top:bottom].astype(np.float32), other[top:bottom].astype(np.float32)
+        likeness = sum(_channel(shown[0][..., channel], shown[1][..., channel]) for channel in range(3)) / 3
+        found[first:last] = np.asarray(likeness)[first - top : last - top]
+    return found
 
 
-def _channel(x: Map, y: Map) -> Map:
+def _unequal_rows(one: Pixels, other: Pixels, reach: int) -> list[tuple[int, int]]:
+    """Return the spans of rows whose windows hold a difference; everywhere else the similarity is 1."""
+    rows = np.flatnonzero((one != other).any(axis=(1, 2)))
+    if not len(rows):
+        return []
+    breaks = np.flatnonzero(np.diff(rows) > 4 * reach)
+    return [
+        (max(int(band[0]) - reach, 0), min(int(band[-1]) + reach + 1, len(one))) for band in np.split(rows, breaks + 1)
+    ]
+
+
+def _channel(x: _Plane, y: _Plane) -> _Plane:
     mean_x, mean_y = _window_mean(x), _window_mean(y)
     var_x, var_y = _window_mean(x * x) - mean_x * mean_x, _window_mean(y * y) - mean_y * mean_y
     both = _window_mean(x * y) - mean_x * mean_y
     above = (2 * mean_x * mean_y + _C1) * (2 * both + _C2)
-    return above / ((mean_x * mean_x + mean_y * mean_y + _C1) * (var_x + var_y + _C2))
+    return np.asarray(above / ((mean_x * mean_x + mean_y * mean_y + _C1) * (var_x + var_y + _C2)), np.float32)
 
 
-def _window_mean(values: Map) -> Map:
+def _window_mean(values: _Plane) -> _Plane:
     """Return the mean over the window around each pixel, with edges repeated."""
-    reach = _WINDOW // 2
-    padded = np.pad(values, reach + 1, mode="edge")
-    sums = padded.cumsum(axis=0).cumsum(axis=1)
-    span = _WINDOW
-    height, width = values.shape
-    below, beside = slice(span, span + height), slice(span, span + width)
-    above, before = slice(0, height), slice(0, width)
-    return (sums[below, beside] - sums[above, beside] - sums[below, before] + sums[above, before]) / span**2
+    padded = np.pad(values, _WINDOW // 2, mode="edge")
+    return np.asarray(_sum_of_seven(_sum_of_seven(padded).T).T / np.float32(_WINDOW**2), np.float32)
+
+
+def _sum_of_seven(values: _Plane) -> _Plane:
+    """Return the sum of each row and the six after it, as 4 + 2 + 1 rows."""
+    two = values[:-1] + values[1:]
+    four = two[:-2] + two[2:]
+    return np.asarray(four[:-3] + two[4:-1] + values[6:], np.float32)
 
 
 _RED = np.array((220, 30, 30), np.float64)

@@ -8,12 +8,13 @@ import msgspec
 from weft.core.design_request import PageComparison
 from weft.core.errors import WeftError
 from weft.core.messages import ResultPart, Text
-from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.page import DESKTOP, MOBILE, Rendering
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.prompt_history import decode_text
+from weft.studio.renderings import render_project
 from weft.studio.score.score import Score, heat_map
 from weft.studio.scoring import compare_page
+from weft.studio.stack import Stack
 from weft.studio.tools.assets import MAX_RESULT_BYTES, crop_tall, picture_content
 from weft.studio.tools.context import Files, FindContext, VariantContext, read_page_files
 from weft.tools.context import ToolContext
@@ -48,18 +49,18 @@ def screenshot_tool(find: FindContext) -> Tool:
         if page != PAGE and preview.answer(page) is None:
             raise ToolFault(f"There is no page {page} in the project; list_files shows what there is.", "not_found")
         wanted: list[Device] = list(dict.fromkeys(devices or ("desktop", "mobile")))
-        looks = [_render(preview, page, device) for device in wanted]
+        looks = [_render(work.stack, files, page, device) for device in wanted]
         renderings = dict(zip(wanted, await asyncio.gather(*looks), strict=True))
         return await asyncio.to_thread(_screenshot_result, renderings)
 
     return screenshot_preview
 
 
-async def _render(preview: ProjectPreview, page: str, device: Device) -> Rendering | WeftError:
+async def _render(stack: Stack, files: Files, page: str, device: Device) -> Rendering | WeftError:
     """Render the page on one device; the error if that fails."""
     mobile = device == "mobile"
     try:
-        return await shared_browser().render(preview, page, MOBILE if mobile else DESKTOP, mobile=mobile)
+        return await render_project(stack, files, MOBILE if mobile else DESKTOP, page=page, mobile=mobile)
     except WeftError as error:
         return error
 

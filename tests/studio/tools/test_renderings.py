@@ -1,0 +1,93 @@
+"""Pages of projects are rendered and scored once for the same files, window and target."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from studio_tools_support import PAGE, needs_chromium
+
+from weft.studio import scoring
+from weft.studio.browser.browser import Browser, shared_browser
+from weft.studio.browser.page import DESKTOP, MOBILE, BrowserError, Rendering, Viewport
+from weft.studio.input.pictures import InputPicture
+from weft.studio.renderings import render_project
+from weft.studio.scoring import compare_page
+from weft.studio.stack import find_stack
+
+STACK = find_stack("html_css")
+FILES = {"index.html": PAGE.encode()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def browser() -> Iterator[None]:
+    yield
+    shared_browser().close()
+
+
+@pytest.fixture
+def rendered(monkeypatch: pytest.MonkeyPatch) -> list[Viewport]:
+    """The windows of all pages that really reached the browser."""
+    windows: list[Viewport] = []
+    whole = Browser.render
+
+    async def render(browser: Browser, *arguments: object, **options: object) -> Rendering:
+        windows.append(arguments[2])  # type: ignore[arg-type]
+        return await whole(browser, *arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Browser, "render", render)
+    return windows
+
+
+@needs_chromium
+async def test_the_same_files_are_rendered_once_for_all_that_look(rendered: list[Viewport]) -> None:
+    looks = [render_project(STACK, FILES, window, mobile=window == MOBILE) for window in (DESKTOP, DESKTOP, MOBILE)]
+    first, second, phone = await asyncio.gather(*looks)
+    assert first is second
+    assert phone.size[0] == 375
+    assert await render_project(STACK, dict(FILES), DESKTOP) is first
+    assert rendered == [DESKTOP, MOBILE]
+    changed = await render_project(STACK, {"index.html": PAGE.replace("Harbour", "Harvest").encode()}, DESKTOP)
+    assert changed.picture != first.picture
+
+
+@needs_chromium
+async def test_a_caller_that_leaves_does_not_end_the_rendering_of_the_others(rendered: list[Viewport]) -> None:
+    files = {"index.html": PAGE.replace("Harbour", "Haven").encode()}
+    impatient = asyncio.create_task(render_project(STACK, files, DESKTOP))
+    patient = asyncio.create_task(render_project(STACK, files, DESKTOP))
+    while not rendered:  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+    impatient.cancel()
+    assert (await patient).size[0] == 1280
+    assert len(rendered) == 1
+
+
+@needs_chromium
+async def test_a_failure_is_not_kept(rendered: list[Viewport]) -> None:
+    for _ in range(2):
+        with pytest.raises(BrowserError):
+            await render_project(STACK, {"other.txt": b""}, DESKTOP)
+    assert len(rendered) == 2
+
+
+@needs_chromium
+async def test_a_page_that_did_not_change_is_scored_once(
+    rendered: list[Viewport], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"index.html": PAGE.replace("Harbour", "Hamlet").encode()}
+    target = (await render_project(STACK, files, DESKTOP)).picture
+    read: list[bytes] = []
+    whole = scoring.read_picture
+
+    def read_picture(data: bytes) -> InputPicture:
+        read.append(data)
+        return whole(data)
+
+    monkeypatch.setattr(scoring, "read_picture", read_picture)
+    before = scoring._score_once.cache_info().misses  # pyright: ignore[reportPrivateUsage]
+    scores = [(await compare_page(STACK, files, target))[0] for _ in range(2)]
+    assert scores[0].ssim == 1.0
+    assert scores[0] is scores[1]
+    assert scoring._score_once.cache_info().misses == before + 1  # pyright: ignore[reportPrivateUsage]
+    assert len(read) == 1
+    assert rendered == [DESKTOP]
