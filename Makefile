@@ -1,5 +1,5 @@
 # make test    set up what is missing, then check and test everything
-# make test-fast  the core, the wires, the dialects, the engine: under a minute
+# make test-fast  the core, the wires, the dialects, the engine: about 45 seconds
 # make clients  all of other people's clients against the server
 # make check   format, lint, types and the layering test only
 # make run     the server with its page; needs neither a key nor a network
@@ -7,8 +7,10 @@
 # make made    what is made and not written: the built page, the libraries of previews, the price list
 # make dist    both wheels, in dist/
 # make fresh   try the wheels and the targets as a stranger would: empty home, empty environment
-# make bench   the benchmark tables, against peers, in interleaved runs (BENCH="--rows bare,weft" QUICK=--quick: shorter)
-# make tasks   small coding and tool tasks with any model, beside other agents: make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1
+# make bench   the benchmark tables, against peers, in interleaved runs, a quarter of an hour
+#              (BENCH="--rows bare,weft" QUICK=--quick: shorter; SHORT= : long conversations and many agents whole)
+# make tasks   small coding and tool tasks with any model, beside other agents: make tasks MODEL=name BASE_URL=http://127.0.0.1:8080/v1,
+#              or LOCAL=calls to fetch a small model and its server
 # make eval    rebuild 72 pages from their pictures with the local converter, and renew docs/evaluation.md
 #              (JOBS=2 for two processes, RESUME=1 to go on with a run that was stopped)
 # make docs    renew the pages that are made from the types
@@ -18,13 +20,21 @@ export UV_PYTHON_DOWNLOADS = never
 PYTHON ?= python3
 BIN := .venv/bin
 
-# Three processes for two cores, because many tests wait; whoever is done first takes work from the others.
-PARALLEL ?= -n $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2) --dist worksteal
+# Compiled modules are kept: a process that may not keep them compiles the whole suite anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: test test-fast clients check run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
+# Two processes for each core, because many tests wait; whoever is done first takes work from the others.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+PARALLEL ?= -n $(shell expr $(CORES) \* 2) --dist worksteal
+
+.PHONY: test suite test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
+
+# The types are checked beside the tests.
+test: system made style
+	@$(MAKE) --no-print-directory -j 2 types suite
 
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
-test: system made check
+suite:
 	$(BIN)/pytest $(PARALLEL) || { echo "Once more, alone:"; $(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
 
 FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/tools/workspace \
@@ -33,17 +43,21 @@ FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/to
 	$(wildcard tests/providers/test_http1_*.py tests/providers/test_provider_turns.py tests/providers/test_provider_retry.py)
 
 test-fast: .venv/ready
-	$(BIN)/pytest $(PARALLEL) $(FAST) --hypothesis-profile=fast
+	$(BIN)/pytest -n $(CORES) --dist worksteal $(FAST) --hypothesis-profile=fast
 
 # Other people's clients, installed from their registries into the user's cache.
 clients: .venv/ready
 	$(BIN)/pytest -m "clients or not clients" tests/clients
 
-check: .venv/ready
+check: style types
+	$(BIN)/pytest tests/test_layers.py
+
+style: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: .venv/ready
 	$(BIN)/pyright
-	$(BIN)/pytest tests/test_layers.py
 
 run: .venv/ready made
 	$(BIN)/weft serve $(SERVE)
@@ -67,22 +81,24 @@ chaos: .venv/ready
 	$(BIN)/python -m benchmarks.soak.soak $(CHAOS)
 
 fuzz: .venv/ready
-	WEFT_FUZZ_ROUNDS=40000 WEFT_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 tests/fuzz
+	WEFT_FUZZ_ROUNDS=40000 WEFT_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 tests/fuzz tests/server/test_server_openapi_schemathesis.py
 
 fresh:
 	sh scripts/fresh_machine.sh --make
 
 tasks: .venv-bench/ready
-	.venv-bench/bin/python -m benchmarks.tasks --model "$(MODEL)" --base-url "$(BASE_URL)" $(TASKS)
+	.venv-bench/bin/python -m benchmarks.tasks $(if $(LOCAL),--local $(LOCAL),--model "$(MODEL)" --base-url "$(BASE_URL)") $(TASKS)
 
+SHORT ?= --quick
 bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.run $(BENCH)
-	.venv-bench/bin/python -m benchmarks.history $(QUICK)
-	.venv-bench/bin/python -m benchmarks.agents $(QUICK)
+	.venv-bench/bin/python -m benchmarks.history $(SHORT)
+	.venv-bench/bin/python -m benchmarks.agents $(SHORT)
 	.venv-bench/bin/python -m benchmarks.partial_json
 	.venv-bench/bin/python -m benchmarks.sandbox
 	$(BIN)/python -m benchmarks.live $(QUICK)
-	$(BIN)/python -m benchmarks.server $(QUICK)
+	$(BIN)/python -m benchmarks.fan_out $(QUICK)
+	$(BIN)/python -m benchmarks.server --quick
 	$(BIN)/python -m benchmarks.render
 	$(BIN)/python -m benchmarks.page
 

@@ -105,6 +105,21 @@ class Views:
         await self.page.get_by_role("button", name="Make a link").click()
         await self.page.get_by_label("Link", exact=True).wait_for()
 
+    async def pages(self) -> None:
+        await self._go("#/")
+        await self.page.locator(".project-card").filter(has_text="Harbour Cafe").click()
+        await self.page.get_by_label("Page", exact=True).select_option("opening-hours.html")
+        shown = self.page.locator(".stage").frame_locator("iframe.shown")
+        await shown.get_by_role("heading", name="Opening hours").wait_for()
+        if self.page.viewport_size == LARGE:
+            await self.page.get_by_role("button", name="Pages").click()
+
+    async def push(self) -> None:
+        await self._open_project()
+        await self.page.get_by_role("button", name="Download").click()
+        await self.page.get_by_role("menuitem", name="Push to git").click()
+        await self.page.get_by_role("dialog", name="Push to git").wait_for()
+
     async def palette(self) -> None:
         await self._open_project()
         await self.page.keyboard.press("Control+k")
@@ -145,6 +160,8 @@ NAMES = (
     "settings",
     "building",
     "share",
+    "push",
+    "pages",
     "palette",
 )
 COLOURS = 160
@@ -171,6 +188,7 @@ async def prepare(page: Page) -> None:
     await page.evaluate("location.hash = '#/'")
     await page.get_by_label("What to build").fill("Please fail")
     await build(page, ["scripted/quick", "scripted/calm"], "failed")
+    await import_site(page)
     await page.evaluate("location.hash = '#/'")
     await page.get_by_label("What to build").fill("Build a landing page for a weaving studio")
     await build(page, [f"scripted/{name}" for name in ("quick", "calm", "bright", "plain")])
@@ -178,6 +196,36 @@ async def prepare(page: Page) -> None:
     await page.keyboard.press("Enter")
     await page.locator(".stage").frame_locator("iframe.shown").get_by_text("again").wait_for()
     await page.get_by_role("button", name="Earlier version ([)").click()
+
+
+SITE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Harbour Cafe</title><style>
+body { margin: 0; font: 18px/1.6 Georgia, serif; color: #23313a; background: #fbf7f0 }
+header, main, footer { max-width: 900px; margin: 0 auto; padding: 24px }
+nav a { margin-right: 20px; color: #0f5c6e } main { min-height: 420px } h1 { font-size: 52px; line-height: 1.1 }
+footer { border-top: 1px solid #d9cfbe; font-size: 15px }
+</style></head><body>
+<header><nav><a href="index.html">Home</a> <a href="menu.html">Menu</a></nav></header>
+<main><h1>Coffee where the boats come in</h1><p>Every morning from six, with bread from next door.</p></main>
+<footer>Harbour Cafe, Quay 3</footer></body></html>"""
+
+
+async def import_site(page: Page) -> None:
+    """A project of three pages."""
+    await page.evaluate(
+        """async (html) => {
+            const post = (path, body) => fetch(path, {
+                method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body),
+            }).then((answer) => answer.json());
+            const project = await post("projects", {prompt: {html}});
+            let version = project.versions[0];
+            for (const name of ["Menu", "Opening hours"]) {
+                const base = {version: version.id, variant: 0};
+                version = await post(`projects/${project.id}/versions`, {kind: "page", base, action: "add", name});
+            }
+        }""",
+        SITE,
+    )
 
 
 async def ask(page: Page, text: str, permissions: str, until: str) -> None:
@@ -210,6 +258,7 @@ async def capture(browser: Browser, address: str, folder: Path, theme: str, size
         viewport=size, color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce"
     )
     page = await context.new_page()
+    page.set_default_timeout(SLOW)
     await page.goto(address)
     await page.get_by_test_id("connection").wait_for(state="attached")
     views = Views(page)
@@ -231,6 +280,7 @@ async def shoot(page: Page, path: Path) -> None:
 async def shoot_without_server(browser: Browser, address: str, server: "subprocess.Popen[bytes]", folder: Path) -> None:
     """The project after its server has gone away."""
     page = await browser.new_page(viewport=LARGE)
+    page.set_default_timeout(SLOW)
     await page.goto(address)
     await page.get_by_test_id("connection").wait_for(state="attached")
     await Views(page).project()

@@ -1,19 +1,25 @@
-"""What holds for all tests: how long properties are tried, and the score of the recorded streams at the end of a run.
+"""What holds for all tests: how long properties are tried, the parts that the tests of a process share, and the score
+of the recorded streams at the end of a run.
 
 Tests may run in several processes: a score travels with the report of its test.
 """
 
+import asyncio
 import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
+import pytest_asyncio
 from hypothesis import settings
+from playwright.async_api import Browser, async_playwright
 
 from postgres_schema import own_schema
 from postgres_server import ADDRESS, running_postgres
 from weft.sessions.shared import NODE_SECONDS
+from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.page import BrowserError
 
 settings.register_profile("weft", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=10)
@@ -38,6 +44,26 @@ async def postgres_url(postgres_server: str) -> AsyncIterator[str]:
     """The address of an empty schema."""
     async with own_schema(postgres_server) as url:
         yield url
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chrome() -> AsyncIterator[Browser]:
+    """One Chromium for all tests of a process. A test opens a context of its own in it, and closes it."""
+    try:
+        chromium = str(find_chromium())
+    except BrowserError:
+        pytest.skip("Chromium is not installed here")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        await asyncio.wait_for(browser.close(), 20)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests that use the shared Chromium in its event loop."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "chrome" in item.fixturenames:
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 _right: Counter[tuple[str, str]] = Counter()

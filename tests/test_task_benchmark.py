@@ -49,11 +49,13 @@ import tempfile
 from pathlib import Path
 from benchmarks.tasks.calling import TOOL_TASKS
 from benchmarks.tasks.coding import CODING_TASKS
-for task in CODING_TASKS:
+from benchmarks.tasks.last_coding import LAST_CODING_TASKS
+from benchmarks.tasks.more_coding import MORE_CODING_TASKS
+for task in (*CODING_TASKS, *MORE_CODING_TASKS, *LAST_CODING_TASKS):
     with tempfile.TemporaryDirectory() as name:
         task.prepare(Path(name))
         assert not task.is_solved(Path(name)), task.name
-assert len(CODING_TASKS) == len(TOOL_TASKS) == 10
+assert len(CODING_TASKS) == len(MORE_CODING_TASKS) == len(LAST_CODING_TASKS) == len(TOOL_TASKS) == 10
 assert not any(task.is_solved("I do not know.") for task in TOOL_TASKS)
 """
 

@@ -1,7 +1,7 @@
 """Events: every fact of a session's log as a typed payload, and the envelope that numbers it."""
 
 from weft.core.client_events import ResponseRequested
-from weft.core.context_events import ConversationCompacted, ConversationRestored, RequestWithdrawn
+from weft.core.context_events import ConversationCompacted, ConversationRestored, PromptProgress, RequestWithdrawn
 from weft.core.envelope import Event, decode_event, event_schema
 from weft.core.events import (
     ApprovalRequested,
@@ -91,6 +91,7 @@ __all__ = [
     "MessageStart",
     "MessageStop",
     "Payload",
+    "PromptProgress",
     "QuestionAnswered",
     "QuestionAsked",
     "RequestWithdrawn",

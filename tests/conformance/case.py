@@ -1,6 +1,7 @@
 """A case as its file has it. README.md in this folder describes the fields."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -84,6 +85,7 @@ def load(path: Path) -> Case:
     return case
 
 
+@cache
 def all_cases() -> dict[str, Case]:
     """Every case by wire and file name: `chat/T01-interleaved`."""
     return {f"{path.parent.name}/{path.stem}": load(path) for path in sorted(FOLDER.glob("*/*.json"))}

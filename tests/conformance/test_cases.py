@@ -45,10 +45,10 @@ def test_byte_by_byte(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-@pytest.mark.parametrize("seed", range(3))
-def test_cut_at_random(name: str, seed: int) -> None:
+def test_cut_at_random(name: str) -> None:
     case = CASES[name]
-    check_codec(case, cut_at_random(b"".join(case.pieces()), f"{name}/{seed}"))
+    for seed in range(3):
+        check_codec(case, cut_at_random(b"".join(case.pieces()), f"{name}/{seed}"))
 
 
 @pytest.mark.parametrize("name", REQUESTS)

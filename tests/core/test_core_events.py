@@ -66,6 +66,7 @@ STATE = [
     "conversation_compacted",
     "conversation_restored",
     "request_withdrawn",
+    "prompt_progress",
 ]
 MESSAGE = ["user_message", "assistant_message", "tool_use_message", "error_message"]
 EXCHANGE = ["exchange_request", "exchange_response"]

@@ -3,6 +3,7 @@ from core_values import messages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.core.json import encode
 from weft.core.messages import (
     Image,
@@ -19,7 +20,7 @@ from weft.core.messages import (
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=scaled(150))
 @given(st.lists(messages, max_size=4))
 def test_messages_survive_encoding(written: list[Message]) -> None:
     assert decode_messages(encode(written)) == written

@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ ROOT = Path(os.environ.get("WEFT_RECORDINGS") or Path(__file__).resolve().parent
 present = pytest.mark.skipif(not (ROOT / "load.py").exists(), reason="the recorded streams are not here")
 
 
+@cache
 def loader() -> Any:
     """The corpus's own loader module, or None."""
     if not (ROOT / "load.py").exists():
@@ -31,6 +33,7 @@ def loader() -> Any:
     return module
 
 
+@cache
 def recordings() -> list[Any]:
     module = loader()
     if module is None:

@@ -14,6 +14,7 @@ from agentx_parts import (
     ASKED,
     LISTING,
     PACKAGE,
+    QUICK,
     TOKEN,
     S,
     bundle,
@@ -23,12 +24,10 @@ from agentx_parts import (
     served,
     workplace,
 )
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from weft.core.envelope import PAYLOADS
 from weft.dialects.registry import open_dialect
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 
 LONG = 20_000
 
@@ -121,12 +120,22 @@ def test_stop_reason_is_a_type(tmp_path: Path) -> None:
     values = re.findall(r'\| ("\w+")', code_block("### 3. Why Type-Define `StopReason`?"))
     assert len(values) == 4
     source = 'import type { StopReason } from "weft-agentx";\nexport const all: StopReason[] = [%s];\n'
-    options = ("--noEmit", "--strict", "--module", "esnext", "--moduleResolution", "bundler", "--target", "es2022")
+    options = (
+        *QUICK,
+        "--noEmit",
+        "--strict",
+        "--module",
+        "esnext",
+        "--moduleResolution",
+        "bundler",
+        "--target",
+        "es2022",
+    )
     (place / "right.ts").write_text(source % ", ".join(values))
-    run_tool("tsc", *options, "right.ts", cwd=place)
+    run_tool("tsc", *options, "--target", "es2022", "right.ts", cwd=place)
     (place / "wrong.ts").write_text(source % '"end_trun"')
     with pytest.raises(AssertionError, match="end_trun"):
-        run_tool("tsc", *options, "wrong.ts", cwd=place)
+        run_tool("tsc", *options, "--target", "es2022", "wrong.ts", cwd=place)
 
 
 async def test_event_sequence_verification(tmp_path: Path) -> None:
@@ -214,15 +223,21 @@ await agent.sendToolResult("call_unknown", "x").catch((error) => print(error.nam
     assert told[1:] == ["not_found", "AgentXError"]
 
 
-async def test_chat_component(tmp_path: Path) -> None:
+async def test_chat_component(tmp_path: Path, chrome: Browser) -> None:
     """The document's component shows tool output, and "Thinking..." stays until the exchange is over."""
-    try:
-        chromium = str(find_chromium())
-    except BrowserError:
-        pytest.skip("Chromium is not installed here")
     place = await asyncio.to_thread(workplace, tmp_path / "page")
     (place / "chat.tsx").write_text(CHAT % code_block("### 4. Chat Component"))
-    options = ("--noEmit", "--strict", "--jsx", "react-jsx", "--module", "esnext", "--moduleResolution", "bundler")
+    options = (
+        *QUICK,
+        "--noEmit",
+        "--strict",
+        "--jsx",
+        "react-jsx",
+        "--module",
+        "esnext",
+        "--moduleResolution",
+        "bundler",
+    )
     await asyncio.to_thread(
         run_tool, "tsc", *options, "--target", "es2022", "--lib", "es2022,dom", "chat.tsx", cwd=place
     )
@@ -231,15 +246,12 @@ async def test_chat_component(tmp_path: Path) -> None:
     async with (
         _files(script.parent) as origin,
         served(tmp_path, *ASKED, held=True, origins=(origin,)) as server,
-        async_playwright() as playwright,
+        await chrome.new_page() as page,
     ):
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = await browser.new_page()
         problems: list[str] = []
         page.on("pageerror", lambda error: problems.append(str(error)))
         await page.goto(f"{origin}/#{server.url} {TOKEN}")
         await _converse(page, server.gate.started, server.gate.opened)
-        await browser.close()
     assert problems == []
 
 

@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import socket
 from json import loads
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,11 @@ from weft.testing.streams import wire_reply
 
 from .good_server import KEY, GoodServer
 from .test_conform import each_call
+
+
+@pytest.fixture(autouse=True)
+def own_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("WEFT_DATA", str(tmp_path / "data"))
 
 
 def parse(*words: str) -> argparse.Namespace:

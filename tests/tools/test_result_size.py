@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weft
+from example_counts import scaled
 from weft.core.envelope import Event
 from weft.core.json import encode
 from weft.core.messages import File, Image, ResultPart, Text, ToolResult
@@ -113,7 +114,7 @@ async def test_text_of_any_script(letter: str) -> None:
     assert result.truncated
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("a\x01字𐍈\n\\"), st.integers(0, 120_000)), max_size=6),
     st.integers(200, 300_000),
@@ -132,7 +133,7 @@ def test_capped_is_within_both_bounds(runs: list[tuple[str, int]], limit: int) -
     assert text.endswith(tail.partition(" …]\n\n")[2])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(st.lists(st.one_of(st.integers(0, 900_000), st.none()), max_size=12))
 def test_fitted_keeps_what_is_small(sizes: list[int | None]) -> None:
     parts: list[ResultPart] = [Text("t") if size is None else Image(data="A" * size) for size in sizes]

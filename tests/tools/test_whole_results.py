@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tool_bench import Bench
 
 import weft
+from example_counts import scaled
 from weft.core.events import ExchangeRequest
 from weft.core.json import encode
 from weft.core.messages import Image, Message, Text, ToolResult
@@ -128,7 +129,7 @@ async def test_memory_is_bounded() -> None:
     assert str(page).endswith("[Only the first 8,000,000 of 8,000,005 characters are kept.]")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=scaled(60), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("a\x01字𐍈\n\\"), st.integers(0, 120_000)), max_size=6),
     st.integers(200, 300_000),

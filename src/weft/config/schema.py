@@ -314,6 +314,7 @@ class ChatTable(WorkTable, frozen=True, kw_only=True):
 class AcpTable(WorkTable, frozen=True, kw_only=True):
     """`weft acp`."""
 
+    repo_map: _RepoMap
     tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
     editor_files: Annotated[
         bool, option("read and write files through the editor, with its unsaved changes", "tools", default=True)
@@ -380,6 +381,7 @@ COMMANDS: dict[str, type[Table]] = {
 """Commands with a table of their own."""
 DATA_COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions": ("data", "store"),
+    "push": ("data", "store"),
     "store": ("data", "store"),
     "tokens": ("data", "store"),
     "replay": ("data",),
@@ -388,7 +390,7 @@ DATA_COMMANDS: dict[str, tuple[str, ...]] = {
 """Commands without a table, and the keys of the top that they have."""
 SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {
     "studio": (StudioTable, ("build", "serve", "eval")),
-    "hooks": (HooksTable, ("chat", "run")),
+    "hooks": (HooksTable, ("chat", "run", "acp")),
     "retry": (RetryTable, tuple(COMMANDS)),
     "timeouts": (TimeoutsTable, tuple(COMMANDS)),
     "request": (RequestTable, tuple(COMMANDS)),

@@ -9,24 +9,24 @@ import logging
 import os
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
 from weft.config.document import ConfigDocument, parse_document, read_content
-from weft.config.mcp_servers import MCP_FILE, ConfiguredServer, parse_mcp_file, read_tables
-from weft.config.named_code import find_code
+from weft.config.mcp_servers import MCP_FILE, ConfiguredServer, named_files, parse_mcp_file, read_tables
 from weft.config.paths import config_home, display_path, project_file, user_file
-from weft.config.schema import MCP
+from weft.config.schema import COMMANDS, MCP
 from weft.core.errors import ConfigurationError
 
 TrustState = Literal["trusted", "refused", "changed", "unknown"]
 TRUST_FILE = "trust.json"
 _MAX_BYTES = 1_000_000
+_MAX_FILES = 500
 
 
 class TrustDecision(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ def _digest(path: Path, content: bytes) -> str:
         digest.update(b"\0" + named.encode("utf-8", "surrogatepass"))
         with suppress(OSError, ValueError), (path.parent / named).open("rb") as file:
             digest.update(b"\0" + file.read(_MAX_BYTES))
-    for code in find_code(path, tables):
+    for code in _find_code(path, tables):
         digest.update(b"\0" + os.fsencode(code))
         with suppress(OSError), code.open("rb") as file:
             digest.update(b"\0" + hashlib.file_digest(file, "sha256").digest())
@@ -87,8 +87,56 @@ def _digest(path: Path, content: bytes) -> str:
 
 
 def named_code(path: Path, content: bytes) -> list[Path]:
-    """The files of the project that are run because this file names them."""
-    return find_code(path, _tables(path, content))
+    """The files of the project that are run because this file names them. A changed one is asked about.
+
+    Files that these import in turn are not followed.
+    """
+    return _find_code(path, _tables(path, content))
+
+
+def _find_code(path: Path, tables: dict[str, Any]) -> list[Path]:
+    """The files beside `path` that hold tools, or that the commands of MCP servers name, sorted."""
+    folder = path.parent
+    found: set[Path] = set()
+    for name in _tool_names(tables):
+        found.update(_tool_files(folder, name))
+    servers = tables.get(MCP)
+    for table in cast("dict[str, Any]", servers).values() if isinstance(servers, dict) else ():
+        found.update(named_files(table, folder))
+    for words in _hook_words(tables):
+        found.update(named_files({"args": words}, folder))
+    return sorted(found)[:_MAX_FILES]
+
+
+def _hook_words(tables: dict[str, Any]) -> Iterator[list[str]]:
+    """The words of the command lines of hooks."""
+    hooks: Any = tables.get("hooks")
+    for value in cast("dict[str, Any]", hooks).values() if isinstance(hooks, dict) else ():
+        for hook in cast("list[Any]", value) if isinstance(value, list) else ():
+            yield str(hook).partition(": ")[2].replace('"', " ").replace("'", " ").replace(";", " ").split()
+
+
+def _tool_names(tables: dict[str, Any]) -> Iterator[str]:
+    for table in (tables, *(tables.get(name) for name in COMMANDS)):
+        if not isinstance(table, dict):
+            continue
+        for key in ("tool", "tools"):
+            value: Any = cast("dict[str, Any]", table).get(key)
+            names = cast("list[Any]", value) if isinstance(value, list) else str(value or "").split(",")
+            texts = [name.strip() for name in names if isinstance(name, str)]
+            yield from (name for name in texts if name and (key == "tool" or any(sign in name for sign in ":./")))
+
+
+def _tool_files(folder: Path, name: str) -> Iterator[Path]:
+    """The files of a path, or of a module in the folder."""
+    if "\0" in name or len(name) > 1000:
+        return
+    path = folder / name if "/" in name or name.endswith(".py") else folder / name.partition(":")[0].replace(".", "/")
+    for file in (path, path.with_name(f"{path.name}.py")):
+        if file.is_file() and file.suffix == ".py":
+            yield file
+    if path.is_dir():
+        yield from sorted(path.rglob("*.py"))[:_MAX_FILES]
 
 
 def _tables(path: Path, content: bytes) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from example_counts import scaled
 from weft.tools.workspace.base import Change, FileEdit, PathFault, Workspace
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
@@ -182,11 +183,11 @@ def _hash(content: bytes | None) -> str | None:
     return None if content is None else hashlib.sha256(content).hexdigest()
 
 
-MANY = settings(max_examples=60, stateful_step_count=25, deadline=None)
+MANY = settings(max_examples=scaled(60), stateful_step_count=25, deadline=None)
 
 TestMemoryChain = Chain.TestCase
 TestMemoryChain.settings = MANY
 TestDiskChain = DiskChain.TestCase
 TestDiskChain.settings = MANY
 TestDiskChainByName = DiskChainByName.TestCase
-TestDiskChainByName.settings = settings(MANY, max_examples=20)
+TestDiskChainByName.settings = settings(MANY, max_examples=scaled(20))

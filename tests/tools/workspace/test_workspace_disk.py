@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.core.errors import ConfigurationError
 from weft.tools.workspace.base import Change, FileEdit, PathFault
 from weft.tools.workspace.disk import DiskWorkspace
@@ -332,7 +333,7 @@ PIECES = st.sampled_from(
 PATHS = st.text(max_size=30) | st.lists(PIECES | st.text(max_size=5), max_size=6).map("/".join)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=scaled(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=PATHS)
 @example("in/x")
 @example("in/../../OUT/x")

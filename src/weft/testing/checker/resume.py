@@ -1,6 +1,7 @@
-"""Invariants of cancelling (I60), of resuming after a crash (I61 to I63) and of rewinding (I64)."""
+"""Invariants of cancelling (I60), resuming after a crash (I61 to I63), rewinding (I64) and compacting (I65)."""
 
 from weft.core import events as ev
+from weft.core.context_events import ConversationCompacted, ConversationRestored
 from weft.core.envelope import Event
 from weft.core.messages import ToolCall, ToolResult
 from weft.testing.checker.invariants import InvariantCheck, ReportViolation
@@ -135,3 +136,49 @@ class RewindCheck(InvariantCheck):
             self.report("I64", event, f"session_rewound names {seq}, which is no event before it")
         elif any(first <= seq < last for first, last in self._spans):
             self.report("I64", event, f"session_rewound names {seq}, which is inside an exchange")
+
+
+class CompactionCheck(InvariantCheck):
+    """I65. A rewind may drop compactions, so after one any earlier compaction may be restored."""
+
+    watches = (
+        *(ev.MessageStart, ev.MessageStop, ev.MessageDiscarded, ev.SessionRewound),
+        *(ConversationCompacted, ConversationRestored),
+    )
+
+    def __init__(self, report: ReportViolation) -> None:
+        super().__init__(report)
+        self._message = ""
+        self._holding: list[int] = []
+        self._rewound = False
+
+    def on_event(self, event: Event) -> None:
+        match event.data:
+            case ev.MessageStart(message=message):
+                self._message = message
+            case ev.SessionRewound():
+                self._rewound = True
+            case ConversationCompacted():
+                self._i65_compacted(event, event.data)
+                self._holding.append(event.seq)
+            case ConversationRestored(seq=seq):
+                self._i65_restored(event, seq)
+            case _:
+                self._message = ""
+
+    def _i65_compacted(self, event: Event, compaction: ConversationCompacted) -> None:
+        if self._message:
+            self.report("I65", event, f"the context is compacted while {self._message!r} is open")
+        if compaction.tokens_after >= compaction.tokens_before:
+            before, after = compaction.tokens_before, compaction.tokens_after
+            self.report("I65", event, f"the context has {after} tokens after the compaction and {before} before it")
+        if compaction.removed < 0 or compaction.shortened < 0:
+            self.report("I65", event, "the compaction removes or shortens fewer than no messages")
+
+    def _i65_restored(self, event: Event, seq: int) -> None:
+        if event.exchange is not None:
+            self.report("I65", event, "the context is restored inside an exchange")
+        if seq not in self._holding or (seq != self._holding[-1] and not self._rewound):
+            self.report("I65", event, f"{seq} is not the last compaction that holds")
+        if seq in self._holding:
+            self._holding.remove(seq)

@@ -25,7 +25,7 @@ from weft.testing.conform.answer import APIS, GuardedDecoder, ProbeAnswer
 from weft.testing.conform.reader import excerpt
 from weft.wires.errors import error_from_response
 from weft.wires.request import TurnRequest
-from weft.wires.text_edits import INSTRUCTIONS, text_conversation
+from weft.wires.text_edits import EXAMPLE, INSTRUCTIONS, describe_files, text_conversation
 
 _RED_PNG = (
     "iVBORw0KGgoAAAANSUhEUgAAAEAAAABACAIAAAAlC+aJAAAAb0lEQVR4nO3PAQkAAAyEwO9feoshgnABdLep8QUNyPEFDcjxBQ3I8QUNyPEF"
@@ -51,7 +51,7 @@ COLOUR = "What colour is this picture? Answer with one word."
 LONG = "Write the numbers from 1 to 500 in words."
 EDITED_FILE = "greeting.py"
 EDIT = f"Change {EDITED_FILE} so that it prints Good evening instead of Good morning."
-_ATTACHED = f"These are files of the workspace:\n\n{EDITED_FILE}\n```\nprint('Good morning')\n```"
+_ATTACHED = describe_files({EDITED_FILE: "print('Good morning')\n"})
 LIMIT = 16
 UNKNOWN_MODEL = "weft-no-such-model"
 WRONG_KEY = "weft-wrong-key"
@@ -153,7 +153,10 @@ PROBES: dict[str, Probe] = {
         Probe("continuation", _continuation_request, after="tool-call"),
         Probe("truncation", _turn_request(user_message(COUNT), max_output_tokens=LIMIT)),
         Probe("stop-sequence", _turn_request(user_message(FOUR_WORDS), stop_sequences=[STOP])),
-        Probe("text-edit", _turn_request(*text_conversation([user_message(EDIT)], _ATTACHED), system=INSTRUCTIONS)),
+        Probe(
+            "text-edit",
+            _turn_request(*EXAMPLE, *text_conversation([user_message(EDIT)], _ATTACHED), system=INSTRUCTIONS),
+        ),
         Probe("image", _turn_request(user_message(COLOUR, Image(media_type="image/png", data=_RED_PNG)))),
         Probe("cancel", _turn_request(user_message(LONG)), disconnect=True),
         Probe("after-cancel", _turn_request(user_message(HELLO)), after="cancel"),
