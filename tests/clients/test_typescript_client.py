@@ -58,7 +58,8 @@ def _answer(request: ReceivedRequest) -> Reply:
             pieces = list(wire_stream("chat", text=["First ", "and second"]))
             return Reply([*pieces[:2], Pause(30), *pieces[2:]])
         case "long":
-            return wire_reply("chat", text=["word "] * 400)
+            pieces = wire_stream("chat", text=["word "] * 400)
+            return Reply([part for piece in pieces for part in (piece, Pause(0.001))])  # each one is an event
         case "fail":
             return Reply([b'{"error": {"message": "Not here."}}'], status=400, content_type="application/json")
         case _ if "zebra" in text:

@@ -15,6 +15,7 @@ import weft
 from weft.core.errors import ConfigurationError
 from weft.core.json import loads
 from weft.server.access_tokens import AccessTokens, new_token
+from weft.sessions import MemoryStore
 
 QUICK = 10.0
 """Far more than it takes, far less than a minute."""
@@ -143,7 +144,7 @@ async def test_w11_no_command_is_obeyed_after_the_token_expired(tmp_path: Path) 
             await socket.receive_json()
             holder = server.context.tokens.identify(TOKEN)
             assert holder is not None
-            server.context.tokens.revoke(holder)
+            await server.context.tokens.rotate(holder)
             await socket.send_json({"type": "send", "session": session, "text": "Once more."})
             code, _ = await _closed(socket)
         assert code == 4401
@@ -218,6 +219,30 @@ async def test_tickets_cannot_be_made_or_changed(tmp_path: Path) -> None:
             assert (await ask(server, RouteMethod("GET", f"/preview/{odd}/index.html"))).status in (401, 404)
 
 
+async def test_a_reload_in_the_middle_of_a_change_brings_nothing_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A change is two records, and each makes every server read them all."""
+    store = MemoryStore()
+    tokens, put = AccessTokens({TOKEN: "", OTHER: ""}), store.put_record
+    await tokens.attach(store)
+    holder = tokens.identify(TOKEN)
+    assert holder is not None
+    reloads: list[asyncio.Task[None]] = []
+
+    async def put_and_reload(*record: Any, **options: Any) -> bytes:
+        stored = await put(*record, **options)
+        reloads.append(asyncio.create_task(tokens.reload()))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert tokens.identify(TOKEN) is None
+        return stored
+
+    monkeypatch.setattr(store, "put_record", put_and_reload)
+    token = await tokens.rotate(holder)
+    await asyncio.gather(*reloads)
+    assert tokens.identify(TOKEN) is None
+    assert tokens.identify(token) is not None
+
+
 def test_short_tokens_are_refused_and_new_ones_are_long():
     for short in ("", "x", "123456789012345"):
         with pytest.raises(ConfigurationError, match="at least 16"):
@@ -235,7 +260,7 @@ async def test_anyone_who_comes_after_the_token_expired_is_reported_at_once(tmp_
     stop = tokens.on_revoked(holder, lambda: ended.append(1))
     stop()
     tokens.on_revoked(holder, lambda: ended.append(2))
-    tokens.revoke(holder)
+    await tokens.rotate(holder)
     assert ended == [2]
     tokens.on_revoked(holder, lambda: ended.append(3))()
     assert ended == [2, 3]

@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 Point = tuple[float, float]
@@ -18,7 +17,7 @@ class Hand:
         self.image = Image.new("RGB", SIZE, paper)
         self._pen = ImageDraw.Draw(self.image)
         self._made = np.random.default_rng(seed)
-        self.ink = (40, 40, 60)
+        self.ink: tuple[int, int, int] = (40, 40, 60)
 
     def line(self, start: Point, end: Point) -> None:
         count = max(int(np.hypot(end[0] - start[0], end[1] - start[1]) / 12), 3)
@@ -131,5 +130,5 @@ def _factors(corners: list[Point], edges: list[tuple[int, int]]) -> tuple[float,
     rows: list[list[float]] = []
     for (x, y), (u, v) in zip(corners, edges, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
-    solved: NDArray[np.float64] = np.linalg.solve(np.array(rows), np.array(edges, np.float64).ravel())
+    solved = np.linalg.solve(np.array(rows, np.float64), np.array(edges, np.float64).ravel())
     return tuple(float(each) for each in solved)

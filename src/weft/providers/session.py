@@ -17,6 +17,7 @@ from weft.core.messages import Message, Text, ToolDefinition, user_message
 from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
+from weft.http1.shared_reads import shared_reads
 from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
 from weft.providers.batch_api import PRICE_SHARE
 from weft.providers.batch_queue import active_batches
@@ -65,6 +66,7 @@ _CALL_REJECTED = (
 _USUAL = Timeouts()
 _OWN_SERVER_SECONDS = 1800.0
 _PEEK = 16
+_FLOOD = 16  # payloads of one read: more come faster than anybody could see them one by one
 _STREAM_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data:|event:|id:|retry:|:|[\[{])")
 """The start of a stream, or of an answer that was not streamed, whatever its content type."""
 _STREAMS = (
@@ -351,6 +353,7 @@ class WireSession(ConversationBase):
 
 async def _read_stream(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
     read, feed, saw = response.read_chunk, decoder.feed, watchdog.saw
+    reads = shared_reads(asyncio.get_running_loop())
     while not decoder.done:
         try:
             chunk = await read()
@@ -359,7 +362,7 @@ async def _read_stream(response: Response, decoder: Decoder, watchdog: Watchdog,
         if not chunk:
             return
         payloads = feed(chunk)
-        for payload in join_deltas(payloads):
+        for payload in join_deltas(payloads) if reads.is_active or len(payloads) > _FLOOD else payloads:
             on_event(payload)
         saw(bool(payloads), decoder.started)
         if decoder.finishing and not decoder.done:

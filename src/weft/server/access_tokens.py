@@ -80,6 +80,7 @@ class AccessTokens:
         self._store: SharedStore | None = None
         self._watchers: dict[bytes, dict[int, Callable[[], object]]] = {}
         self._watcher_count = 0
+        self._changing = asyncio.Lock()  # a reload in the middle of a change would bring back what is being revoked
 
     # --- the tokens of the store -------------------------------------------------------------------------------------
 
@@ -92,8 +93,9 @@ class AccessTokens:
         """Read the tokens of the store once more. Streams of those that were revoked end."""
         if self._store is None:
             return
-        records = await self._store.read_records(TOKENS)
-        self._stored = {bytes.fromhex(name): _decoder.decode(data) for name, data in records.items()}
+        async with self._changing:
+            records = await self._store.read_records(TOKENS)
+            self._stored = {bytes.fromhex(name): _decoder.decode(data) for name, data in records.items()}
         for token_id in list(self._watchers):
             if self.owner_of(token_id) is None:
                 self._end(token_id)
@@ -153,17 +155,13 @@ class AccessTokens:
             token_digest(token): StoredToken(owner=self._token(token_id).owner, created=time()),
             token_id: msgspec.structs.replace(self._token(token_id), revoked=True),
         }
-        self._stored |= changes
-        self._end(token_id)
-        if self._store is not None:
-            for changed, stored in changes.items():
-                await self._store.put_record(TOKENS, changed.hex(), encode(stored))
+        async with self._changing:
+            self._stored |= changes
+            self._end(token_id)
+            if self._store is not None:
+                for changed, stored in changes.items():
+                    await self._store.put_record(TOKENS, changed.hex(), encode(stored))
         return token
-
-    def revoke(self, token_id: bytes) -> None:
-        """Revoke a token on this server."""
-        self._stored[token_id] = msgspec.structs.replace(self._token(token_id), revoked=True)
-        self._end(token_id)
 
     def on_revoked(self, token_id: bytes, callback: Callable[[], object]) -> Callable[[], object]:
         """Call back when the token is revoked, immediately if it already was. Returns a function that unsubscribes."""

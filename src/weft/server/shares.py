@@ -5,6 +5,7 @@ beside the user's own token, counts as the owner's, for this project and the ses
 reading allows GET and HEAD. No link deletes a project or makes links.
 """
 
+import asyncio
 import re
 import secrets
 from hashlib import sha256
@@ -46,18 +47,21 @@ class ProjectShares:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._shares: dict[str, ProjectShare] = {}
+        self._changing = asyncio.Lock()  # a reload in the middle of a change would bring back what is being deleted
 
     async def reload(self) -> None:
-        records = await self._store.read_records(SHARES)
-        self._shares = {name: _decoder.decode(data) for name, data in records.items()}
+        async with self._changing:
+            records = await self._store.read_records(SHARES)
+            self._shares = {name: _decoder.decode(data) for name, data in records.items()}
 
     async def create(self, owner: str, project: str, *, writable: bool) -> tuple[str, str]:
         """Make a link. Returns its id and its secret, which is not stored."""
         secret = secrets.token_urlsafe(24)
         name = _digest(secret)
         share = ProjectShare(project=project, owner=owner, writable=writable, created=time())
-        await self._store.put_record(SHARES, name, encode(share))
-        self._shares[name] = share
+        async with self._changing:
+            await self._store.put_record(SHARES, name, encode(share))
+            self._shares[name] = share
         return name, secret
 
     def find(self, secret: str) -> ProjectShare | None:
@@ -74,7 +78,9 @@ class ProjectShares:
         if name not in self.list(owner, project):
             raise ApiError("not_found", "The project has no such link; list its links to see which there are.")
         del self._shares[name]
-        await self._store.delete_record(SHARES, name)
+        async with self._changing:
+            self._shares.pop(name, None)
+            await self._store.delete_record(SHARES, name)
 
     async def owner_for(self, secret: str, method: str, path: str) -> str:
         """Return the owner as whom a request with a link is answered. Raises `ApiError` if it is not allowed."""

@@ -1,4 +1,7 @@
-"""Joins the deltas of one block that came in one read: to a reader they are one piece, and each event has its price."""
+"""Joins the deltas of one block that came in one read.
+
+Each event has its price. Where streams are read together, or a read brings a flood, nobody could see the deltas one by
+one, so they are one event. Otherwise each delta of a provider stays an event of its own."""
 
 from collections.abc import Sequence
 from typing import Any, cast

@@ -46,13 +46,19 @@ export function Box(props: Props) {
 
   const latest = useRef(attachments); // reading takes a moment, in which others may be added or removed
   latest.current = attachments;
+  const reading = useRef<Promise<void>>(Promise.resolve()); // files are added in the order in which they were chosen
   const addFiles = async (files: File[]) => {
     setChecking((now) => now + 1);
-    const { read, refused } = await readFiles(files, props.roles === true).finally(() => setChecking((now) => now - 1));
-    for (const words of refused) showToast(words, "error");
-    if (read.length === 0) return;
-    latest.current = [...latest.current, ...read];
-    onAttachments(latest.current);
+    const found = readFiles(files, props.roles === true);
+    const add = async () => {
+      const { read, refused } = await found.finally(() => setChecking((now) => now - 1));
+      for (const words of refused) showToast(words, "error");
+      if (read.length === 0) return;
+      latest.current = [...latest.current, ...read];
+      onAttachments(latest.current);
+    };
+    reading.current = reading.current.then(add, add);
+    await reading.current;
   };
 
   // Files may be dropped anywhere on the page, and pasted wherever nothing else is being written.

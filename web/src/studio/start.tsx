@@ -1,6 +1,6 @@
 /** The beginning: a prompt box, and what was made before. What is written or attached here stays until it is used. */
 
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { type Attachment, readFiles } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { Button } from "../parts/button";
@@ -94,6 +94,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
   const [variants, setVariants] = useKeptValue<number>("variants", 0);
   const [width, setWidth] = useKeptValue<number>("capture-width", 0);
   const [whole, setWhole] = useKeptValue<boolean>("capture-whole", true);
+  const [wanted, setWanted] = useState(false); // somebody pressed Enter before it was known what can be built
   const [eachPage, setEachPage] = useKeptValue<boolean>("each-page", false);
   const [system, setSystem] = useKeptText("design-system");
   const systems = useFetched("design-systems", designSystems.list);
@@ -121,7 +122,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
     setAttachments([...attachments.filter((each) => each.kind !== "video"), ...read]);
   };
   const create = async () => {
-    if (empty || busy || refused || away || offer === null) return;
+    if (empty || busy || refused || away) return;
+    setWanted(offer === null);
+    if (offer === null) return;
     setBusy(true);
     try {
       const project = await projects.create({
@@ -139,6 +142,9 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
       setBusy(false);
     }
   };
+  useEffect(() => {
+    if (wanted && offer !== null) void create();
+  });
   return (
     <div className="start-box" id="begin">
       <Box

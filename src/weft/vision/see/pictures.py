@@ -170,8 +170,8 @@ def _fill(page: Pixels, rect: Rect, radius: float, paint_with: str | Gradient) -
     part[bend : height - bend] = painted[bend : height - bend]
     x: NDArray[np.float64] = np.arange(width, dtype=np.float64) + 0.5
     across = np.clip(radius - np.minimum(x, width - x), 0, None)[None, :]
-    for rows in (np.arange(bend), np.arange(max(height - bend, bend), height)):
-        y: NDArray[np.float64] = rows + 0.5
+    for rows in (slice(0, bend), slice(max(height - bend, bend), height)):
+        y: NDArray[np.float64] = np.arange(rows.start, rows.stop, dtype=np.float64) + 0.5
         down = np.clip(radius - np.minimum(y, height - y), 0, None)[:, None]
         inside = across**2 + down**2 <= radius**2
         part[rows] = np.where(inside[:, :, None], painted[rows], part[rows])
