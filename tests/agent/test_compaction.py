@@ -135,3 +135,20 @@ async def test_the_provider_counts_when_it_is_close() -> None:
         assert (await agent.run("And?")).text == "Fine."
     assert asked == ["/v1/messages/count_tokens", "/v1/messages"]
     assert agent.messages[:2] == history
+
+
+async def test_the_running_total_follows_every_change_of_the_conversation() -> None:
+    """The estimate of the conversation is the one of the same messages counted anew."""
+    async with weft.Agent(weft.ScriptedModel(["First."] * 3)) as agent:
+        await agent.run("A request.")
+        engine = agent.engine
+        window, messages = engine.context, engine.messages
+        for change in (
+            lambda: messages.append(user_message("One more, which is a little longer.")),
+            lambda: messages.__setitem__(0, user_message("Another request in its place.")),
+            messages.pop,
+            messages.clear,
+            lambda: messages.extend([user_message("x" * 500), user_message("y")]),
+        ):
+            change()
+            assert window.tokens() == window.tokens(list(messages))

@@ -6,6 +6,7 @@ Tokens are estimated from the length of a request; the estimate learns from the 
 import logging
 import re
 from collections.abc import Sequence
+from operator import is_
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,7 +23,7 @@ from weft.agent.compaction import (
 from weft.core.context_events import CompactionReason, ConversationCompacted
 from weft.core.errors import ProviderError
 from weft.core.json import encode
-from weft.core.messages import Block, File, Image, Message, Text, ToolResult, user_message
+from weft.core.messages import Block, File, Image, Message, Text, ToolDefinition, ToolResult, user_message
 from weft.core.turn import Settings, Usage
 from weft.providers.base import ProviderSession
 
@@ -72,6 +73,9 @@ class ContextWindow:
         self._asked = False
         self._factor = 1.0  # reported tokens for each estimated one
         self._sizes: dict[int, tuple[Message, float]] = {}
+        self._counted: list[Message] = []  # messages of the conversation whose sizes are in `_total`
+        self._total = 0.0
+        self._tools: tuple[Sequence[ToolDefinition], int] = ((), 0)  # definitions with their bytes
         self._sent = 0.0
 
     async def size(self) -> int | None:
@@ -234,15 +238,26 @@ class ContextWindow:
     # --- estimating --------------------------------------------------------------------------------------------------
 
     def _raw(self, messages: Sequence[Message] | None = None) -> float:
-        sizes, known = self._sizes, self._engine.messages if messages is None else messages
-        if len(sizes) > 2 * len(known) + 100:
-            sizes.clear()
-        return self._fixed() + sum(map(self._message_size, known))
+        if messages is not None:
+            return self._fixed() + sum(map(self._message_size, messages))
+        counted, known = self._counted, self._engine.messages
+        if len(self._sizes) > 2 * len(known) + 100:
+            self._sizes.clear()
+        if len(counted) > len(known) or not all(map(is_, counted, known)):
+            counted.clear()
+            self._total = 0.0
+        for message in known[len(counted) :]:
+            self._total += self._message_size(message)
+            counted.append(message)
+        return self._fixed() + self._total
 
     def _fixed(self) -> float:
         """The tokens of the instructions and tools."""
         session = self._engine.session
-        tools = sum(len(encode(tool)) for tool in session.tools)
+        definitions, tools = self._tools
+        if len(definitions) != len(session.tools) or not all(map(is_, definitions, session.tools)):
+            tools = sum(len(encode(tool)) for tool in session.tools)
+            self._tools = tuple(session.tools), tools
         files = getattr(session, "text_files", None)
         tools += len(files.attached) + files.format_size if files is not None else 0
         return (len(session.settings.system.encode("utf-8", "replace")) + tools) / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
