@@ -144,7 +144,7 @@ async def test_w11_no_command_is_obeyed_after_the_token_expired(tmp_path: Path) 
             await socket.receive_json()
             holder = server.context.tokens.identify(TOKEN)
             assert holder is not None
-            await server.context.tokens.rotate(holder)
+            await server.context.tokens.revoke(holder)
             await socket.send_json({"type": "send", "session": session, "text": "Once more."})
             code, _ = await _closed(socket)
         assert code == 4401
@@ -260,7 +260,7 @@ async def test_anyone_who_comes_after_the_token_expired_is_reported_at_once(tmp_
     stop = tokens.on_revoked(holder, lambda: ended.append(1))
     stop()
     tokens.on_revoked(holder, lambda: ended.append(2))
-    await tokens.rotate(holder)
+    await tokens.revoke(holder)
     assert ended == [2]
     tokens.on_revoked(holder, lambda: ended.append(3))()
     assert ended == [2, 3]

@@ -151,17 +151,22 @@ class AccessTokens:
     async def rotate(self, token_id: bytes) -> str:
         """Replace a token by a new one of the same owner. The old one is revoked and its streams end."""
         token = new_token()
-        changes = {
-            token_digest(token): StoredToken(owner=self._token(token_id).owner, created=time()),
-            token_id: msgspec.structs.replace(self._token(token_id), revoked=True),
-        }
+        fresh = StoredToken(owner=self._token(token_id).owner, created=time())
+        await self._replace(token_id, {token_digest(token): fresh})
+        return token
+
+    async def revoke(self, token_id: bytes) -> None:
+        """Revoke a token, on every server of the store. Its streams end."""
+        await self._replace(token_id, {})
+
+    async def _replace(self, token_id: bytes, added: Mapping[bytes, StoredToken]) -> None:
+        changes = {**added, token_id: msgspec.structs.replace(self._token(token_id), revoked=True)}
         async with self._changing:
             self._stored |= changes
             self._end(token_id)
             if self._store is not None:
                 for changed, stored in changes.items():
                     await self._store.put_record(TOKENS, changed.hex(), encode(stored))
-        return token
 
     def on_revoked(self, token_id: bytes, callback: Callable[[], object]) -> Callable[[], object]:
         """Call back when the token is revoked, immediately if it already was. Returns a function that unsubscribes."""
