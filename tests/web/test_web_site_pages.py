@@ -43,6 +43,8 @@ async def test_pages_are_navigated_added_renamed_and_deleted(visit: Visit) -> No
     assert await visit.axe() == []
     await page.get_by_role("button", name="Add", exact=True).click()
     await expect(inside.get_by_role("heading")).to_have_text("about")
+    await expect(page.get_by_text("Edited by hand").first).to_be_visible()
+    await expect(page.get_by_text("cost unknown")).to_have_count(0)  # no model was asked
     await expect(inside.locator("footer")).to_have_text("Since 1911")
     await expect(chosen).to_have_value("about.html")
     assert await chosen.locator("option").all_inner_texts() == ["index.html", "about.html"]
