@@ -175,7 +175,7 @@ function Spent({ variant }: { variant: VariantView }) {
   return (
     <>
       {used !== null && used > 0 && <span>{tokens(used)} tok</span>}
-      {variant.cost_usd === null && variant.started !== null && variant.ended !== null && <span>cost unknown</span>}
+      {variant.cost_usd === null && variant.model !== "" && variant.ended !== null && <span>cost unknown</span>}
       {variant.cost_usd !== null && variant.cost_usd > 0 && <span>{money(variant.cost_usd)}</span>}
     </>
   );
