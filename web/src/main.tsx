@@ -15,6 +15,7 @@ import "./style/composer.css";
 import "./style/files.css";
 import "./style/events.css";
 import "./style/start.css";
+import "./style/stage.css";
 import "./style/project.css";
 import "./style/variants.css";
 import "./style/code.css";

@@ -4,6 +4,7 @@ It sees one channel of 48 rows, 0 for paper and 1 for ink, and answers for every
 class of `reader_letters.LETTERS`.
 """
 
+from network import Block
 from reader_letters import LETTERS
 from torch import Tensor, nn
 from torch.nn import functional
@@ -24,19 +25,6 @@ class Step(nn.Module):
 
     def forward(self, seen: Tensor) -> Tensor:
         return functional.relu(self.norm(self.convolve(seen)))
-
-
-class Block(nn.Module):
-    """Two steps and a way around them."""
-
-    def __init__(self, wide: int) -> None:
-        super().__init__()
-        self.first = Step(wide, wide)
-        self.second = nn.Conv2d(wide, wide, 3, 1, 1, bias=False)
-        self.norm = nn.BatchNorm2d(wide)
-
-    def forward(self, seen: Tensor) -> Tensor:
-        return functional.relu(seen + self.norm(self.second(self.first(seen))))
 
 
 class Mixing(nn.Module):

@@ -78,7 +78,7 @@ class ModelChain:
         return isinstance(model, Model) and is_small_model(model.name, self._parameters)
 
     @property
-    def _may_be_small(self) -> bool:
+    def may_be_small(self) -> bool:
         """Whether only the server of the current model, one of the user's own, can report its size."""
         model = self._resolved
         return isinstance(model, Model) and model.base_url.startswith("http:") and not names_parameters(model.name)
@@ -106,9 +106,9 @@ class ModelChain:
         )
 
     async def find_size(self, session: ProviderSession) -> None:
-        """Ask the server of the current model for its number of parameters, if its name does not state it."""
+        """Ask the server of the current model for its number of parameters."""
         ask = getattr(session, "server_facts", None)
-        if ask is not None and self._may_be_small:
+        if ask is not None:
             self._parameters = (await ask()).parameters
 
     def fresh(self) -> "ModelChain":
@@ -200,9 +200,10 @@ class AgentEngine:
     async def find_edit_format(self) -> bool:
         """Ask the server whether the model is a small one, if nothing else shows it. Returns whether that changes how
         files are written."""
+        if self.edit_format != "auto" or not self.models.may_be_small or not self._can_write_text:
+            return False
         before = self.edits_as_text
-        if self._can_write_text and self.edit_format == "auto":
-            await self.models.find_size(self.session)
+        await self.models.find_size(self.session)
         has_changed = self.edits_as_text != before
         if has_changed:
             self.update_tools()

@@ -89,6 +89,18 @@ class Response:
             raise broken_read(error) from None
         return body[:MAX_ERROR_BODY]
 
+    async def read_body(self, limit: int) -> bytes | None:
+        """Read the whole body; None if it has more than `limit` bytes."""
+        body = bytearray()
+        try:
+            while chunk := await self.read_chunk():
+                body += chunk
+                if len(body) > limit:
+                    return None
+        except Exception as error:
+            raise broken_read(error) from None
+        return bytes(body)
+
 
 class Transport:
     """The connection pool of one event loop. It lives as long as the loop does."""

@@ -6,7 +6,7 @@ from weft.core.errors import WeftError
 from weft.providers.keys import delete_key, find_key, store_key
 from weft.server.errors import ApiError
 from weft.server.key_routes import KEY, KeyBody, KeyTest
-from weft.server.operations import ApiCall, Operation, caller_of
+from weft.server.operations import ApiCall, Operation, is_operator
 from weft.server.studio_views import PromptBody
 from weft.studio.input.figma import KEY_NAMES, FigmaClient
 
@@ -43,7 +43,7 @@ async def _test(call: ApiCall) -> KeyTest:
 
 
 def _check_operator(call: ApiCall) -> None:
-    if call.owner or caller_of(call.request).is_guest or call.context.agent_options is not None:
+    if not is_operator(call):
         raise ApiError("forbidden", "Only the person who runs this server uses its token of Figma; attach a picture.")
 
 

@@ -19,7 +19,7 @@ from weft.providers.model_names import newest_general, speed_of
 from weft.providers.presets import PRESETS
 from weft.server.errors import ApiError
 from weft.server.models import ProviderView
-from weft.server.operations import ApiCall, Operation
+from weft.server.operations import ApiCall, Operation, is_operator
 from weft.server.views import Body, Name
 
 KEY = re.compile(r"[\x21-\x7e]{4,4096}")
@@ -107,7 +107,7 @@ def _test_models(name: str, endpoint: Endpoint) -> list[str]:
 
 def _find_provider(call: ApiCall) -> tuple[str, Endpoint]:
     """Find the provider of the path, for callers who may change the keys of this server."""
-    if call.owner or call.context.agent_options is not None:
+    if not is_operator(call):
         raise ApiError("forbidden", "Only the person who runs this server changes its keys; ask for one.")
     name = call.path["provider"]
     endpoint = (PRESETS | configured_providers()).get(name)

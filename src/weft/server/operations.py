@@ -79,6 +79,11 @@ def caller_of(connection: HTTPConnection) -> Caller:
     return caller
 
 
+def is_operator(call: "ApiCall") -> bool:
+    """Whether the person who runs the server asks: no other user of it, no guest with a link, no user of a program."""
+    return not (call.owner or caller_of(call.request).is_guest or call.context.agent_options is not None)
+
+
 def build_route(operation: Operation, context: "ServerContext") -> Route:
     async def answer(request: Request) -> Response:
         call = ApiCall(

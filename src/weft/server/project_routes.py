@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from weft.core.json import JsonObject, encode
 from weft.providers.keys import find_key_origin
-from weft.server import figma_routes, recording_routes
+from weft.server import figma_routes, input_routes
 from weft.server.context import ServerContext
 from weft.server.design_page_routes import DesignPageRoutes
 from weft.server.errors import ApiError, ErrorCode
@@ -121,7 +121,7 @@ class ProjectRoutes:
         previews = PreviewRoutes(self._studio, self._tickets, self._context.shares, self._context.settings.public)
         return [
             *self._operations(),
-            *recording_routes.OPERATIONS,
+            *input_routes.OPERATIONS,
             *figma_routes.OPERATIONS,
             *PushRoutes(self._studio, self._context.sessions.store).operations(),
             *DesignPageRoutes(self._context).operations(),

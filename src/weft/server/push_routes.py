@@ -1,7 +1,7 @@
 """The route that pushes a project to a git remote, with the git and the credentials of this machine."""
 
 from weft.server.errors import ApiError
-from weft.server.operations import ApiCall, Operation, caller_of
+from weft.server.operations import ApiCall, Operation, is_operator
 from weft.server.views import Body, Name
 from weft.sessions.store import Store
 from weft.studio.git_push import PushResult, collect_commits, default_branch, push_commits
@@ -32,16 +32,12 @@ class PushRoutes:
     async def push(self, call: ApiCall) -> PushResult:
         """Push the versions that led to a variant. Git's credentials are the operator's, so only they may."""
         project = await self._studio.get(call.owner, call.path["project"])
-        if call.owner or caller_of(call.request).is_guest or call.context.agent_options is not None:
+        if not is_operator(call):
             raise ApiError(
                 "forbidden", "Only the person who runs this server pushes to git; download the files instead."
             )
         body: PushBody = call.body
         number = call.path["variant"]
         base = VariantRef(call.path["version"], int(number) if number.isdigit() and len(number) < 5 else -1)
-
-        async def read_files(session: str) -> dict[str, bytes]:
-            return dict(await read_session_files(self._store, session))
-
-        commits = await collect_commits(project, base, read_files)
+        commits = await collect_commits(project, base, lambda session: read_session_files(self._store, session))
         return await push_commits(body.remote, body.branch.strip() or default_branch(project), commits)

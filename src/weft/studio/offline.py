@@ -21,7 +21,7 @@ from weft.core.markup import StartTag, start_tags
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse
 from weft.studio.cdn import HOSTS, PLACEHOLDER_HOSTS, parse_address, serve_library
-from weft.studio.pages import list_pages
+from weft.studio.pages import ENDINGS, list_pages
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.single_page import (
     MarkupRewriter,
@@ -44,8 +44,7 @@ _KEPT_CONFIG = f'<script type="text/plain" {_ORIGINAL}="">'
 _MODULES = f"{FOLDER}modules.js"
 _BUILT = "dist/"
 _OPEN_BUILT = '<script>if (location.protocol === "file:") location.replace("{path}");</script>'
-_PAGES = (".htm", ".html")
-_TEXTS = (*_PAGES, ".css", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".vue")
+_TEXTS = (*ENDINGS, ".css", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".vue")
 _URL = re.compile(r"""(?P<head>url\(\s*|@import\s+)(?P<quote>["']?)(?P<address>[^"'()\s;]+)(?P=quote)""")
 _HOSTED = re.compile(rf"https?://(?:{'|'.join(re.escape(host) for host in PLACEHOLDER_HOSTS)})/[^\"'`\s<>)\\]+")
 _HINTS = frozenset({"dns-prefetch", "modulepreload", "preconnect", "prefetch", "preload"})
@@ -77,7 +76,7 @@ async def offline_project(stack: Stack, files: Files, *, browser: Browser | None
 
 def _vite_project(stack: Stack, files: Files) -> dict[str, str | bytes]:
     made: dict[str, str | bytes] = dict(files)
-    contents = {path: _text(content).encode() for path, content in files.items() if path.lower().endswith(_PAGES)}
+    contents = {path: _text(content).encode() for path, content in files.items() if path.lower().endswith(ENDINGS)}
     for path in [page.path for page in list_pages(contents, PAGE)]:
         source = _text(files[path])
         built = f"{_BUILT}{path}"
@@ -92,8 +91,8 @@ def _page_project(stack: Stack, files: Files, css: str) -> dict[str, str | bytes
     preview = ProjectPreview(stack, files)
     made: dict[str, str | bytes] = dict(files)
     for path, content in files.items():
-        text = _text(content) if path.lower().endswith((*_PAGES, ".css")) else ""
-        if path.lower().endswith(_PAGES):
+        text = _text(content) if path.lower().endswith((*ENDINGS, ".css")) else ""
+        if path.lower().endswith(ENDINGS):
             changed = _OfflinePage(path, text, preview, vendor, files, css).rewrite()
         else:
             changed = vendor.localise_styles(text, ORIGIN + path, path)
@@ -109,7 +108,7 @@ def restore_compiler(files: Mapping[str, bytes]) -> dict[str, bytes]:
         return dict(files)
     found = {path: content for path, content in files.items() if path != STYLES}
     for path, content in found.items():
-        if path.lower().endswith(_PAGES):
+        if path.lower().endswith(ENDINGS):
             page = _COMPILED.sub(r'<script src="\1"></script>\n', _text(content))
             found[path] = page.replace(_KEPT_CONFIG, "<script>").encode()
     return found
@@ -287,7 +286,7 @@ class _OfflinePage(MarkupRewriter):
             return None
         rooted = path.startswith("/")
         full = posixpath.normpath(path.lstrip("/") if rooted else posixpath.join(posixpath.dirname(self._path), path))
-        names = (full, *(f"{full}{ending}" for ending in _PAGES), f"{full}/{PAGE}") if full != "." else (PAGE,)
+        names = (full, *(f"{full}{ending}" for ending in ENDINGS), f"{full}/{PAGE}") if full != "." else (PAGE,)
         found = next((name for name in names if name in self._files), None)
         if found is None or (found == full and not rooted):
             return None

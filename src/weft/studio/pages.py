@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.core.json import encode_text
 from weft.core.markup import EndTag, StartTag, scan_html, start_tags
 from weft.studio.export import safe_name
 from weft.studio.page_files import read_title
@@ -128,7 +129,7 @@ def add_page(files: Mapping[str, bytes], stack: Stack, name: str, *, like: str =
         module = f"src/{splitext(path)[0]}.jsx"
         _check_free(files, module)
         styles = 'import "./index.css";\n\n' if "src/index.css" in files else ""
-        new[module] = _MODULE.format(styles=styles, title=_quoted(title)).encode()
+        new[module] = _MODULE.format(styles=styles, title=encode_text(title)).encode()
         page = _replace_module(page, f"/{module}")
     else:
         heading = f"\n    <h1>{escape(title)}</h1>\n  "
@@ -280,11 +281,6 @@ def _replace_module(page: str, address: str) -> str:
             start, end = next((start, end) for key, start, end in tag.spans if key == "src")
             return f'{page[:start]}src="{address}"{page[end:]}'
     return page
-
-
-def _quoted(text: str) -> str:
-    plain = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{plain}"'
 
 
 def _text(data: bytes | None) -> str:

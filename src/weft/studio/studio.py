@@ -15,7 +15,6 @@ from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.studio.direct_edit import ElementChange, edit_element
-from weft.studio.finished_files import FinishedFiles
 from weft.studio.host import SessionHost
 from weft.studio.page_files import has_page, read_title
 from weft.studio.pages import PageChange, change_pages
@@ -24,6 +23,7 @@ from weft.studio.project import Project, Variant, VariantRef, Version, find_vari
 from weft.studio.project_store import Change, ProjectFeed, ProjectPage, ProjectStore
 from weft.studio.prompt import PromptTexts
 from weft.studio.request import BuildRequest
+from weft.studio.session_files import SessionFiles
 from weft.studio.stack import Stack, find_stack, load_stacks
 from weft.studio.tools.context import FindContext, VariantContext
 from weft.studio.variants import VariantRunner
@@ -56,7 +56,7 @@ class Studio:
         self.projects = ProjectStore(host.sessions.store)
         self.feed = ProjectFeed()
         self._host = host
-        self._finished = FinishedFiles()
+        self._files = SessionFiles(host.sessions.store)
         self._runner = VariantRunner(
             host, self._change, self._build_context, self.entry_of, repair_below=repair_below, scores=scores
         )
@@ -256,7 +256,7 @@ class Studio:
     async def files(self, owner: str, name: str, base: VariantRef) -> Mapping[str, bytes]:
         """Read the current files of a variant."""
         variant = find_variant(await self.projects.get(owner, name), base)
-        return await self._finished.read(variant, self._runner.read_files)
+        return await self._files.read(variant.session)
 
     async def preview(self, owner: str, name: str, base: VariantRef, *, at: str = "/") -> ProjectPreview:
         """Make the preview of a variant, to be served at a path."""

@@ -318,6 +318,11 @@ class Page:
         return self.language in LEFTWARD
 
 
+def is_leftward(text: str) -> bool:
+    """Whether a text has letters that are written from right to left."""
+    return any("\u0590" <= letter <= "\u08ff" for letter in text)
+
+
 def walk_nodes(nodes: tuple[Node, ...]) -> list[Node]:
     """Return all nodes, parents first."""
     found: list[Node] = []

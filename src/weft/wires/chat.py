@@ -12,7 +12,7 @@ from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.turn import StopReason, Usage
 from weft.wires.chat_request import NAME, encode_call
-from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage, first_int
+from weft.wires.decoder import Decoder, disjoint_usage, first_int
 from weft.wires.errors import error_from_object
 from weft.wires.think_tags import ThinkTags
 from weft.wires.writer import OpenBlock
@@ -61,7 +61,6 @@ class _Chunk(msgspec.Struct):
 
 
 _chunks = msgspec.json.Decoder(_Chunk)
-_decode = _chunks.decode
 
 
 class ChatDecoder(Decoder):
@@ -86,12 +85,9 @@ class ChatDecoder(Decoder):
         if data == b"[DONE]":
             self.done = True
             return
-        try:
-            chunk = _decode(data)
-        except UNREADABLE:
-            chunk = self._decode(_chunks, data)
-            if chunk is None:
-                return
+        chunk = self._decode(_chunks, data)
+        if chunk is None:
+            return
         if chunk.usage or chunk.x_groq:
             self._read_usage(chunk)
         if self.done:

@@ -65,8 +65,7 @@ def first_int(*values: Any) -> int | None:
 
 T = TypeVar("T")
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""The errors of a decoder after which `Decoder._decode` looks closer."""
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 MAX_IGNORED = 20
 MAX_RESPONSE_BYTES = 256 << 20
 """The limit of one response: several times the longest answers of today."""
@@ -236,7 +235,7 @@ class Decoder(MessageWriter):
         """Decode an event into a struct of the wire. None, and counted as ignored, if it has another shape."""
         try:
             return decoder.decode(data)
-        except UNREADABLE:
+        except _UNREADABLE:
             self._has_surrogates = True
         try:
             value = loads(data)

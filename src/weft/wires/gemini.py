@@ -12,7 +12,7 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import UNREADABLE, Decoder
+from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
 from weft.wires.gemini_request import NAME
 from weft.wires.json_path import PathArguments
@@ -44,7 +44,6 @@ class _Chunk(msgspec.Struct):
 
 
 _chunks = msgspec.json.Decoder(_Chunk)
-_decode = _chunks.decode
 _TEXT_ONLY = {"text"}
 
 
@@ -78,12 +77,9 @@ class GeminiDecoder(Decoder):
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
 
     def _read_event(self, data: bytes, event: str) -> None:
-        try:
-            chunk = _decode(data)
-        except UNREADABLE:
-            chunk = self._decode(_chunks, data)
-            if chunk is None:
-                return
+        chunk = self._decode(_chunks, data)
+        if chunk is None:
+            return
         if chunk.usageMetadata:
             if self.provider_usage is None:
                 self.provider_usage = {}

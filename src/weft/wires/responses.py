@@ -11,7 +11,7 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage
+from weft.wires.decoder import Decoder, disjoint_usage
 from weft.wires.errors import error_from_object
 from weft.wires.event_order import EventNumbers
 from weft.wires.request import legal_name
@@ -43,7 +43,6 @@ class _Event(msgspec.Struct):
 
 
 _events = msgspec.json.Decoder(_Event)
-_decode = _events.decode
 
 
 class _Item:
@@ -72,12 +71,9 @@ class ResponsesDecoder(Decoder):
         self._next_number = -1
 
     def _read_event(self, data: bytes, event: str) -> None:
-        try:
-            read = _decode(data)
-        except UNREADABLE:
-            read = self._decode(_events, data)
-            if read is None:
-                return
+        read = self._decode(_events, data)
+        if read is None:
+            return
         kind = read.type or event
         if read.sequence_number == self._next_number:
             self._next_number += 1

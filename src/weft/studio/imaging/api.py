@@ -19,7 +19,7 @@ from weft.core.errors import MalformedResponse, ProviderError
 from weft.core.json import JsonObject, as_object, as_objects, encode
 from weft.core.retry import Retry, parse_retry_after
 from weft.providers.catalogue import PictureTokens, picture_price
-from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
+from weft.providers.transport import BrokenRead, Response, Transport, network_error
 from weft.studio.imaging.raster import decode_picture
 from weft.studio.request import BadInput
 
@@ -201,19 +201,10 @@ class ImageApi:
             raise MalformedResponse(f"The answer of {self.name} cannot be read; it is not JSON.") from None
 
     async def _read(self, response: Response) -> bytes:
-        parts: list[bytes] = []
-        size = 0
-        while True:
-            try:
-                part = await response.read_chunk()
-            except Exception as error:
-                raise broken_read(error) from None
-            if not part:
-                return b"".join(parts)
-            parts.append(part)
-            size += len(part)
-            if size > MAX_ANSWER:
-                raise MalformedResponse(f"The answer of {self.name} has more than {MAX_ANSWER:,} bytes.")
+        body = await response.read_body(MAX_ANSWER)
+        if body is None:
+            raise MalformedResponse(f"The answer of {self.name} has more than {MAX_ANSWER:,} bytes.")
+        return body
 
     def _refusal(self, response: Response, answer: bytes) -> ProviderError:
         status, name = response.status, self.name

@@ -16,7 +16,7 @@ import msgspec
 from weft.core.errors import ProviderError
 from weft.core.json import JsonObject, as_object, as_objects
 from weft.providers.keys import find_key
-from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
+from weft.providers.transport import BrokenRead, Response, Transport, network_error
 from weft.studio.input.pictures import MAX_BYTES, load_bytes
 from weft.studio.request import BadInput
 
@@ -258,20 +258,13 @@ def _number(value: object, default: float = 0.0) -> float:
 
 
 async def _read(response: Response, url: str) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        try:
-            part = await response.read_chunk()
-        except Exception as error:
-            fault = broken_read(error)
-            raise (network_error(fault.cause, url) if isinstance(fault, BrokenRead) else fault) from None
-        if not part:
-            return b"".join(parts)
-        parts.append(part)
-        size += len(part)
-        if size > _MAX_ANSWER:
-            raise BadInput("The frame is too large to be read from Figma; choose a part of it.", "too_large")
+    try:
+        body = await response.read_body(_MAX_ANSWER)
+    except BrokenRead as broken:
+        raise network_error(broken.cause, url) from None
+    if body is None:
+        raise BadInput("The frame is too large to be read from Figma; choose a part of it.", "too_large")
+    return body
 
 
 def _refusal(status: int) -> BadInput:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from weft.vision.elements import Align, Border, Box, Detection, Node, Part, Rect, Style, TextElement
+from weft.vision.elements import Align, Border, Box, Detection, Node, Part, Rect, Style, TextElement, is_leftward
 
 _SIDES: dict[Align, Align] = {"left": "right", "right": "left", "center": "center"}
 _PROPERTIES = {
@@ -16,11 +16,6 @@ _PROPERTIES = {
 _FOUR_SIDES = frozenset({"margin", "padding", "border-width"})
 _PLAIN = re.compile(r"\w+")
 _SIDE = re.compile(r"\b(left|right)\b(?= \d| 0)")
-
-
-def is_leftward(text: str) -> bool:
-    """Whether a text has letters that are written from right to left."""
-    return any("\u0590" <= letter <= "\u08ff" for letter in text)
 
 
 def mark_directions(part: Part, leftward: bool) -> Part:

@@ -15,7 +15,7 @@ from weft.vision.see.boxes import build_boxes, find_flats
 from weft.vision.see.fonts import clear_fits
 from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
-from weft.vision.see.paper import clean_sheet, find_sheet
+from weft.vision.see.paper import Sheet, clean_sheet, find_sheet
 from weft.vision.see.parts import find_controls, find_parts, is_icon_ground, place_controls, without_marks
 from weft.vision.see.pictures import (
     Patch,
@@ -93,12 +93,10 @@ def clear_cache() -> None:
 
 def _detect(shot: Screenshot, report_step: Report) -> Detection:
     sheet = find_sheet(shot.fine)
-    if sheet is not None:
-        shapes = find_drawn_shapes(sheet.strokes) if sheet.strokes is not None else None
-        if shapes is not None:
-            return read_sketch(sheet, shapes, lambda stage, part: report_step(Progress(stage, part)))
-        if sheet.turned:
-            shot = as_screenshot(sheet.pixels)
+    if (drawing := _detect_sketch(sheet, report_step)) is not None:
+        return drawing
+    if sheet is not None and sheet.turned:
+        shot = as_screenshot(sheet.pixels)
     pixels = shot.pixels
     height, width = pixels.shape[:2]
     regions = label_colours(pixels, 7 if shot.lossy else 2)
@@ -106,10 +104,8 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     background = hex_colour(dominant_colour(edges))
     boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
     sheet = clean_sheet(shot.fine) if not any(_is_exact(box, pixels) for box in boxes) else None
-    if sheet is not None and sheet.strokes is not None:
-        shapes = find_drawn_shapes(sheet.strokes)
-        if shapes is not None:
-            return read_sketch(sheet, shapes, lambda stage, part: report_step(Progress(stage, part)))
+    if (drawing := _detect_sketch(sheet, report_step)) is not None:
+        return drawing
     base = Detection(width, height, shot.ratio, shot.lossy, background, (), (), (), ())
     report_step(Progress("regions", 1.0, _sketch(base, shot, boxes)))
     if not models.available():
@@ -178,6 +174,16 @@ def _show_grounds(
             picture = replace(picture, kind="ground")
         kept.append(picture)
     return sorted(boxes, key=lambda box: -box.rect.area), kept
+
+
+def _detect_sketch(sheet: Sheet | None, report_step: Report) -> Detection | None:
+    """Detect the elements of a sheet that was drawn by hand; None for every other one."""
+    if sheet is None or sheet.strokes is None:
+        return None
+    shapes = find_drawn_shapes(sheet.strokes)
+    if shapes is None:
+        return None
+    return read_sketch(sheet, shapes, lambda stage, part: report_step(Progress(stage, part)))
 
 
 def _is_exact(box: Box, pixels: Pixels) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont, features
 
-from weft.vision.elements import Family, wide_letter
+from weft.vision.elements import Family, is_leftward, wide_letter
 from weft.vision.see.ink import Ink
 
 FONT_STACKS: dict[Family, str] = {
@@ -147,10 +147,6 @@ def script_families(text: str) -> tuple[Family, ...]:
     if any("\u0600" <= letter <= "\u06ff" for letter in text):
         return "arabic", "naskh", "wide"
     return ("hebrew", "wide") if is_leftward(text) else ()
-
-
-def is_leftward(text: str) -> bool:
-    return any("\u0590" <= letter <= "\u06ff" for letter in text)
 
 
 def needs_wide(text: str) -> bool:

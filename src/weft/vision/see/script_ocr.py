@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from weft.vision.elements import is_leftward
 from weft.vision.see import models
-from weft.vision.see.fonts import is_leftward
 from weft.vision.see.ocr import OcrResult
 from weft.vision.see.regions import Pixels
 
