@@ -57,6 +57,10 @@ Links, controls with their state, icons and photographs are those of the documen
 in the same place. A link that looks like a button counts as found if the copy has either. "Invented" are links and
 buttons of the copy where the document has neither.
 
+Icons are those that are vector graphics in the document. Small photographs, such as faces of 32 pixels, were counted as
+icons too until they were looked at: a true copy keeps them as pictures, so they count as photographs only. The stars of
+a rating are an icon each; one drawing with all of them counts for each that it covers.
+
 A picture that comes without a document has to be read first, and a reader does not know what it overlooks. The score
 also looks for places that look like text and that no line explains; they count as missing. "Overall, text unknown" is
 that score, computed here as if the documents were not known, and "own above true" is how much it flatters.

@@ -103,10 +103,10 @@ async def test_the_stack_of_the_request_is_written(stack: str, entry: str, sign:
 
 async def test_a_stack_that_it_does_not_write_is_a_sentence() -> None:
     async with Bench() as bench:
-        result = await bench.ask(shown(page(), design=DesignRequest(stack="react_vite")))
+        result = await bench.ask(shown(page(), design=DesignRequest(stack="svelte")))
         assert result.status == "failed"
         assert result.error is not None
-        assert "does not write the stack react_vite; choose one of html_css" in result.error.message
+        assert "does not write the stack svelte; choose one of html_css" in result.error.message
 
 
 async def test_the_two_methods_differ_and_report_it() -> None:

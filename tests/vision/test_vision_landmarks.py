@@ -4,11 +4,13 @@ import re
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from vision_pages import PNG, box, seen, text
 
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import Box, Control, Detection, PictureElement, Rect, TextElement
-from weft.vision.see.vectors import is_row_of_marks, trace_icon
+from weft.vision.see.regions import Pixels
+from weft.vision.see.vectors import find_row_marks, trace_icon
 from weft.vision.write.stacks import write_files
 
 Seen = TextElement | Box | PictureElement
@@ -87,12 +89,17 @@ def _stars(count: int, step: int = 16) -> np.ndarray:
     return cover
 
 
+def _shown(cover: NDArray[np.float32]) -> tuple[Pixels, Pixels]:
+    page = np.full((*cover.shape, 3), 255, np.uint8)
+    return np.where(cover[..., None] > 0.5, np.array([217, 119, 6], np.uint8), page), page
+
+
 def test_a_rating_is_a_row_of_marks_and_words_are_none() -> None:
-    assert is_row_of_marks(_stars(5))
-    assert not is_row_of_marks(_stars(2))
+    assert len(find_row_marks(*_shown(_stars(5)))) == 5
+    assert not find_row_marks(*_shown(_stars(2)))
     uneven = _stars(5)
     uneven[:, 20:26] = 0
-    assert not is_row_of_marks(uneven)
+    assert not find_row_marks(*_shown(uneven))
 
 
 def test_a_rating_that_was_not_read_is_drawn_as_paths() -> None:
@@ -102,4 +109,5 @@ def test_a_rating_that_was_not_read_is_drawn_as_paths() -> None:
     rect = Rect(0, 0, cover.shape[1], cover.shape[0])
     found = trace_icon(PictureElement(rect, "unread", "unread-7", PNG), shot, page, 1)
     assert (found.kind, found.path) == ("icon", "assets/icon-7.svg")
-    assert found.vector.count("M") == 5
+    assert found.vector.count("translate(") == 5
+    assert len({dict(shape.attributes)["d"] for shape in found.shapes}) == 1

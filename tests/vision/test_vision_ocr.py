@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from vision_drawing import Paper
 
 from weft.vision.elements import Rect
-from weft.vision.see import detect, ocr
+from weft.vision.see import detect, models, ocr
 from weft.vision.see.detect import detect_elements
 from weft.vision.see.fonts import faces
 from weft.vision.see.ink import extract_ink, find_ink
@@ -98,3 +99,21 @@ def test_a_picture_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     again = detect_elements(paper.png())
     assert again is not first
     assert again == first
+
+
+def test_equal_crops_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = 0
+
+    def network(batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        nonlocal lines
+        lines += len(batch)
+        chances = np.zeros((len(batch), 6, 3), np.float32)
+        chances[np.arange(len(batch)), 2, 1 + (batch[:, 0, 0, 0] > 0).astype(int)] = 1.0
+        chances[:, :, 0] = 0.5
+        return np.asarray(chances, np.float32)
+
+    monkeypatch.setattr(models, "reading_network", lambda: network)
+    monkeypatch.setattr(models, "characters", lambda: ["", "a", "b"])
+    dark, light = np.zeros((20, 40, 3), np.uint8), np.full((20, 40, 3), 255, np.uint8)
+    assert [reading.text for reading in ocr.read_lines([dark, light, dark.copy(), light, dark])] == list("ababa")
+    assert lines == 2

@@ -1,6 +1,7 @@
 """Every stack from one tree: well formed, escaped, complete, and free of what was not seen."""
 
 import json
+import posixpath
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -18,7 +19,7 @@ from weft.vision.write.stacks import STACKS, write_files
 from weft.vision.write.tailwind import utilities
 
 NASTY = '<script>alert("1")</script> & {{ 7 * 7 }} `${x}` </style>'
-HTML = [stack for stack in STACKS if stack != "svg"]
+HTML = [stack for stack in STACKS if stack not in ("svg", "react_vite")]  # those whose index.html holds the page
 
 
 def _page(words: str = "Plain words") -> Page:
@@ -254,3 +255,19 @@ def test_repeated_cards_are_a_loop_over_data_in_vue() -> None:
     assert '{ title: "Rope" },' in html
     assert 'title: "Lamp \\u003c/script>' in html
     assert re.search(r"<h1[^>]* v-pre>Everything</h1>", html)
+
+
+def test_a_project_of_vite_has_a_file_for_each_part_and_each_list() -> None:
+    files = write_files(_page(), "react_vite")
+    components = {path.removeprefix("src/components/") for path in files if path.startswith("src/components/")}
+    app = str(files["src/App.jsx"])
+    assert components
+    assert "public/assets/photo-1.png" in files
+    for path, content in files.items():
+        for name in re.findall(r'^import .*? from "([^"]+)";$', str(content), re.M) if path.endswith(".jsx") else []:
+            folder = "src" if path == "src/App.jsx" else "src/components"
+            assert posixpath.normpath(f"{folder}/{name}") in files, (path, name)
+    used = {f"{name}.jsx" for name in re.findall(r"^ *<([A-Z]\w+) />$", app, re.M)}
+    assert used <= components
+    assert used
+    assert "Plain words" in "".join(str(each) for path, each in files.items() if path.startswith("src/"))

@@ -1,4 +1,4 @@
-"""Icons of one colour become SVG paths that cover what the icon covers; other pictures stay as they are."""
+"""Icons of few flat colours become SVG paths that cover what the icon covers; other pictures stay as they are."""
 
 import re
 from xml.etree import ElementTree
@@ -9,12 +9,15 @@ from PIL import Image, ImageDraw
 
 from weft.vision.elements import PictureElement, Rect
 from weft.vision.local_files import embed_in_page, encode_as_files
+from weft.vision.see.curves import fit_outline, flatten_outline, path_data
+from weft.vision.see.outlines import trace_loops
 from weft.vision.see.pictures import cut_out
 from weft.vision.see.regions import Pixels
-from weft.vision.see.vectors import simplify_loop, trace_icon, trace_loops
+from weft.vision.see.vectors import split_colours, trace_icon
 
 SIDE = 32
-PATH = re.compile(r"M([^LZ]+)L([^Z]+)Z")
+NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
+COMMAND = re.compile(r"([Mlcz])([^Mlcz]*)")
 
 
 def _icon(draw: str, ratio: int = 1, colour: str = "#1d4ed8", ground: str = "#ffffff") -> Image.Image:
@@ -25,6 +28,11 @@ def _icon(draw: str, ratio: int = 1, colour: str = "#1d4ed8", ground: str = "#ff
             pen.ellipse((6 * unit, 6 * unit, 26 * unit, 26 * unit), outline=colour, width=3 * unit)
         case "tick":
             pen.line((7 * unit, 17 * unit, 13 * unit, 23 * unit, 25 * unit, 9 * unit), fill=colour, width=3 * unit)
+        case "thin":
+            width = round(1.2 * unit)
+            pen.polygon(
+                [(16 * unit, 8 * unit), (24 * unit, 22 * unit), (8 * unit, 22 * unit)], outline=colour, width=width
+            )
         case "two":
             pen.rectangle((4 * unit, 4 * unit, 15 * unit, 27 * unit), fill=colour)
             pen.rectangle((17 * unit, 4 * unit, 28 * unit, 27 * unit), fill="#dc2626")
@@ -39,12 +47,18 @@ def _traced(image: Image.Image, ratio: int = 1, ground: int = 255) -> PictureEle
     return trace_icon(cut_out(fine, ratio, Rect(0, 0, SIDE, SIDE), "icon", 1), fine, page, ratio)
 
 
-def _loops(svg: str) -> list[list[tuple[float, float]]]:
-    path = ElementTree.fromstring(svg)[0].attrib["d"]
+def _loops(svg: str, number: int = 0) -> list[list[tuple[float, float]]]:
+    """Return the outlines of a path as points, with eight on each curve."""
     loops: list[list[tuple[float, float]]] = []
-    for first, rest in PATH.findall(path):
-        numbers = [float(each) for each in f"{first} {rest}".split()]
-        loops.append(list(zip(numbers[::2], numbers[1::2], strict=True)))
+    for command, rest in COMMAND.findall(ElementTree.fromstring(svg)[number].attrib["d"]):
+        values = [float(each) for each in NUMBER.findall(rest)]
+        if command == "M":
+            loops.append([(values[0], values[1])])
+        for at in range(0, len(values), 6 if command == "c" else 2) if command in "lc" else ():
+            x, y = loops[-1][-1]
+            steps = values[at : at + (6 if command == "c" else 2)]
+            points = [(x, y), *((x + steps[i], y + steps[i + 1]) for i in range(0, len(steps), 2))]
+            loops[-1] += [*flatten_outline([np.array(points)])[1:], points[-1]]
     return loops
 
 
@@ -57,12 +71,13 @@ def test_a_ring_is_two_circles_in_its_colour(ratio: int) -> None:
     picture = _traced(_icon("ring", ratio), ratio)
     assert picture.path == "assets/icon-1.svg"
     assert picture.content.startswith(b"<svg")
-    assert 'fill="#1d4ed8"' in picture.vector
+    assert ('color="#1d4ed8"' in picture.vector, 'fill="currentColor"' in picture.vector) == (True, True)
+    assert f'viewBox="0 0 {SIDE} {SIDE}"' in picture.vector
     outer, inner = sorted(_loops(picture.vector), key=lambda loop: -abs(_area(loop)))
     assert abs(_area(outer)) == pytest.approx(np.pi * 10**2, rel=0.04)
     assert abs(_area(inner)) == pytest.approx(np.pi * 7**2, rel=0.06)
     assert (min(x for x, _ in outer), max(x for x, _ in outer)) == pytest.approx((6, 26), abs=0.4)
-    assert len(outer) < 60
+    assert picture.vector.count("c") < 20  # curves, not a point for each pixel
 
 
 def test_a_tick_is_one_loop_on_its_own_ground() -> None:
@@ -71,9 +86,31 @@ def test_a_tick_is_one_loop_on_its_own_ground() -> None:
     assert abs(_area(loop)) == pytest.approx(3 * (8.5 + 18.4), rel=0.15)
 
 
-def test_an_icon_of_two_colours_stays_a_picture() -> None:
+def test_an_icon_of_two_colours_has_a_path_for_each() -> None:
     picture = _traced(_icon("two"))
+    fills = [path.attrib["fill"] for path in ElementTree.fromstring(picture.vector)]
+    assert sorted(fills) == ["#1d4ed8", "#dc2626"]
+    assert "currentColor" not in picture.vector
+    areas = [sum(abs(_area(loop)) for loop in _loops(picture.vector, number)) for number in (0, 1)]
+    assert sorted(areas) == pytest.approx([257, 514], rel=0.03)  # the lower path reaches under the upper
+
+
+def test_a_thin_outline_is_traced() -> None:
+    picture = _traced(_icon("thin"))
+    assert len(_loops(picture.vector)) == 2
+
+
+def test_an_icon_of_many_colours_stays_a_picture() -> None:
+    ramp = np.zeros((SIDE, SIDE, 3), np.uint8) + np.arange(0, 256, 8).astype(np.uint8)[None, :, None]
+    picture = _traced(Image.fromarray(ramp))
     assert (picture.vector, picture.path) == ("", "assets/icon-1.png")
+
+
+def test_a_face_is_no_disc_of_one_colour() -> None:
+    image = _icon("ring", colour="#fca5a5")
+    ImageDraw.Draw(image).ellipse((9, 9, 23, 23), fill="#7c2d12")
+    face, ground = np.asarray(image), np.full((SIDE, SIDE, 3), 255, np.uint8)
+    assert len(split_colours(face, ground)) == 2
 
 
 def test_noise_stays_a_picture() -> None:
@@ -89,9 +126,15 @@ def test_every_loop_is_closed_and_diagonal_pixels_are_parted() -> None:
     assert len(loops) == 3
 
 
-def test_points_on_a_line_are_dropped() -> None:
-    square = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (2.0, 1.0), (2.0, 2.0), (1.0, 2.0), (0.0, 2.0), (0.0, 1.0)]
-    assert simplify_loop(square) == [(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
+def test_points_on_a_line_are_dropped_and_corners_kept() -> None:
+    sides = [(at / 4, 0.0) for at in range(40)] + [(10.0, at / 4) for at in range(40)]
+    sides += [(10 - at / 4, 10.0) for at in range(40)] + [(0.0, 10 - at / 4) for at in range(40)]
+    square = fit_outline(np.array(sides), 0.12)
+    assert len(square) == 4
+    assert path_data([square]).count("l") == 1
+    circle = fit_outline(np.array([(9 * np.cos(at / 20), 9 * np.sin(at / 20)) for at in range(126)]), 0.12)
+    assert {len(segment) for segment in circle} == {4}
+    assert len(circle) <= 8
 
 
 def test_a_traced_icon_is_written_as_it_is() -> None:

@@ -5,6 +5,7 @@ All are frozen. Lengths are CSS pixels from the top left corner of the page; col
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, TypeVar
 
 from weft.core.errors import WeftError
@@ -90,7 +91,7 @@ Family = Literal[
     "sans", "system", "wide", "narrow", "serif", "book", "broad", "mono", "code", "cjk", "hebrew", "arabic", "naskh"
 ]
 Align = Literal["left", "center", "right"]
-PictureKind = Literal["photo", "icon", "unread", "ground"]  # a ground is a photograph behind the text of a box
+PictureKind = Literal["photo", "icon", "unread", "ground", "chart"]  # a ground is a photograph behind the text of a box
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,16 @@ class TextElement:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """An element of SVG, such as a path; its text if it is one, its children if it is a group."""
+
+    tag: str
+    attributes: tuple[tuple[str, str], ...]
+    text: str = ""
+    children: tuple["Shape", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class PictureElement:
     """A part of the screenshot that is kept as a picture."""
 
@@ -217,7 +228,19 @@ class PictureElement:
     name: str
     data: bytes  # a PNG file
     radius: float = 0.0
-    vector: str = ""  # the same as SVG, if it could be traced
+    shapes: tuple[Shape, ...] = ()  # the same as vector graphics, if it could be traced
+    colour: str = ""  # the current colour of the shapes
+    label: str = ""  # a description of the shapes; empty if they are decoration
+
+    @property
+    def vector(self) -> str:
+        """The shapes as an SVG file; empty if there are none."""
+        if not self.shapes:
+            return ""
+        size = f'width="{self.rect.w:g}" height="{self.rect.h:g}" viewBox="0 0 {self.rect.w:g} {self.rect.h:g}"'
+        colour = f' color="{self.colour}"' if self.colour else ""
+        inside = "".join(_write_shape(shape) for shape in self.shapes)
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}{colour}>{inside}</svg>\n'
 
     @property
     def path(self) -> str:
@@ -228,6 +251,12 @@ class PictureElement:
     def content(self) -> bytes:
         """The bytes of its file."""
         return self.vector.encode() if self.vector else self.data
+
+
+def _write_shape(shape: Shape) -> str:
+    attributes = "".join(f' {name}="{escape(value)}"' for name, value in shape.attributes)
+    inside = escape(shape.text, quote=False) + "".join(_write_shape(child) for child in shape.children)
+    return f"<{shape.tag}{attributes}>{inside}</{shape.tag}>" if inside else f"<{shape.tag}{attributes}/>"
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,8 @@ class PageBuilder:
                 f"The local converter does not write the stack {self._request.stack}; "
                 f"choose one of {', '.join(STACKS)}, or a model."
             )
+        if self._is_project and (self._write_tool is None or self._request.path):
+            raise VisionError(_ONE_PAGE)
         look = self._detect(_picture_data(self._request.image))
         refused = [each for each in self._request.calls_of("create_file", "write_file") if not each.ok]
         if refused:
@@ -195,7 +197,7 @@ class PageBuilder:
                 yield Think(line)
             if progress.detection is None:
                 continue
-            if fresh and self._write_tool is not None and not look.is_done:
+            if fresh and self._write_tool is not None and not look.is_done and not self._is_project:
                 sketch = await asyncio.to_thread(self._sketch, progress.detection)
                 yield ScriptedCall(self._write_tool, {"path": self._path, "content": sketch})
                 return
@@ -222,6 +224,8 @@ class PageBuilder:
         carried = await asyncio.to_thread(self._carried, page)
         done = {str(each.call.input.get("path")) for each in self._request.calls_of(self._write_tool)}
         waiting = {path: text for path, text in carried.files.items() if path not in done}
+        if self._is_project:
+            waiting |= {path: text for path, text in self._sources(page, carried).items() if path not in done}
         waiting[self._path] = await asyncio.to_thread(self._text, page, carried)
         room = _TURN
         calls: list[Part] = []
@@ -238,7 +242,15 @@ class PageBuilder:
             return PictureFiles({}, {})
         saved = extracted_paths(self._request, page)
         files = encode_as_files({path: data for path, data in page.assets if path not in saved})
+        if self._is_project:
+            return PictureFiles({f"{_PUBLIC}{path}": text for path, text in files.files.items()}, files.places)
         return files.with_prefix(asset_prefix(self._path)) if self._request.path else files
+
+    def _sources(self, page: Page, carried: PictureFiles) -> dict[str, str]:
+        """Return the files of a project beside its entry: components, data, styles."""
+        written = write_files(page, self._request.stack)
+        texts = {path: text for path, text in written.items() if isinstance(text, str) and path != self._entry}
+        return {path: carried.fill(text) for path, text in texts.items() if not path.startswith(_PUBLIC)}
 
     def _text(self, page: Page, carried: PictureFiles) -> str:
         text = carried.fill(str(write_files(page, self._request.stack)[self._entry]))
@@ -278,11 +290,16 @@ class PageBuilder:
         return states
 
     def _edit(self, now: Page, then: Page) -> list[Part]:
-        if not self._request.has("edit_file"):
+        if not self._request.has("edit_file") or self._is_project:
             return []
         carried = self._carried(now)
         edits = edits_between(self._text(now, carried), self._text(then, carried))
         return [ScriptedCall("edit_file", {"path": self._path, "edits": edits})] if edits else []
+
+    @property
+    def _is_project(self) -> bool:
+        """Whether the page is a project of several files."""
+        return self._request.stack == "react_vite"
 
     @property
     def _entry(self) -> str:
@@ -319,6 +336,8 @@ class PageBuilder:
         return describe_page(page, self._path, self._mode, scores=rounds.scores, remarks=notes, rounds=count)
 
 
+_PUBLIC = "public/"  # where a project of Vite keeps files that are served as they are
+_ONE_PAGE = "The local converter writes a project of Vite with one page, by tools; choose another stack, or a model."
 _CHECK_TOOLS = ("screenshot_preview", "compare_with_target")
 _FEW = 3  # an instruction with more words than “Build this page” gets a note
 

@@ -25,7 +25,7 @@ from weft.vision.local_commands import (
 )
 from weft.vision.local_files import edits_between
 from weft.vision.local_request import LocalRequest
-from weft.vision.write.stacks import jsx_text
+from weft.vision.write.jsx import jsx_text
 
 _STRING = re.compile(r"\{(\"(?:[^\"\\]|\\.)*\")\}")
 _PAIR = re.compile(r"(\w+)\s*:\s*(\"[^\"]*\"|'[^']*'|[^,\"']+)")

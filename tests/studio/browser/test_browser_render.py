@@ -30,6 +30,14 @@ def lines(rendering: Rendering) -> list[str]:
     return [text.text for text in rendering.texts]
 
 
+async def test_a_short_page_from_right_to_left_stands_where_its_text_is_said_to_be(browser: Browser) -> None:
+    page = """<!doctype html><html dir=rtl><style>body{margin:0}div{height:40px;width:100px;background:#1d4ed8}</style>
+    <div></div><p>x</p>"""
+    for _ in range(2):
+        seen = opened(await render(browser, page))
+        assert [seen.getpixel((x, 20)) for x in (1170, 1190, 1270)] == [(255, 255, 255), *[(0x1D, 0x4E, 0xD8)] * 2]
+
+
 async def test_a_picture_of_the_whole_page(browser: Browser) -> None:
     page = """<!doctype html><title>Tall</title><style>body{margin:0;background:#102030}div{height:1000px}</style>
     <div></div><div style="background:#ff0000"></div>"""

@@ -56,6 +56,13 @@ async def test_a_copy_is_compared_by_place_kind_and_state(browser: Browser) -> N
     assert found == PartFigures(links=0.5, controls=0.5, icons=0.5, alts=0.0, invented=0.5)
 
 
+def test_a_small_photograph_of_the_document_is_no_icon() -> None:
+    face, star = PagePart("icon", (10, 10, 32, 32)), PagePart("icon", (60, 10, 14, 14), drawn=True)
+    assert compare_parts([face], [face]).icons is None
+    assert compare_parts([face, star], [face, star]).icons == 1
+    assert compare_parts([face, star], [face]).icons == 0
+
+
 def test_a_document_without_such_parts_has_no_figures() -> None:
     assert compare_parts((), ()) == PartFigures()
 

@@ -37,7 +37,7 @@ async def test_every_stack_looks_like_the_picture(browser: Browser) -> None:
         pytest.skip(str(error))
     found: dict[str, float] = {}
     for name in STACKS:
-        files = write_files(arranged, name)
+        files = {**find_stack(name).scaffold, **write_files(arranged, name)}
         seen = await browser.render(ProjectPreview(find_stack(name), files), viewport=window)
         errors = [line for line in seen.console if line.startswith("error")]
         assert (name, errors, seen.failed) == (name, [], ())

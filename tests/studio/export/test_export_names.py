@@ -5,9 +5,8 @@ import zipfile
 
 import pytest
 
-from weft.studio.export import LEFT_OUT, zip_project
+from weft.studio.export import LEFT_OUT, reason_to_stay, zip_project
 from weft.studio.input.projects import unpack_zip
-from weft.studio.portable_names import reason_to_stay
 from weft.studio.request import BadInput
 
 STAY = {

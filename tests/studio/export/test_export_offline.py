@@ -140,7 +140,7 @@ async def test_every_stack_of_the_converter_looks_the_same_from_disk(
     shots: dict[str, bytes] = {}
     async with _page_on_disk(chrome) as (page, asked):
         for name in STACKS:
-            files = await _offline(name, write_files(built, name), browser)
+            files = await _offline(name, {**find_stack(name).scaffold, **write_files(built, name)}, browser)
             write_project(files, tmp_path / name)
             await page.goto((tmp_path / name / ("image.svg" if name == "svg" else "index.html")).as_uri())
             if name != "svg":

@@ -293,7 +293,7 @@ async def render_page(tab: Tab, wanted: RenderRequest) -> Rendering:
         height = int(most)
     if read.cut:
         notes.append(f"The page has a great deal of text; only the first {len(read.texts)} lines of it were read.")
-    picture = await _screenshot(tab, width, height)
+    picture = await _screenshot(tab, width, height, viewport.height)
     probed = await tab.evaluate(wanted.probe) if wanted.probe else None
     texts = [
         TextBlock(text, x * scale, y * scale, w * scale, h * scale, colour)
@@ -327,11 +327,15 @@ async def _read_when_stable(tab: Tab, wanted: RenderRequest) -> _Read:
     raise BrowserError("The page keeps loading itself anew; take out what reloads it.", "restless")
 
 
-async def _screenshot(tab: Tab, width: int, height: int) -> bytes:
+async def _screenshot(tab: Tab, width: int, height: int, shown: int) -> bytes:
+    """Take a picture of the page; `shown` is the height of the viewport.
+
+    Chromium shifts a page that is written from right to left if it is captured beyond a viewport that shows all of it.
+    """
     strips: list[bytes] = []
     for top in range(0, height, _STRIP):
         clip = {"x": 0, "y": top, "width": width, "height": min(_STRIP, height - top), "scale": 1}
-        wanted = {"format": "png", "captureBeyondViewport": True, "optimizeForSpeed": True, "clip": clip}
+        wanted = {"format": "png", "captureBeyondViewport": height > shown, "optimizeForSpeed": True, "clip": clip}
         try:
             answer = await tab.call("Page.captureScreenshot", wanted)
         except CommandFailed:

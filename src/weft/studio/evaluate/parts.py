@@ -34,7 +34,7 @@ class PartFigures(msgspec.Struct, frozen=True, kw_only=True):
     controls: float | None = None
     """Controls of the same kind, and of the same state if they have one."""
     icons: float | None = None
-    """Icons that are vector graphics."""
+    """Icons that are vector graphics, of those that are vector graphics in the document."""
     alts: float | None = None
     """Photographs that have an alternative text, of those that have one in the document."""
     invented: float | None = None
@@ -60,11 +60,12 @@ def compare_parts(document: Sequence[PagePart], page: Sequence[PagePart]) -> Par
     links = [part for part in document if part.kind == "link"]
     controls = [part for part in document if part.kind in _CONTROLS]
     pressed = [part for part in page if part.kind in _PRESSED]
+    icons = [part for part in document if part.kind == "icon" and part.drawn]  # a small photograph of a face is none
     named = [part for part in document if part.kind == "photo" and part.named]
     return PartFigures(
         links=_share(links, pressed, lambda _one, _two: True),
         controls=_share(controls, page, _is_same_control),
-        icons=_share(_of_kind(document, "icon"), _of_kind(page, "icon"), lambda _one, two: two.drawn),
+        icons=_share(icons, _of_kind(page, "icon"), lambda _one, two: two.drawn),
         alts=_share(named, _of_kind(page, "photo"), lambda _one, two: two.named),
         invented=None if not pressed else 1 - _found(pressed, [*links, *controls]) / len(pressed),
     )

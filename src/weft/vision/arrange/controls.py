@@ -3,15 +3,19 @@
 import itertools
 from dataclasses import replace
 
+from weft.vision.arrange.colours import is_blue, is_vivid
 from weft.vision.elements import Border, Box, Control, Part, Rect, TextElement, hull
 
 HEIGHTS = (22.0, 68.0)
 TALLEST_AREA = 260.0
 FIELDS = frozenset({"input", "select", "textarea"})
 _LONGEST_LABEL = 40
-WIDEST_BUTTON = 460.0
+WIDEST_BUTTON, WIDEST_FILLED = 460.0, 640.0
+LOWEST_BUTTON, LOWEST_ROUND = 26.0, 31.0
 _RINGS = frozenset("Oo0○◯〇")
 _LONGEST_NAME = 80
+_FEWEST_QUESTIONS = 3
+_SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
 
 def mark_controls(part: Part, used: list[int] | None = None) -> Part:
@@ -21,6 +25,7 @@ def mark_controls(part: Part, used: list[int] | None = None) -> Part:
     part = replace(
         part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
     )
+    part = _mark_search(_mark_question(part), count)
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
     part = replace(part, children=_name_states(part.children))
@@ -75,14 +80,63 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     text = texts[0]
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     framed = box.border is not None
-    if framed and any(_is_chevron(picture.rect, part, text) for picture in pictures):
+    tinted = is_blue(text.style.colour)
+    if framed and not tinted and any(_is_chevron(picture.rect, part, text) for picture in pictures):
         return _field(part, text, count, pictures)
     if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= 90:
         return _field(part, text, count, pictures)
     centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
-    if centred and left >= 8 and part.rect.h >= 26 and part.rect.w <= WIDEST_BUTTON and text.style.size >= 11:
+    widest = WIDEST_FILLED if box.fill.startswith("#") and is_vivid(box.fill) else WIDEST_BUTTON
+    if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and not _is_chip(part, text):
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _mark_search(part: Part, count: list[int]) -> Part:
+    """Make the words beside the button in one box a field: a box with a field and its button."""
+    if part.kind != "row" or part.box is None or part.rect.h > HEIGHTS[1] or len(part.children) != 2:
+        return part
+    words, button = part.children
+    if words.text is None or len(words.text.lines) > 1 or words.tag != "div" or button.tag != "button":
+        return part
+    if button.rect.x - words.rect.right < 24 or part.rect.right - button.rect.right > 12:
+        return part
+    count[0] += 1
+    rect = Rect(part.rect.x, button.rect.y, button.rect.x - part.rect.x, button.rect.h)
+    attributes = (("id", f"field-{count[0]}"), ("type", "text"), ("placeholder", words.text.text))
+    field = Part("stack", rect, (words,), Box(rect, part.box.fill), tag="input", name="field", attributes=attributes)
+    return replace(part, children=(field, button))
+
+
+def _mark_question(part: Part) -> Part:
+    """Make each bold line with a small mark at the far right a button, if there are several: they unfold answers."""
+    rows = [child for child in part.children if _is_question(child)]
+    if part.kind != "stack" or len(rows) < _FEWEST_QUESTIONS:
+        return part
+    attributes = (("type", "button"), ("aria-expanded", "false"))
+    children = (
+        replace(child, tag="button", name="question", attributes=attributes) if child in rows else child
+        for child in part.children
+    )
+    return replace(part, children=tuple(children))
+
+
+def _is_question(part: Part) -> bool:
+    if part.kind != "row" or part.box is not None or part.tag != "div" or len(part.children) != 2:
+        return False
+    words, mark = part.children
+    if words.text is None or len(words.text.lines) > 1 or words.text.style.weight < 600 or mark.tag != "div":
+        return False
+    small = mark.picture is not None and mark.picture.kind == "icon" and max(mark.rect.w, mark.rect.h) <= 24
+    sign = mark.text is not None and mark.text.text in _SIGNS
+    return (small or sign) and mark.rect.x - words.rect.right > 2 * _LONGEST_LABEL
+
+
+def _is_chip(part: Part, text: TextElement) -> bool:
+    """Whether a box is too low for a button, and more so if its ends are round and its words not bold."""
+    box = part.box
+    is_round = box is not None and box.radius >= 0.4 * part.rect.h and text.style.weight < 600
+    return part.rect.h < (LOWEST_ROUND if is_round else LOWEST_BUTTON)
 
 
 def _is_chevron(rect: Rect, part: Part, text: TextElement) -> bool:

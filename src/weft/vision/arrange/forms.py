@@ -10,6 +10,7 @@ _FAR = 20.0  # pixels between a picture and its caption
 _SMALLEST = 40.0  # pixels; smaller pictures are decoration
 _TICKS = frozenset({"checkbox", "radio", "range"})  # these alone make no form
 _GROUPS = frozenset({"div", "section"})
+_LANDMARKS = frozenset({"header", "main", "footer", "aside"})
 
 
 def mark_forms(part: Part) -> Part:
@@ -29,11 +30,16 @@ def _mark_form(part: Part) -> tuple[Part, int, int]:
     made = [_mark_form(child) for child in part.children]
     part = replace(part, children=tuple(child for child, _, _ in made))
     fields, buttons = sum(count for _, count, _ in made), sum(count for _, _, count in made)
-    if fields and buttons and part.tag in _GROUPS and part.kind in ("stack", "row"):
+    if fields and buttons and part.tag in _GROUPS and part.kind in ("stack", "row") and not _has_landmark(part):
         return replace(_with_submit(part)[0], tag="form", name="form"), 0, 0
     if fields and buttons and part.tag in ("main", "article") and part.kind == "stack":
         return _wrap_form(part, [count + other > 0 for _, count, other in made]), 0, 0
     return part, fields, buttons
+
+
+def _has_landmark(part: Part) -> bool:
+    """Whether a group is more than a form: it has a header, a footer or the main part in it."""
+    return any(child.tag in _LANDMARKS or _has_landmark(child) for child in part.children)
 
 
 def _wrap_form(part: Part, used: list[bool]) -> Part:
@@ -94,7 +100,9 @@ def _described(part: Part, parent: Part, number: int, heading: str) -> Part:
 
 
 def _heading_in(part: Part) -> str:
+    """Return the heading among the children of a part; in a row, also that of a column."""
     for child in part.children:
         if child.tag in ("h1", "h2", "h3") and child.text is not None:
             return child.text.text
-    return ""
+    columns = (_heading_in(child) for child in part.children if child.kind == "stack") if part.kind == "row" else ()
+    return next(filter(None, columns), "")

@@ -1,7 +1,7 @@
 """Lays parts out with flow CSS."""
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.vision.arrange.controls import FIELDS
 from weft.vision.arrange.nodes import (
@@ -16,6 +16,7 @@ from weft.vision.arrange.nodes import (
     simplify_node,
     text_node,
 )
+from weft.vision.arrange.placement import EDGE, GUTTER, NEAR, SPRING, LayoutRoom, place_across, set_margin_left
 from weft.vision.arrange.shapes import (
     FAR,
     SMALL,
@@ -27,36 +28,16 @@ from weft.vision.arrange.shapes import (
     row_alignment,
 )
 from weft.vision.arrange.tables import table_node
-from weft.vision.elements import Family, Node, Part, Rect, TextElement, hull, is_even
+from weft.vision.elements import Node, Part, Rect, hull, is_even
 from weft.vision.see.text import wrap_width
 
-NEAR = 1.6  # edges closer than this are the same edge
-GUTTER = 20  # padding left and right on a narrow screen, at most
-EDGE = 16  # padding of the outer elements on a narrow screen
 _OUTER = frozenset({"main", "header", "footer"})
-_WIDEST = 340  # a row up to this wide fits a narrow screen as it is
 _NARROW = 160.0  # a button up to this wide keeps its width
 _WIDE = 240.0  # a column that is wider than this may become narrower than its longest part
 _LOW = 100.0  # the height of rows whose parts wrap like words
 _FEW_COLUMNS = 6  # touching columns up to this many, which are no calendar, wrap on a narrow screen
 _STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where that moves them by at most the second
-_SPRING = 2 * FAR  # a gap that is wider gives way first
 _ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
-
-
-@dataclass(frozen=True, slots=True)
-class LayoutRoom:
-    """The room for the children of a part: the edges of its content, and inherited properties."""
-
-    left: float
-    right: float
-    family: Family
-    page: tuple[float, float]  # left and right edge of the page's centred column
-    width: float
-
-    @property
-    def middle(self) -> float:
-        return (self.left + self.right) / 2
 
 
 def lay_out(
@@ -90,7 +71,10 @@ def _group(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declaration
         return Node(part.tag, part.name or "block", sheet.finish(), slim.finish(), part.attributes)
     if part.tag == "button":
         sheet["font"], sheet["text-align"] = "inherit", "start"
-        if part.box is not None and part.box.border is None:
+        if part.box is None:
+            sheet["background"] = "transparent"
+            sheet.setdefault("padding", "0")
+        if part.box is None or part.box.border is None:
             sheet["border"] = "0"
     if part.kind == "layers":
         children = _layers(part, frame, sheet)
@@ -181,116 +165,13 @@ def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) ->
             off += snapped - (child.rect.y - previous)
             if child.kind == "text" and child.rect.y < previous - 0.3:
                 slim["margin-top"] = "0"
-        _place_across(child, frame, place, slim)
+        place_across(child, frame, place, slim)
         if part.box is None and part.tag in _OUTER and child.box is not None and child.rect.w >= frame.width - 2:
             slim["margin-left"] = f"-{EDGE}px"
             slim["min-width"] = f"calc(100% + {2 * EDGE}px)"
         nodes.append(lay_out(child, frame, place, slim))
         previous = child.rect.bottom
     return nodes
-
-
-def _place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
-    rect, room = child.rect, frame.right - frame.left
-    left, right = rect.x - frame.left, frame.right - rect.right
-    if child.kind == "text" and child.text is not None:
-        _place_text_across(child, child.text, frame, place, slim)
-        return
-    if abs(left) <= NEAR and abs(right) <= NEAR:
-        place["align-self"] = "stretch"
-        return
-    centred = abs(left - right) <= 2.5 and left > 2
-    if child.kind == "row" and child.box is None:
-        _place_row_across(child, frame, place, slim, centred)
-        return
-    if centred:
-        place["align-self"] = "center"
-    elif abs(right) <= NEAR and left > 8:
-        place["align-self"] = "flex-end"
-    elif 0 < right <= FAR < left:
-        place["align-self"], place["margin-right"], slim["margin-right"] = "flex-end", length(right), "0"
-    else:
-        _margin_left(left, frame.width, place, slim)
-    if child.kind in ("picture", "rule"):
-        if child.kind == "rule":
-            place["width"] = length(rect.w)
-        place["align-self"] = place.get("align-self", "flex-start")
-        indent = place.get("margin-left", "0")
-        place["max-width"] = "100%" if indent in ("0", "auto") or left < 0 else f"calc(100% - {indent})"
-        if place["max-width"] != "100%":
-            slim["max-width"] = "100%"
-        return
-    if child.tag in (*FIELDS, "button") or not child.children or is_caption(child):
-        place["width"] = length(min(rect.w, room) if room > 0 else rect.w)
-        place.setdefault("align-self", "flex-start")
-    elif "align-self" in place:
-        place["width"] = "100%"
-    elif is_list_of_words(child):
-        return
-    place["max-width"] = length(min(rect.w, room) if room > 0 else rect.w)
-
-
-def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
-    left, right = child.rect.x - frame.left, frame.right - child.rect.right
-    place["align-self"] = "stretch"
-    gaps = [two.rect.x - one.rect.right for one, two in itertools.pairwise(child.children)]
-    if centred and max(gaps, default=0.0) > _SPRING:
-        place["padding"] = f"0 {fluid_length(left, frame.width)}"
-        slim["padding"] = f"0 {min(round(left), EDGE)}px"
-    elif centred:
-        place["justify-content"] = "center"
-    elif abs(right) <= NEAR and left > 8:
-        place["justify-content"] = "flex-end"
-        if child.rect.w > _WIDEST:
-            slim["justify-content"] = "flex-start"
-    else:
-        del place["align-self"]
-        _margin_left(left, frame.width, place, slim)
-
-
-def _margin_left(value: float, width: float, place: Declarations, slim: Declarations) -> None:
-    """Set a margin that is dropped on a narrow screen."""
-    if abs(value) >= 0.5:
-        place["margin-left"] = fluid_length(value, width)
-        slim["margin-left"] = "0"
-
-
-def _place_text_across(
-    child: Part, text: TextElement, frame: LayoutRoom, place: Declarations, slim: Declarations
-) -> None:
-    rect, room = child.rect, frame.right - frame.left
-    left, right = rect.x - frame.left, frame.right - rect.right
-    centred = abs(left - right) <= 2.5 and left > 2
-    if len(text.lines) == 1:
-        if centred:
-            place["text-align"] = "center"
-        elif abs(right) <= NEAR and left > 3:
-            place["text-align"] = "right"
-        else:
-            _margin_left(left, frame.width, place, slim)
-        return
-    least, most = wrap_width(text)
-    width = min(least + 2, (least + most) / 2) if most > least else least + 2
-    if text.align != "left":
-        place["text-align"] = text.align
-    if text.align == "center" or (text.align == "left" and centred and left > 12):
-        middle = abs(rect.middle[0] - frame.middle) <= 2.5
-        if middle and text.align == "center" and least <= room < most:
-            return
-        place["max-width"] = length(width)
-        if middle:
-            place["align-self"] = "center"
-            return
-        _margin_left(rect.middle[0] - width / 2 - frame.left, frame.width, place, slim)
-        return
-    if text.align == "right":
-        place["max-width"] = length(width)
-        place["align-self"] = "flex-end"
-        place.set_px("margin-right", frame.right - rect.right)
-        return
-    _margin_left(left, frame.width, place, slim)
-    if not least - 0.5 <= room - left < most - 0.5:
-        place["max-width"] = length(width)
 
 
 def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:
@@ -315,7 +196,7 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     stretched = (
         known
         and abs(rects[0].x - frame.left) <= NEAR
-        and (abs(short) <= NEAR or (0 < short <= FAR and widest > _SPRING))
+        and (abs(short) <= NEAR or (0 < short <= FAR and widest > SPRING))
     )
     spring = gaps.index(widest) if stretched and widest > 24 else -1
     if len(gaps) > 1 and is_even(gaps, 2):
@@ -326,7 +207,8 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
         sheet["gap"] = fluid_length(gap, frame.width)
     left_over = frame.right - rects[-1].right + (gaps[spring] - gap if spring >= 0 else 0)
     flows = left_over > _ROOMY and bottom - top <= _LOW and not any(is_column(child) for child in children)
-    if "flex-wrap" not in sheet:
+    is_tick = children[0].tag == "input" and rects[0].w <= SMALL and len(children) == 2
+    if "flex-wrap" not in sheet and not is_tick:
         (sheet if flows else slim)["flex-wrap"] = "wrap"
     if not gap or gap > GUTTER:
         slim["gap"] = "12px" if not gap else f"{GUTTER}px"
@@ -334,14 +216,14 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     for number, child in enumerate(children):
         place, thin = Declarations(), Declarations()
         if number == 0 and "justify-content" not in sheet:
-            _margin_left(rects[0].x - frame.left, frame.width, place, thin)
+            set_margin_left(rects[0].x - frame.left, frame, place, thin)
         if spring >= 0 and short > NEAR and number == len(children) - 1:
             place["margin-right"] = length(short)
         if number:
             if number - 1 == spring:
                 place["margin-left"] = "auto"
             elif not gap:
-                _margin_left(gaps[number - 1], frame.width, place, thin)
+                place["margin-left"], thin["margin-left"] = fluid_length(gaps[number - 1], frame.width), "0"
         if aligned is None:
             place.set_px("margin-top", child.rect.y - top)
         nodes.append(_lay_out_beside(child, frame, place, thin))
@@ -422,8 +304,11 @@ def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations
 def _layers(part: Part, frame: LayoutRoom, sheet: Declarations) -> list[Node]:
     """Put all parts into one grid cell, and move each to its place: down by pixels, across by a share of the room."""
     sheet["display"] = "grid"
+    sheet["grid-template-columns"] = "minmax(0, 1fr)"
     sheet["align-items"], sheet["justify-items"] = "start", "start"
     sheet["min-height"] = length(part.rect.h)
+    if part.rect.w >= frame.width - 2:
+        sheet["overflow-x"] = "clip"
     border = part.box.border.widths if part.box is not None and part.box.border is not None else (0.0, 0.0, 0.0, 0.0)
     room = max(part.rect.w - border[1] - border[3], 1.0)
     nodes: list[Node] = []

@@ -4,6 +4,14 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from weft.vision.arrange.bands import (
+    begins_with_photos,
+    has_partners,
+    join_columns,
+    split_captions,
+    split_cards,
+    split_top,
+)
 from weft.vision.elements import Border, Box, Detection, Part, Rect, TextElement, cut, hull, is_even
 
 TOUCH = 1.5
@@ -207,9 +215,16 @@ def divide(parts: Sequence[Part]) -> Part:
     around = hull(part.rect for part in parts)
     if len(rows) > 1 and not (len(columns) > 1 and _columns_first(rows, columns)):
         return _merge_grids(Part("stack", around, tuple(_split_bands(rows, around))))
-    if len(columns) > 1:
-        return Part("row", around, tuple(divide(column) for column in columns))
-    return _divide_overlapping(parts, around)
+    return _divide_columns(rows, columns, around) if len(columns) > 1 else _divide_overlapping(parts, around)
+
+
+def _divide_columns(rows: list[list[Part]], columns: list[list[Part]], around: Rect) -> Part:
+    """Put columns side by side; rows of cards, and what is above all columns, are parted first."""
+    bands = (split_cards(rows, columns) or split_top(columns)) if len(rows) > 1 else []
+    if bands:
+        return _merge_grids(Part("stack", around, tuple(divide(band) for band in bands)))
+    joined = join_columns(columns)
+    return Part("row", around, tuple(divide(column) for column in (joined if len(joined) > 1 else columns)))
 
 
 def _columns(parts: Sequence[Part]) -> list[list[Part]]:
@@ -254,11 +269,22 @@ def _split_bands(rows: list[list[Part]], around: Rect) -> list[Part]:
         if len(band) > 1 and len(bands) > 1:
             columns = _join_marks(_columns(parts))
             if len(columns) > 1 and _columns_first(band, columns):
-                found.append(
-                    Part("row", hull(part.rect for part in parts), tuple(divide(column) for column in columns))
-                )
+                divided = _divide_columns(band, columns, hull(part.rect for part in parts))
+                found += divided.children if divided.kind == "stack" else [divided]
                 continue
-        found += [divide(row) for row in band]
+        found += _divide_rows(band)
+    return found
+
+
+def _divide_rows(rows: list[list[Part]]) -> list[Part]:
+    """Divide row by row, photographs together with the words below them."""
+    found: list[Part] = []
+    for at, columns in split_captions(rows):
+        if not columns:
+            found.append(divide(rows[at]))
+            continue
+        around = hull(part.rect for column in columns for part in column)
+        found.append(Part("row", around, tuple(divide(column) for column in columns)))
     return found
 
 
@@ -308,7 +334,9 @@ def _columns_first(rows: list[list[Part]], columns: list[list[Part]]) -> bool:
     level = [
         is_even([part.rect.middle[1] for part in row], 2) or is_even([part.rect.y for part in row], 1) for row in rows
     ]
-    if all(level) and all(len(row) == len(columns) for row in rows):
+    if all(level) and all(len(row) == len(columns) for row in rows) and not begins_with_photos(rows):
+        return False
+    if has_partners(rows, columns):
         return False
     return _narrowest_gap(columns, across=True) > 1.3 * _narrowest_gap(rows, across=False)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from statistics import median
 
 from weft.vision.arrange.phrases import run_spaces, run_tag
-from weft.vision.elements import Box, Control, Family, Node, Part, Style, TextElement, TextStyle
+from weft.vision.elements import Box, Control, Family, Node, Part, Shape, Style, TextElement, TextStyle
 from weft.vision.see.fonts import FONT_STACKS
 from weft.vision.see.text import wrapped_lines
 
@@ -92,8 +92,17 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
     if len(text.lines) == 1:
         sheet["white-space"] = "nowrap"
         slim["white-space"] = "normal"
-        return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (text.lines[0].text,))
-    return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, wrapped_lines(text))
+    node = Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, wrapped_lines(text))
+    return node if part.tag in ("a", "p") else _link_inside(node)
+
+
+def _link_inside(node: Node) -> Node:
+    """Put the words of a heading that leads somewhere into a link."""
+    own = tuple(pair for pair in node.attributes if pair[0] != "href")
+    if own == node.attributes:
+        return node
+    link = Node("a", "link", attributes=(("href", "#"),), lines=node.lines)
+    return replace(node, attributes=own, lines=(), children=(link,))
 
 
 def _snap_spacing(spacing: float, letters: int) -> float:
@@ -108,7 +117,7 @@ def _run_nodes(part: Part, base: TextStyle) -> tuple[Node, ...]:
     for space, child in zip(run_spaces(part), part.children, strict=True):
         assert child.text is not None
         style = child.text.style
-        tag = run_tag(style, base)
+        tag = "a" if child.tag == "a" else run_tag(style, base)
         sheet = Declarations()
         if tag and style.colour != base.colour:
             sheet["color"] = style.colour
@@ -136,7 +145,19 @@ def picture_node(part: Part, sheet: Declarations, slim: Declarations) -> Node:
     if any(not value.isdigit() for _, value in size):
         sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
         size = ()
-    return Node(part.tag, part.name, sheet.finish(), slim.finish(), (*part.attributes, *size))
+    picture = part.picture
+    if picture is None or part.tag != "svg":
+        return Node(part.tag, part.name, sheet.finish(), slim.finish(), (*part.attributes, *size))
+    if picture.colour:
+        sheet["color"] = picture.colour
+    view = ("viewBox", f"0 0 {picture.rect.w:g} {picture.rect.h:g}")
+    drawn = tuple(_shape_node(shape) for shape in picture.shapes)
+    return Node("svg", part.name, sheet.finish(), slim.finish(), (view, *size, *part.attributes), (), drawn)
+
+
+def _shape_node(shape: Shape) -> Node:
+    inside = tuple(_shape_node(child) for child in shape.children)
+    return Node(shape.tag, "", (), (), shape.attributes, (shape.text,) if shape.text else (), inside)
 
 
 def rule_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) -> Node:
@@ -156,6 +177,7 @@ def field_node(part: Part, box: Box, sheet: Declarations, slim: Declarations) ->
     if box.control is not None:
         return _state_node(part, box.control, sheet, slim)
     paint_box(box, sheet)
+    sheet.setdefault("border", "0")
     sheet["width"], sheet["height"] = length(part.rect.w), length(part.rect.h)
     text = next((child.text for child in part.children if child.text is not None), None)
     if part.tag == "textarea":

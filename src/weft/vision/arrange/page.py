@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from PIL import Image
 
-from weft.vision.arrange.layout import LayoutRoom, lay_out
+from weft.vision.arrange.drawings import share_shapes
+from weft.vision.arrange.layout import lay_out
 from weft.vision.arrange.leftward import mark_directions, mirror_detection, mirror_nodes
 from weft.vision.arrange.nesting import nest
 from weft.vision.arrange.nodes import Declarations, length
+from weft.vision.arrange.placement import LayoutRoom
 from weft.vision.arrange.semantics import add_semantics, title_of
 from weft.vision.elements import (
     LEFTWARD,
@@ -22,6 +24,7 @@ from weft.vision.elements import (
     PictureElement,
     Rect,
     spanning,
+    walk_nodes,
     wide_letter,
 )
 from weft.vision.see.fonts import FONT_STACKS
@@ -64,7 +67,7 @@ def _crop_picture(picture: PictureElement, rect: Rect) -> PictureElement:
         left, top = rect.x - picture.rect.x, rect.y - picture.rect.y
         right, bottom = round((left + rect.w) * scale), round((top + rect.h) * scale)
         data = encode_png(whole.crop((round(left * scale), round(top * scale), right, bottom)))
-    return replace(picture, rect=rect, data=data, vector="")
+    return replace(picture, rect=rect, data=data, shapes=())
 
 
 ENOUGH, ENOUGH_LARGE = 4.5, 3.0
@@ -82,7 +85,7 @@ def ensure_contrast(nodes: tuple[Node, ...], ground: str) -> tuple[Node, ...]:
     below = ground
     for node in nodes:
         found.append(_legible(node, below))
-        if _LAYER in node.style and (node.tag == "img" or "background" in dict(node.style)):
+        if _LAYER in node.style and (node.tag in ("img", "svg") or "background" in dict(node.style)):
             below = ""
     return tuple(found)
 
@@ -162,11 +165,18 @@ def _arrange_page(detection: Detection, original: Detection, language: str) -> P
         width=detection.width,
         height=detection.height,
         style=tuple(style.items()),
-        body=ensure_contrast(root.children, detection.background),
-        assets=tuple((picture.path, picture.content) for picture in detection.pictures),
+        body=share_shapes(ensure_contrast(root.children, detection.background)),
+        assets=_assets(detection, root),
         detection=original,
         notes=detection.notes,
     )
+
+
+def _assets(detection: Detection, root: Node) -> tuple[tuple[str, bytes], ...]:
+    """Return the files of the pictures; shapes stand in the page itself, except for those behind a field."""
+    styles = " ".join(value for node in walk_nodes((root,)) for name, value in node.style if name == "background")
+    files = (picture for picture in detection.pictures if not picture.shapes or f"({picture.path})" in styles)
+    return tuple((picture.path, picture.content) for picture in files)
 
 
 def _family(detection: Detection) -> Family:

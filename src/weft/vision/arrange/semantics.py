@@ -5,14 +5,18 @@ from dataclasses import replace
 
 from weft.vision.arrange.controls import FIELDS, label_targets, mark_controls, name_fields
 from weft.vision.arrange.forms import describe_pictures, mark_forms
-from weft.vision.arrange.phrases import find_accents, mark_cards, mark_footer, mark_header, mark_links, merge_runs
+from weft.vision.arrange.landmarks import HEADER_BOTTOM, mark_landmarks
+from weft.vision.arrange.links import find_accents, mark_cards, mark_footer, mark_header, mark_links, mark_side_lists
+from weft.vision.arrange.phrases import merge_runs
 from weft.vision.arrange.tables import mark_tables
-from weft.vision.elements import Detection, Part, Rect, TextElement, hull
+from weft.vision.elements import Detection, Part, Rect, hull
 from weft.vision.see.text import same_style
 
-HEADER_BOTTOM = 150
 LONGEST_HEADING = 110
 SECTION_GAP = 52
+_MASTHEAD_BOTTOM = 340.0  # pixels; a row of words between lines may be navigation above this
+_FEWEST_RULED = 4
+_WIDEST_STEP = 120.0  # pixels between two links of a row
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 
 
@@ -21,10 +25,10 @@ def add_semantics(body: Part, detection: Detection) -> Part:
     marked = mark_controls(mark_tables(_join_runs(body)))
     marked = name_fields(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
-    marked = _keep_navs(_landmarks(marked, detection), outer=False)
+    marked = _keep_navs(mark_landmarks(marked, detection, _lists), outer=False)
     marked = _group_sections(_headings(marked, _body_size(detection)))
     marked = mark_cards(mark_links(marked, find_accents(detection)))
-    marked = _mark_landmark_links(marked)
+    marked = mark_side_lists(_mark_landmark_links(marked))
     return describe_pictures(mark_forms(marked))
 
 
@@ -32,7 +36,7 @@ def _mark_landmark_links(part: Part) -> Part:
     """Turn the words of headers, footers and side columns into links."""
     if part.tag == "header":
         return mark_header(part)
-    if part.tag in ("footer", "aside"):
+    if part.tag == "footer":
         return mark_footer(part)
     if part.text is not None:
         return part
@@ -54,15 +58,29 @@ def _join_runs(part: Part) -> Part:
 def _keep_navs(part: Part, outer: bool) -> Part:
     """Keep navigation at the top, in the footer and in a side column; elsewhere a row of words is no navigation."""
     outer = outer or part.tag in ("header", "footer", "aside")
-    if part.tag == "nav" and not outer and part.rect.bottom > HEADER_BOTTOM:
-        plain = (
-            replace(child, tag="p", name="text", attributes=tuple(a for a in child.attributes if a[0] != "href"))
-            for child in part.children
-        )
-        return replace(part, tag="div", name="row", children=tuple(plain))
+    if part.tag == "nav":
+        return part if outer or part.rect.bottom <= HEADER_BOTTOM else _without_links(part)
     if part.text is not None:
         return part
-    return replace(part, children=tuple(_keep_navs(child, outer) for child in part.children))
+    ruled = {number for number, child in enumerate(part.children) if child.tag == "nav" and _is_ruled(part, number)}
+    children = (_keep_navs(child, outer or number in ruled) for number, child in enumerate(part.children))
+    return replace(part, children=tuple(children))
+
+
+def _is_ruled(stack: Part, number: int) -> bool:
+    """Whether a row of words near the top of the page stands below or above a dividing line, like that of a paper."""
+    row, beside = stack.children[number], (number - 1, number + 1)
+    if len(row.children) < _FEWEST_RULED or row.rect.bottom > _MASTHEAD_BOTTOM:
+        return False
+    return any(0 <= at < len(stack.children) and stack.children[at].kind == "rule" for at in beside)
+
+
+def _without_links(nav: Part) -> Part:
+    plain = (
+        replace(child, tag="p", name="text", attributes=tuple(a for a in child.attributes if a[0] != "href"))
+        for child in nav.children
+    )
+    return replace(nav, tag="div", name="row", children=tuple(plain))
 
 
 def title_of(detection: Detection) -> str:
@@ -83,6 +101,10 @@ def _tag_part(part: Part) -> Part:
     if part.picture is not None:
         alt = "Text that could not be read" if part.picture.kind == "unread" else ""
         source = part.picture.path
+        if part.picture.shapes:
+            label = part.picture.label
+            shown = (("role", "img"), ("aria-label", label)) if label else (("aria-hidden", "true"),)
+            return replace(part, tag="svg", name=part.picture.kind, attributes=shown)
         return replace(part, tag="img", name=part.picture.kind, attributes=(("src", source), ("alt", alt)))
     if part.text is not None:
         return part if part.tag != "div" else replace(part, tag="p", name="text", attributes=())
@@ -128,7 +150,7 @@ def _links(children: tuple[Part, ...]) -> tuple[Part, ...]:
     result: list[Part] = []
     run: list[Part] = []
     for child in (*children, None):
-        if child is not None and _is_linkish(child) and (not run or _is_alike(run[-1], child)):
+        if child is not None and _is_linkish(child) and (not run or _is_next_link(run[-1], child)):
             run.append(child)
             continue
         result += _nav(run, "row") if len(run) >= 3 else run
@@ -154,8 +176,10 @@ def _number(text: str) -> bool:
     return sum(letter.isdigit() for letter in text) > 0.3 * len(text)
 
 
-def _is_alike(one: Part, two: Part) -> bool:
-    return one.text is not None and two.text is not None and abs(one.text.style.size - two.text.style.size) < 0.6
+def _is_next_link(one: Part, two: Part) -> bool:
+    if one.text is None or two.text is None or two.rect.x - one.rect.right > _WIDEST_STEP:
+        return False
+    return abs(one.text.style.size - two.text.style.size) < 0.6
 
 
 def _nav(run: list[Part], kind: str) -> list[Part]:
@@ -207,70 +231,6 @@ def _same_item(one: Part, two: Part) -> bool:
     return one.kind == two.kind == "row" and one.tag == two.tag == "div" and kinds[0] == kinds[1] and bool(kinds[0])
 
 
-def _landmarks(body: Part, detection: Detection) -> Part:
-    """Mark header, main and footer; with a side column, aside and main."""
-    children = list(body.children)
-    head: list[Part] = []
-    while children and children[0].rect.bottom <= HEADER_BOTTOM and children[0].rect.y < 90 and len(children) > 1:
-        first = children.pop(0)
-        head.append(first)
-        if first.kind == "rule" or (first.box is not None and first.rect.w > 0.9 * detection.width) or len(head) == 2:
-            break
-        if not (children and children[0].kind == "rule" and children[0].rect.w > 0.8 * detection.width):
-            break
-    foot: list[Part] = []
-    if children and len(children) > 1 and _footerish(children[-1], detection):
-        foot.append(children.pop())
-    parts: list[Part] = []
-    if head:
-        parts.append(_wrapped(head, "header", detection.width))
-    parts.append(_main(children, detection))
-    parts += [_wrapped([part], "footer", detection.width) for part in foot]
-    return replace(body, children=tuple(parts))
-
-
-def _wrapped(parts: list[Part], tag: str, width: float) -> Part:
-    if len(parts) == 1 and parts[0].tag == "div" and parts[0].children:
-        return replace(parts[0], tag=tag, name=tag)
-    around = hull(part.rect for part in parts)
-    return Part("stack", Rect(0, around.y, width, around.h), tuple(parts), tag=tag, name=tag)
-
-
-def _main(children: list[Part], detection: Detection) -> Part:
-    if len(children) == 1 and _side_by_side(children[0], detection):
-        return replace(children[0], children=_beside(children[0].children, detection), name="columns")
-    if not children:
-        return Part("stack", Rect(0, detection.height, detection.width, 0), tag="main", name="main")
-    around = hull(part.rect for part in children)
-    sections = tuple(_section(part) for part in _lists(tuple(children)))
-    return Part("stack", Rect(0, around.y, detection.width, around.h), sections, tag="main", name="main")
-
-
-def _side_by_side(part: Part, detection: Detection) -> bool:
-    """Whether the page has a narrow column as tall as itself beside a wide one."""
-    if part.kind != "row" or part.box is not None or part.rect.h < 0.6 * detection.height:
-        return False
-    return len(part.children) <= 3 and min(child.rect.w for child in part.children) < 0.36 * detection.width
-
-
-def _beside(children: tuple[Part, ...], detection: Detection) -> tuple[Part, ...]:
-    largest = max(range(len(children)), key=lambda number: children[number].rect.area)
-    widest = max(range(len(children)), key=lambda number: children[number].rect.w)
-    chosen = widest if children[widest].rect.w > 0.4 * detection.width else largest
-    return tuple(
-        replace(child, tag="main" if number == chosen else "aside", name="main" if number == chosen else "side")
-        if child.tag == "div" and child.children
-        else child
-        for number, child in enumerate(children)
-    )
-
-
-def _section(part: Part) -> Part:
-    if part.tag == "div" and part.kind in ("stack", "row") and part.children and part.rect.h > 120:
-        return replace(part, tag="section", name="section")
-    return part
-
-
 def _group_sections(part: Part) -> Part:
     """Group the children of the main part into sections: a heading with what follows it up to a wide gap."""
     if part.tag != "main":
@@ -294,20 +254,6 @@ def _group_sections(part: Part) -> Part:
         rect = Rect(part.rect.x, around.y, part.rect.w, around.h)
         children.append(Part("stack", rect, tuple(group), tag="section", name="section"))
     return replace(part, children=tuple(children)) if len(children) > 1 else part
-
-
-def _footerish(part: Part, detection: Detection) -> bool:
-    texts = _texts(part)
-    if not texts or part.rect.bottom < detection.height - 120 or part.rect.h > 0.4 * detection.height:
-        return False
-    return any("©" in text.text for text in texts) or max(text.style.size for text in texts) <= 17
-
-
-def _texts(part: Part) -> list[TextElement]:
-    found = [part.text] if part.text is not None else []
-    for child in part.children:
-        found += _texts(child)
-    return found
 
 
 def _headings(body: Part, size: float) -> Part:

@@ -12,6 +12,7 @@ import numpy as np
 from weft.vision.elements import Box, Detection, PictureElement, PictureKind, Rect, TextElement, TextLine, hull
 from weft.vision.see import models
 from weft.vision.see.boxes import build_boxes, find_flats
+from weft.vision.see.charts import redraw_charts
 from weft.vision.see.fonts import clear_fits
 from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
@@ -28,7 +29,6 @@ from weft.vision.see.pictures import (
     find_text_on_photos,
     inpaint_panels,
     inpaint_text,
-    is_certain_text,
     is_on_panel,
     join_rects,
     paint_page,
@@ -37,8 +37,9 @@ from weft.vision.see.pictures import (
 from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours, rgb_parts
 from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from weft.vision.see.script_ocr import read_scripts
+from weft.vision.see.second_look import read_across_grounds
 from weft.vision.see.sketches import find_drawn_shapes, read_sketch
-from weft.vision.see.text import group_paragraphs, style_lines
+from weft.vision.see.text import group_paragraphs, is_certain_text, style_lines
 from weft.vision.see.typefaces import unify_typefaces
 from weft.vision.see.vectors import trace_icon
 
@@ -129,6 +130,7 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     plain, over_photos = pieces[: len(pieces) - len(laid)], pieces[len(pieces) - len(laid) :]
     pieces = [*split_marks(pixels, page, plain, boxes), *over_photos]
     styled = style_lines(pieces, lambda part: report_step(Progress("typefaces", part)))
+    styled = read_across_grounds(styled, pixels, page, free, lambda rect: _crop(shot, rect))
     over = {ink.rect for ink in laid}
     lines = [line for line in styled.lines if line.ink not in over or is_certain_text(line)]
     held, lines = confirm_panels(panels, lines)
@@ -142,6 +144,8 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     pictures = [trace_icon(picture, cleared.fine, page, shot.ratio) for picture in pictures]
     boxes, pictures = _show_grounds(boxes, pictures, grounds)
     boxes, pictures = place_controls(boxes, pictures, find_controls(pixels, parts))
+    explained = redraw_charts(shot.fine, shot.ratio, background, boxes, texts, pictures)
+    boxes, texts, pictures = explained.boxes, explained.texts, explained.pictures
     notes += _notes(shot)
     return replace(
         base,

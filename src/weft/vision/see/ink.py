@@ -13,6 +13,8 @@ FAINT = 0.12  # the part of the strongest contrast from which on a pixel counts 
 REACH = 6  # how far beyond the detector's box a line is followed
 GAP = 1.15  # a gap wider than this many ink heights parts two texts
 POINT = 0.42  # sides of a full stop or comma, in parts of the height of its line
+APART, STEP = 1.0, 0.85  # a gap in heights of the line, and the height of the smaller of two texts beside each other
+CENTRED = 2  # pixels by which the middles of such texts may differ, doubled
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
 
 
@@ -192,7 +194,7 @@ def _group_words(
         kin.append(words.pop(1))  # a dash before an item
         last = looks.pop(1)
     for word, look in zip(words[1:], looks[1:], strict=True):
-        if _differ(last, look):
+        if _differ(last, look) or _is_other_text(band, kin[-1], word):
             kin.append(word)
             last = look
             continue
@@ -242,6 +244,17 @@ def _differ(one: tuple[NDArray[np.float64], int, int], two: tuple[NDArray[np.flo
     if alike < 0.94 or min(first, second) < 0.62 * max(first, second):
         return True
     return max(one[1], two[1]) > 2.3 * min(one[1], two[1]) and min(one[1], two[1]) >= 6
+
+
+def _is_other_text(band: Mask, one: tuple[int, int], two: tuple[int, int]) -> bool:
+    """Whether the words stand apart and on one middle, not on one baseline, such as a name and a smaller link."""
+    if two[0] - one[1] < APART * len(band):
+        return False
+    first, second = (np.flatnonzero(band[:, near:far].any(axis=1)) for near, far in (one, two))
+    small, large = sorted((first, second), key=lambda rows: int(rows[-1] - rows[0]))
+    above, below = int(small[0] - large[0]), int(large[-1] - small[-1])
+    smaller = small[-1] - small[0] + 1 < STEP * (large[-1] - large[0] + 1)
+    return bool(smaller) and min(above, below) >= 1 and abs(above - below) <= CENTRED
 
 
 def _dark_mask(pixels: Pixels, page: Pixels, rect: Rect) -> Mask:

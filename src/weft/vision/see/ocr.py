@@ -120,17 +120,24 @@ def crop_margin(ink: Rect) -> int:
 
 
 def read_lines(crops: Sequence[Pixels], done: Callable[[float], None] | None = None) -> list[OcrResult]:
-    """Read each crop; lines with an uncertain letter are read again at full width."""
+    """Read each crop, equal ones once; lines with an uncertain letter are read again at full width."""
     if not crops:
         return []
     report: Callable[[float], None] = done or (lambda _part: None)
+    keys = [(crop.shape, crop.tobytes()) for crop in crops]
+    distinct = dict(zip(keys, crops, strict=True))
+    known = dict(zip(distinct, _read_distinct(list(distinct.values()), report), strict=True))
+    report(1.0)
+    return [known[key] for key in keys]
+
+
+def _read_distinct(crops: Sequence[Pixels], report: Callable[[float], None]) -> list[OcrResult]:
     found = _readings(crops, SQUEEZE, lambda part: report(0.85 * part))
     again = [number for number, reading in enumerate(found) if min(reading.each, default=1.0) < UNSURE]
     closer = _readings([crops[number] for number in again], 1.0, lambda part: report(0.85 + 0.15 * part))
     for number, reading in zip(again, closer, strict=True):
         if reading.sure > found[number].sure:
             found[number] = reading
-    report(1.0)
     return found
 
 

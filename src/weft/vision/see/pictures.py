@@ -17,12 +17,12 @@ from weft.vision.elements import (
     TextLine,
     hull,
     spanning,
-    wide_letter,
 )
 from weft.vision.see.boxes import corner_radius
 from weft.vision.see.gradients import paint_gradient
 from weft.vision.see.ink import Ink
 from weft.vision.see.regions import STRIP, Mask, Pixels, dominant_colour, hex_colour, label_islands, rgb_parts
+from weft.vision.see.text import is_certain_text
 
 PATCH_REACH = 3  # parts of one picture may lie this many pixels apart
 LEAST = 10  # fewer unexplained pixels are noise
@@ -185,27 +185,21 @@ def _colours(paint_with: str | Gradient, width: int, height: int) -> NDArray[np.
 
 BRIGHT, DARK = 214, 46
 COLOUR_REACH = 90.0  # how far from the letters' colour a pixel may be and still be a little covered
-LEAST_LIKE, LEAST_SURE, LEAST_SIZE = 0.8, 0.9, 11.0
+NARROWEST = 1.25  # the width of a line in parts of its height: two letters of a wide script
 LEAST_CONTRAST = 48.0  # between letters and the picture around them
 FILL_REACH = 5  # pixels around a letter whose colours fill its place
 ON_EDGE = 0.12  # the part of the rows above and below a line that its letters may cover
 
 
 def find_text_on_photos(pixels: Pixels, rects: Sequence[Rect], photos: Sequence[Rect]) -> list[Ink]:
-    """Find possible letters on photographs."""
+    """Find possible letters on photographs, also where the edge of a pill lies in the margin of a line."""
     on = [rect for rect in rects if any(photo.common(rect) > 0.9 * rect.area for photo in photos)]
-    found = [_ink(pixels, rect) for rect in on if rect.w > 1.5 * rect.h and rect.h >= 10]
+    found = [_ink(pixels, rect) or _ink(pixels, rect.grown(-2)) for rect in on if _can_be_line(rect)]
     return [ink for ink in found if ink is not None]
 
 
-def is_certain_text(line: TextLine) -> bool:
-    """Whether a line is certainly text, not a pattern in the photograph."""
-    return (
-        line.likeness >= LEAST_LIKE
-        and line.sure >= LEAST_SURE
-        and line.style.size >= LEAST_SIZE
-        and sum(letter.isalnum() * (2 if wide_letter(letter) else 1) for letter in line.text) >= 3
-    )
+def _can_be_line(rect: Rect) -> bool:
+    return rect.w > NARROWEST * rect.h and rect.h >= 10
 
 
 def inpaint_text(pixels: Pixels, lines: Sequence[TextLine], inks: Sequence[Ink], ratio: int) -> Pixels:

@@ -27,6 +27,9 @@ LETTER_LIKE, LETTER_SURE = 0.93, 0.9  # a single letter is none below both, or b
 LONG = 12  # letters from which on the strength of strokes is comparable
 ALIKE_STROKES, CLEAR_WEIGHT = 0.09, 0.94
 WORSE = 0.06  # how much less alike a line may be in the weight of its kin
+PHOTO_SURE, PHOTO_LIKE, PHOTO_SIZE, PHOTO_LETTERS = 0.9, 0.8, 11.0, 3  # the least of a line on a photograph
+BEYOND_DOUBT = 0.98  # how sure a reading on a photograph must be to look less like the fonts here
+SEVERAL, SEVERAL_LIKE, SCRIPT_LIKE = 6, 0.7, 0.5  # its least likeness, with several letters and in another script
 FOREIGN_SURE, FOREIGN_LIKE = 0.95, 0.3  # a sure reading in another script, where few fonts can be compared
 
 Draft = tuple[Ink, OcrResult, Fit]
@@ -177,6 +180,17 @@ def _is_trusted(reading: OcrResult, fit: Fit) -> bool:
     if reading.sure >= FOREIGN_SURE and is_script(reading.text):
         return fit.likeness >= FOREIGN_LIKE
     return fit.likeness >= (LEAST_LIKE if reading.sure >= 0.85 else UNSURE_LIKE)
+
+
+def is_certain_text(line: TextLine) -> bool:
+    """Whether a line on a photograph is certainly text, not a pattern in it."""
+    letters = sum(letter.isalnum() * (2 if wide_letter(letter) else 1) for letter in line.text)
+    if line.sure < PHOTO_SURE or line.style.size < PHOTO_SIZE or letters < PHOTO_LETTERS:
+        return False
+    if line.sure < BEYOND_DOUBT:
+        return line.likeness >= PHOTO_LIKE
+    least = SCRIPT_LIKE if is_script(line.text) else SEVERAL_LIKE if letters >= SEVERAL else PHOTO_LIKE
+    return line.likeness >= least
 
 
 def _find_families(pieces: Sequence[tuple[Ink, OcrResult]]) -> list[Face]:

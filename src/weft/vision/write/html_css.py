@@ -7,6 +7,7 @@ from weft.core.markup import VOID_ELEMENTS
 from weft.vision.elements import Node, Page
 from weft.vision.write.sheet import stylesheet
 
+CDN = "https://cdn.jsdelivr.net/npm"
 Attributes = Callable[[Node], str]  # such as a class, with a leading space, or nothing
 
 

@@ -94,7 +94,7 @@ def leaf_names(node: Node, parent: str, body_size: float) -> list[str]:
     if node.tag in ("input", "select", "textarea", "label", "th", "td", "strong", "em", "figcaption"):
         named = {"th": "column-head", "td": "cell", "figcaption": "caption"}.get(node.tag, node.name or node.tag)
         return [named, f"{parent}-{named}"]
-    if node.tag == "img" or not node.lines:
+    if node.tag in ("img", "svg") or not node.lines:
         named = node.name if node.name not in _PLAIN else "mark"
         return [named, f"{parent}-{named}"]
     if "background" in style and node.name == "badge":

@@ -8,7 +8,12 @@ from weft.vision.elements import Node
 from weft.vision.write.names import container_names
 
 _FEWEST = 3
-_VARIED = {"src": "image", "alt": "alt"}  # attributes that may differ, and the names of their properties
+_VARIED = {
+    "src": "image",
+    "alt": "alt",
+    "d": "path",
+    "viewBox": "viewBox",
+}  # attributes that may differ, and the names of their properties
 Shape = tuple[str, str, tuple[tuple[str, str], ...], int, tuple["Shape", ...]]
 Classes = Callable[[Node], str]
 
@@ -37,7 +42,7 @@ class Repeats:
     """The components of a page and their data, in the order in which they were found."""
 
     classes: Classes
-    declarations: list[str] = field(default_factory=list[str])
+    _unused: list[Repeat] = field(default_factory=list[Repeat])
     _names: set[str] = field(default_factory=lambda: {"App"})
 
     def find(self, nodes: Sequence[Node]) -> list[tuple[Node, ...]]:
@@ -56,27 +61,30 @@ class Repeats:
         """Return a group as one element with slots, and the data of its instances."""
         rows = [_contents(node) for node in group]
         slots = {at: name for at, name in enumerate(_slot_names(group[0])) if len({row[at] for row in rows}) > 1}
-        name = self._component_name(group[0])
+        name = self.name_component(group[0], "list", False)
         records = tuple({slots[at]: row[at] for at in slots} for row in rows)
         return Repeat(name, tuple(slots.values()), records, _with_slots(group[0], slots, [0]))
 
-    def declare(self, group: Sequence[Node], write: Callable[[Node], str]) -> str:
-        """Declare the React component and the data of a group; return the expression that shows it."""
+    def declare(self, group: Sequence[Node]) -> str:
+        """Note the component and the data of a group; return the JSX expression that shows it."""
         found = self.extract(group)
-        self.declarations.append(
-            f"    const {found.data} = [\n{found.entries(6)}    ];\n\n"
-            f"    function {found.name}({{ {', '.join(found.slots)} }}) {{\n"
-            f"      return (\n{write(found.template)}\n      );\n    }}\n"
-        )
+        self._unused.append(found)
         return f"{{{found.data}.map((each, index) => <{found.name} key={{index}} {{...each}} />)}}"
+
+    def unused(self) -> tuple[Repeat, ...]:
+        """Return the groups that were declared since the last call."""
+        found = tuple(self._unused)
+        self._unused.clear()
+        return found
 
     def _shape(self, node: Node) -> Shape:
         fixed = tuple(pair if pair[0] not in _VARIED else (pair[0], "") for pair in node.attributes)
         children = tuple(self._shape(child) for child in node.children)
         return node.tag, self.classes(node), fixed, len(node.lines), children
 
-    def _component_name(self, node: Node) -> str:
-        words = container_names(node, "list", False)[0].split("-")
+    def name_component(self, node: Node, parent: str, first: bool) -> str:
+        """Return a name for a component that no other has, after what it shows."""
+        words = container_names(node, parent, first)[0].split("-")
         name = "".join(word.capitalize() for word in words)
         number = 1
         chosen = name

@@ -19,7 +19,7 @@ _BASE = (
     "h1, h2, h3, p, ul, li, figure { margin: 0; padding: 0; }",
     "ul { list-style: none; }",
     "a { color: inherit; text-decoration: none; }",
-    "img { display: block; flex: none; height: auto; }",
+    "img, svg { display: block; flex: none; height: auto; }",
     "button, input, select, textarea { margin: 0; }",
     "button { font: inherit; text-align: start; border: 0; }",
     "::placeholder { color: inherit; opacity: 1; }",
@@ -35,7 +35,7 @@ _SHARED: tuple[Style, ...] = (
     (("display", "flex"), ("align-items", "flex-start")),
 )
 _UNWRAPPED = "h1, h2, h3, p, a, li, span, label, button, th, td, figcaption { white-space: nowrap; }"
-_WHOLE = "img { max-width: none; }"
+_WHOLE = "img, svg { max-width: none; }"
 NOWRAP, WRAP = ("white-space", "nowrap"), ("white-space", "normal")
 _PLACES = frozenset(
     {"margin-top", "margin-left", "margin-right", "width", "max-width", "min-width", "align-self", "letter-spacing"}
@@ -112,7 +112,8 @@ def _elements(page: Page, prefix: str) -> list[_Element]:
             tags[node.tag] += 1
             looks, places = _split(node, () if prefix else _OWN.get(node.tag, ()))
             found.append(_Element(node, parent, tags[node.tag], totals[node.tag] == 1, looks, places))
-            visit(node.children, len(found) - 1)
+            if node.tag != "svg":  # shapes have attributes, no style
+                visit(node.children, len(found) - 1)
 
     visit(page.body, -1)
     return found
@@ -200,7 +201,7 @@ class _SheetWriter:
         node = self._elements[at].node
         if node.tag in _SINGLE and self._tags[node.tag] == 1:
             return False
-        if any(not child.tag for child in node.children) or node.tag in ("select", "tr", "thead", "tbody"):
+        if any(not child.tag for child in node.children) or node.tag in ("select", "svg", "tr", "thead", "tbody"):
             return False
         if node.tag in ("section", "article", "form", "nav", "aside"):
             return True
@@ -209,7 +210,11 @@ class _SheetWriter:
     def _names(self, at: int) -> list[str]:
         each = self._elements[at]
         context = self._contexts[each.parent]
-        if each.node.children and each.node.tag != "select" and not any(not child.tag for child in each.node.children):
+        if (
+            each.node.children
+            and each.node.tag not in ("select", "svg")
+            and not any(not child.tag for child in each.node.children)
+        ):
             return container_names(each.node, context, at == self._first_section)
         return leaf_names(each.node, context, self._body_size)
 

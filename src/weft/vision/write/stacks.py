@@ -1,9 +1,7 @@
-"""Writes a page in the files of a stack: React, Vue, Ionic, Bootstrap, SVG."""
+"""Writes a page in the files of a stack: Vue, Ionic, Bootstrap, SVG, and by their own modules HTML and React."""
 
 import base64
-import json
 import math
-import re
 from collections.abc import Callable, Sequence
 from html import escape
 from types import MappingProxyType
@@ -12,12 +10,12 @@ from weft.core.markup import VOID_ELEMENTS
 from weft.vision.arrange.nodes import length
 from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, Rect, TextLine, VisionError
 from weft.vision.see.fonts import FONT_STACKS
-from weft.vision.write.html_css import Attributes, element, html_page, is_sentence, write_html_css
+from weft.vision.write.html_css import CDN, Attributes, element, html_page, is_sentence, write_html_css
+from weft.vision.write.jsx import write_react, write_react_vite
 from weft.vision.write.repeats import Repeat, Repeats, slot_name
 from weft.vision.write.sheet import stylesheet
 from weft.vision.write.tailwind import TAILWIND, class_attributes, classes, page_classes, write_html_tailwind
 
-_CDN = "https://cdn.jsdelivr.net/npm"
 _IONIC = """<style>
 html, body, ion-app, ion-content {
   position: static !important; contain: none !important; overflow: visible !important; transform: none !important;
@@ -28,34 +26,6 @@ ion-content::part(scroll) { position: static; overflow: visible; contain: none; 
 ion-content::part(background) { display: none; }
 </style>"""
 """Ionic: the page scrolls as a whole, as on the screenshot."""
-_JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex"}
-
-
-def write_react(page: Page) -> dict[str, str | bytes]:
-    """Write a page with an `App` component that Babel compiles in the browser."""
-    repeats = Repeats(lambda node: classes(node, page.width))
-    body = "\n".join(_jsx_children(page.body, page.width, 5, repeats))
-    declared = "\n".join(repeats.declarations)
-    scripts = [
-        f'<script src="{_CDN}/react@18.3.1/umd/react.production.min.js"></script>',
-        f'<script src="{_CDN}/react-dom@18.3.1/umd/react-dom.production.min.js"></script>',
-        f'<script src="{_CDN}/@babel/standalone@7/babel.min.js"></script>',
-        TAILWIND,
-    ]
-    inside = f"""<div id="root"></div>
-<script type="text/babel">
-{declared}
-    function App() {{
-      return (
-        <div className={_jsx_value(page_classes(page))}>
-{body}
-        </div>
-      );
-    }}
-
-    ReactDOM.createRoot(document.getElementById("root")).render(<App />);
-</script>"""
-    return html_page(page, scripts, inside)
 
 
 def write_vue(page: Page) -> dict[str, str | bytes]:
@@ -66,7 +36,7 @@ def write_vue(page: Page) -> dict[str, str | bytes]:
     body = "\n".join(_vue_children(page.body, looks, 2, repeats, lists))
     data = "".join(f"      {each.data}: [\n{each.entries(8)}      ],\n" for each in lists)
     options = f"{{\n  data() {{\n    return {{\n{data}    }};\n  }},\n}}" if lists else "{}"
-    scripts = [f'<script src="{_CDN}/vue@3/dist/vue.global.prod.js"></script>', TAILWIND]
+    scripts = [f'<script src="{CDN}/vue@3/dist/vue.global.prod.js"></script>', TAILWIND]
     scripts.append("<style>[v-cloak] { display: none; }</style>")
     inside = f"""<div id="app" v-cloak>
   <div class="{escape(page_classes(page))}">
@@ -143,8 +113,8 @@ def write_ionic(page: Page) -> dict[str, str | bytes]:
     looks = class_attributes(page)
     body = "\n".join(element(node, looks, 4) for node in page.body)
     scripts = [
-        f'<script type="module" src="{_CDN}/@ionic/core/dist/ionic/ionic.esm.js"></script>',
-        f'<link rel="stylesheet" href="{_CDN}/@ionic/core/css/ionic.bundle.css">',
+        f'<script type="module" src="{CDN}/@ionic/core/dist/ionic/ionic.esm.js"></script>',
+        f'<link rel="stylesheet" href="{CDN}/@ionic/core/css/ionic.bundle.css">',
         TAILWIND,
         _IONIC,
     ]
@@ -169,10 +139,10 @@ def write_bootstrap(page: Page) -> dict[str, str | bytes]:
 
     body = "\n".join(element(node, looks, 1) for node in page.body)
     scripts = [
-        f'<link rel="stylesheet" href="{_CDN}/bootstrap@5.3.8/dist/css/bootstrap.min.css">',
+        f'<link rel="stylesheet" href="{CDN}/bootstrap@5.3.8/dist/css/bootstrap.min.css">',
         f"<style>\n{sheet.css}\n</style>",
     ]
-    script = f'<script src="{_CDN}/bootstrap@5.3.8/dist/js/bootstrap.bundle.min.js"></script>'
+    script = f'<script src="{CDN}/bootstrap@5.3.8/dist/js/bootstrap.bundle.min.js"></script>'
     return html_page(page, scripts, f"{body}\n{script}")
 
 
@@ -190,59 +160,6 @@ def _bootstrap(node: Node) -> list[str]:
     if style.get("font-weight") == "700":
         names.append("fw-bold")
     return names
-
-
-def _jsx_children(nodes: Sequence[Node], width: int, depth: int, repeats: Repeats | None) -> list[str]:
-    """Write siblings; those that differ in content alone become a component with data."""
-    if repeats is None:
-        return [_jsx(node, width, depth) for node in nodes]
-    written: list[str] = []
-    for group in repeats.find(nodes):
-        if len(group) > 1:
-            shown = repeats.declare(group, lambda node: _jsx(node, width, 4))
-            written.append("  " * depth + shown)
-            continue
-        written += [_jsx(node, width, depth, repeats) for node in group]
-    return written
-
-
-def _jsx(node: Node, width: int, depth: int, repeats: Repeats | None = None) -> str:
-    """Write an element as JSX, with texts as strings where they need escaping."""
-    pad = "  " * depth
-    if not node.tag:
-        return "".join(_jsx_string(line) for line in node.lines)
-    names = classes(node, width)
-    attributes = f" className={_jsx_value(names)}" if names else ""
-    for name, value in node.attributes:
-        attributes += f" {_JSX_NAMES.get(name, name)}={_jsx_value(value)}"
-    if node.tag in VOID_ELEMENTS:
-        return f"{pad}<{node.tag}{attributes} />"
-    words = "<br />".join(jsx_text(line) for line in node.lines)
-    if not node.children:
-        return f"{pad}<{node.tag}{attributes}>{words}</{node.tag}>"
-    if is_sentence(node):
-        return f"{pad}<{node.tag}{attributes}>{''.join(_jsx(child, width, 0) for child in node.children)}</{node.tag}>"
-    inside = "\n".join(_jsx_children(node.children, width, depth + 1, repeats))
-    return f"{pad}<{node.tag}{attributes}>{words}\n{inside}\n{pad}</{node.tag}>"
-
-
-def _jsx_value(value: str) -> str:
-    if name := slot_name(value):
-        return f"{{{name}}}"
-    return _jsx_string(value) if re.search(r"[\"\\{}<>&]", value) else f'"{value}"'
-
-
-def jsx_text(text: str) -> str:
-    """Write a text between JSX tags."""
-    if name := slot_name(text):
-        return f"{{{name}}}"
-    return _jsx_string(text) if re.search(r"[{}<>&\\]", text) else text
-
-
-def _jsx_string(text: str) -> str:
-    if name := slot_name(text):
-        return f"{{{name}}}"
-    return "{" + json.dumps(text, ensure_ascii=False).replace("<", "\\u003c") + "}"
 
 
 def write_svg(page: Page) -> dict[str, str | bytes]:
@@ -302,10 +219,15 @@ def _over(box: Box, photos: Sequence[PictureElement]) -> bool:
 
 
 def _picture(picture: PictureElement) -> str:
-    rect = picture.rect
+    place = _place(picture.rect.x, picture.rect.y, picture.rect.w, picture.rect.h)
+    if picture.shapes:
+        return (
+            picture.vector.strip()
+            .replace('<svg xmlns="http://www.w3.org/2000/svg" ', f"<svg {place} ")
+            .replace(f'{place} width="{picture.rect.w:g}" height="{picture.rect.h:g}"', place, 1)
+        )
     data = base64.b64encode(picture.content).decode()
-    kind = "svg+xml" if picture.vector else "png"
-    return f'<image {_place(rect.x, rect.y, rect.w, rect.h)} href="data:image/{kind};base64,{data}"/>'
+    return f'<image {place} href="data:image/png;base64,{data}"/>'
 
 
 def _line(line: TextLine) -> str:
@@ -336,6 +258,7 @@ STACKS: MappingProxyType[str, Callable[[Page], Files]] = MappingProxyType(
         "html_css": write_html_css,
         "html_tailwind": write_html_tailwind,
         "react_tailwind": write_react,
+        "react_vite": write_react_vite,
         "vue_tailwind": write_vue,
         "bootstrap": write_bootstrap,
         "ionic_tailwind": write_ionic,

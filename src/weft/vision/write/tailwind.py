@@ -65,7 +65,7 @@ def classes(node: Node, width: int) -> str:
         style = tuple(entry for entry in style if entry != NOWRAP)
         narrow = tuple(entry for entry in narrow if entry != WRAP)
         own.append(f"min-[{width}px]:whitespace-nowrap")
-    if node.tag == "img":
+    if node.tag in ("img", "svg"):
         own.append(f"min-[{width}px]:max-w-none")
     return " ".join([*utilities(style), *(NARROW + word for word in utilities(narrow)), *own])
 

@@ -1,0 +1,52 @@
+"""Reads lines anew whose letters stand on several grounds, such as a title that reaches over the edge of a shape.
+
+Ink is first found as what differs from the painted page. Where the page has an edge under a line, that parts the line
+or spoils its letters; there it is found by its own colour, as on a photograph.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from weft.vision.elements import Rect
+from weft.vision.see.ocr import read_lines
+from weft.vision.see.pictures import find_text_on_photos
+from weft.vision.see.regions import Pixels
+from weft.vision.see.script_ocr import read_scripts
+from weft.vision.see.text import StyledLines, is_certain_text, style_lines
+
+MARGIN = 1.5  # of a place around its line, both sides together, in heights of the place
+EDGE = 12  # how much the page must change under a line, in one channel
+
+
+def read_across_grounds(
+    styled: StyledLines, pixels: Pixels, page: Pixels, places: Sequence[Rect], crop: Callable[[Rect], Pixels]
+) -> StyledLines:
+    """Replace unread pieces, and the read ones beside them, by the lines that are read for certain."""
+    doubtful = [place for place in places if _has_edge(page, place) and not _is_read(place, styled)]
+    inks = find_text_on_photos(pixels, doubtful, doubtful)
+    if not inks:
+        return styled
+    crops = [crop(ink.rect) for ink in inks]
+    found = style_lines(list(zip(inks, read_scripts(crops, read_lines(crops)), strict=True)))
+    lines = [line for line in found.lines if is_certain_text(line)]
+    spans = [line.ink for line in lines]
+    kept = [line for line in styled.lines if not _is_within(line.ink, spans)]
+    return StyledLines([*kept, *lines], [ink for ink in styled.unread if not _is_within(ink.rect, spans)])
+
+
+def _is_read(place: Rect, styled: StyledLines) -> bool:
+    """Whether lines cover a place, apart from its margin."""
+    if any(place.common(ink.rect) > 0.6 * ink.rect.area for ink in styled.unread):
+        return False
+    inside = [line.ink for line in styled.lines if place.common(line.ink) > 0.6 * line.ink.area]
+    return place.w - sum(rect.w for rect in inside) <= MARGIN * place.h
+
+
+def _has_edge(page: Pixels, place: Rect) -> bool:
+    part = page[int(place.y) : round(place.bottom), int(place.x) : round(place.right)]
+    return bool(part.size) and int(np.ptp(part, axis=(0, 1)).max()) >= EDGE
+
+
+def _is_within(rect: Rect, spans: Sequence[Rect]) -> bool:
+    return any(span.grown(2).common(rect) > 0.8 * rect.area for span in spans)

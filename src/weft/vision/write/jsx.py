@@ -1,0 +1,199 @@
+"""Writes a page as React components: one for each part of the page and for each list, in one script or in files."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from weft.core.markup import VOID_ELEMENTS
+from weft.vision.elements import Node, Page, walk_nodes
+from weft.vision.write.html_css import CDN, html_page, is_sentence
+from weft.vision.write.repeats import Repeat, Repeats, slot_name
+from weft.vision.write.tailwind import TAILWIND, classes, page_classes
+
+_JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex", "checked": "defaultChecked", "value": "defaultValue"} | {
+    name: re.sub("-(.)", lambda found: found[1].upper(), name)
+    for name in (
+        *("fill-rule", "fill-opacity", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray"),
+        *("text-anchor", "font-family", "font-size", "font-weight", "font-style"),
+    )
+}
+_PARTS = frozenset({"header", "footer", "aside", "section", "form", "nav", "article"})
+_FEWEST_ELEMENTS = 6  # a group of fewer elements is no component of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A part of the page: its name, its element, and the lists in it."""
+
+    name: str
+    node: Node
+    markup: str
+    lists: tuple[Repeat, ...]
+
+
+class ComponentWriter:
+    """Splits a page into components, and writes the element that holds them."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._repeats = Repeats(lambda node: classes(node, page.width))
+        self.components: list[Component] = []
+        lines = [line for node in page.body for line in self._place(node, 3)]
+        self.body = "\n".join(lines)
+        self.lists = self._repeats.unused()
+
+    def _place(self, node: Node, depth: int) -> list[str]:
+        """Write a component in place of a part; what holds several parts is written around theirs."""
+        pad = "  " * depth
+        if node.tag == "main" or (node.tag == "div" and any(child.tag == "main" for child in node.children)):
+            inside = [line for child in node.children for line in self._place(child, depth + 1)]
+            return [f"{pad}{_opening(node, self._page.width)}>", *inside, f"{pad}</{node.tag}>"]
+        if node.tag not in _PARTS and len(walk_nodes((node,))) < _FEWEST_ELEMENTS:
+            return [_jsx(node, self._page.width, depth, self._repeats)]
+        is_first = node.tag == "section" and not any(each.node.tag == "section" for each in self.components)
+        name = self._repeats.name_component(node, "page", is_first)
+        markup = _jsx(node, self._page.width, 2, self._repeats)
+        self.components.append(Component(name, node, markup, self._repeats.unused()))
+        return [f"{pad}<{name} />"]
+
+    def item(self, found: Repeat) -> str:
+        """Write the element of a list."""
+        return _jsx(found.template, self._page.width, 2)
+
+
+def write_react(page: Page) -> dict[str, str | bytes]:
+    """Write a page with components that Babel compiles in the browser."""
+    made = ComponentWriter(page)
+    declared: list[str] = []
+    for each in (*(found for part in made.components for found in part.lists), *made.lists):
+        declared += [f"const {each.data} = [\n{each.entries(2)}];", _function(each.name, made.item(each), each.slots)]
+    declared += [_function(each.name, each.markup) for each in made.components]
+    declared.append(_function("App", _root(page, made.body)))
+    scripts = [
+        f'<script src="{CDN}/react@18.3.1/umd/react.production.min.js"></script>',
+        f'<script src="{CDN}/react-dom@18.3.1/umd/react-dom.production.min.js"></script>',
+        f'<script src="{CDN}/@babel/standalone@7/babel.min.js"></script>',
+        TAILWIND,
+    ]
+    code = "\n\n".join(declared)
+    inside = f"""<div id="root"></div>
+<script type="text/babel">
+{code}
+
+ReactDOM.createRoot(document.getElementById("root")).render(<App />);
+</script>"""
+    return html_page(page, scripts, inside)
+
+
+def write_react_vite(page: Page) -> dict[str, str | bytes]:
+    """Write a project of Vite: each component in a file of `src/components`, the data of lists in `src/data`."""
+    made = ComponentWriter(page)
+    files: dict[str, str | bytes] = {}
+    for part in made.components:
+        files[f"src/components/{part.name}.jsx"] = _module(part.name, part.markup, _list_imports(part.lists, "."))
+    for each in (*(found for part in made.components for found in part.lists), *made.lists):
+        files[f"src/data/{each.data}.js"] = f"export const {each.data} = [\n{each.entries(2)}];\n"
+        files[f"src/components/{each.name}.jsx"] = _module(each.name, made.item(each), [], each.slots)
+    imports = [f'import {part.name} from "./components/{part.name}.jsx";' for part in made.components]
+    imports += _list_imports(made.lists, "./components")
+    files["src/App.jsx"] = _module("App", _root(page, made.body), imports)
+    files |= {f"public/{path}": data for path, data in page.assets}
+    files["index.html"] = _shell(page)
+    return files
+
+
+def _list_imports(lists: Sequence[Repeat], folder: str) -> list[str]:
+    data = "../data" if folder == "." else "./data"
+    found = [f'import {each.name} from "{folder}/{each.name}.jsx";' for each in lists]
+    return found + [f'import {{ {each.data} }} from "{data}/{each.data}.js";' for each in lists]
+
+
+def _shell(page: Page) -> str:
+    direction = ' dir="rtl"' if page.is_leftward else ""
+    return f"""<!doctype html>
+<html lang="{page.language}"{direction}>
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>{escape(page.title, quote=False)}</title>
+  </head>
+  <body>
+    <div id="root"></div>
+    <script type="module" src="/src/main.jsx"></script>
+  </body>
+</html>
+"""
+
+
+def _root(page: Page, body: str) -> str:
+    return f"    <div className={_jsx_value(page_classes(page))}>\n{body}\n    </div>"
+
+
+def _function(name: str, markup: str, slots: Sequence[str] = ()) -> str:
+    given = f"{{ {', '.join(slots)} }}" if slots else ""
+    return f"function {name}({given}) {{\n  return (\n{markup}\n  );\n}}"
+
+
+def _module(name: str, markup: str, imports: Sequence[str], slots: Sequence[str] = ()) -> str:
+    above = "\n".join(imports) + "\n\n" if imports else ""
+    return f"{above}export default {_function(name, markup, slots)}\n"
+
+
+def _jsx_children(nodes: Sequence[Node], width: int, depth: int, repeats: Repeats | None) -> list[str]:
+    """Write siblings; those that differ in content alone become a component with data."""
+    if repeats is None:
+        return [_jsx(node, width, depth) for node in nodes]
+    written: list[str] = []
+    for group in repeats.find(nodes):
+        if len(group) > 1:
+            written.append("  " * depth + repeats.declare(group))
+            continue
+        written += [_jsx(node, width, depth, repeats) for node in group]
+    return written
+
+
+def _jsx(node: Node, width: int, depth: int, repeats: Repeats | None = None) -> str:
+    """Write an element as JSX, with texts as strings where they need escaping."""
+    pad = "  " * depth
+    if not node.tag:
+        return "".join(_jsx_string(line) for line in node.lines)
+    opening = f"{pad}{_opening(node, width)}"
+    if node.tag in VOID_ELEMENTS:
+        return f"{opening} />"
+    words = "<br />".join(jsx_text(line) for line in node.lines)
+    if not node.children:
+        return f"{opening}>{words}</{node.tag}>"
+    if is_sentence(node):
+        return f"{opening}>{''.join(_jsx(child, width, 0) for child in node.children)}</{node.tag}>"
+    inside = "\n".join(_jsx_children(node.children, width, depth + 1, repeats))
+    return f"{opening}>{words}\n{inside}\n{pad}</{node.tag}>"
+
+
+def _opening(node: Node, width: int) -> str:
+    """Write the start of an element, without its bracket."""
+    names = classes(node, width)
+    attributes = f" className={_jsx_value(names)}" if names else ""
+    for name, value in node.attributes:
+        attributes += f" {_JSX_NAMES.get(name, name)}={_jsx_value(value)}"
+    return f"<{node.tag}{attributes}"
+
+
+def _jsx_value(value: str) -> str:
+    if name := slot_name(value):
+        return f"{{{name}}}"
+    return _jsx_string(value) if re.search(r"[\"\\{}<>&]", value) else f'"{value}"'
+
+
+def jsx_text(text: str) -> str:
+    """Write a text between JSX tags."""
+    if name := slot_name(text):
+        return f"{{{name}}}"
+    return _jsx_string(text) if re.search(r"[{}<>&\\]", text) else text
+
+
+def _jsx_string(text: str) -> str:
+    if name := slot_name(text):
+        return f"{{{name}}}"
+    return "{" + json.dumps(text, ensure_ascii=False).replace("<", "\\u003c") + "}"
