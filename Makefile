@@ -23,18 +23,22 @@ BIN := .venv/bin
 # Compiled modules are kept: a process that may not keep them compiles the whole suite anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Two processes for each core, because many tests wait; whoever is done first takes work from the others.
+# More processes than cores, because many tests wait; whoever is done first takes work from the others.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-PARALLEL ?= -n $(shell expr $(CORES) \* 2) --dist worksteal
+PARALLEL ?= -n $(shell expr $(CORES) \* 2 + 4) --dist worksteal
 
-.PHONY: test suite test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
+.PHONY: test suite compiled test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
 
 # The types are checked beside the tests.
 test: system made style
 	@$(MAKE) --no-print-directory -j 2 types suite
 
+# In a fresh checkout one process compiles the tests; otherwise all of them would, at the same time.
+compiled: .venv/ready
+	@test -d tests/wires/__pycache__ || $(BIN)/pytest --collect-only > /dev/null || true
+
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
-suite:
+suite: compiled
 	$(BIN)/pytest $(PARALLEL) || { echo "Once more, alone:"; $(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
 
 FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/tools/workspace \

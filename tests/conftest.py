@@ -9,17 +9,17 @@ import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 from hypothesis import settings
-from playwright.async_api import Browser, async_playwright
 
 from postgres_schema import own_schema
 from postgres_server import ADDRESS, running_postgres
-from weft.sessions.shared import NODE_SECONDS
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 settings.register_profile("weft", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=10)
@@ -34,6 +34,8 @@ def postgres_server() -> Iterator[str]:
     if address := os.environ.get(ADDRESS):
         yield address
         return
+    from weft.sessions.shared import NODE_SECONDS
+
     with running_postgres() as server:
         time.sleep(2 * NODE_SECONDS)  # right after its start nobody is judged dead
         yield server.url
@@ -47,8 +49,13 @@ async def postgres_url(postgres_server: str) -> AsyncIterator[str]:
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def chrome() -> AsyncIterator[Browser]:
+async def chrome() -> "AsyncIterator[Browser]":
     """One Chromium for all tests of a process. A test opens a context of its own in it, and closes it."""
+    from playwright.async_api import async_playwright
+
+    from weft.studio.browser.chromium import find_chromium
+    from weft.studio.browser.page import BrowserError
+
     try:
         chromium = str(find_chromium())
     except BrowserError:
@@ -59,8 +66,20 @@ async def chrome() -> AsyncIterator[Browser]:
         await asyncio.wait_for(browser.close(), 20)
 
 
+LONG = (
+    "test_server_openapi_schemathesis.py",
+    "test_tutorial_typed.py",
+    "test_evaluate_run.py",
+    "test_shell_limits.py",
+    "test_web_keyless.py",
+    "test_server_two_node_crashes.py",
+)
+"""Files with tests of half a minute. They run first: at the end, one of them would hold up the whole run."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests that use the shared Chromium in its event loop."""
+    """Run long tests first, and those that use the shared Chromium in its event loop."""
+    items.sort(key=lambda item: item.path.name not in LONG)
     for item in items:
         if isinstance(item, pytest.Function) and "chrome" in item.fixturenames:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

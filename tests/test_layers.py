@@ -72,6 +72,8 @@ def _tree(module: str) -> ast.Module:
 def _imports(node: ast.AST, *, top_level: bool = False) -> Iterator[str]:
     """The modules that a tree imports; with `top_level`, only those that are imported when it is loaded."""
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue
         if top_level and (isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) or _is_type_checking(child)):
             continue
         if isinstance(child, ast.Import):
@@ -82,6 +84,15 @@ def _imports(node: ast.AST, *, top_level: bool = False) -> Iterator[str]:
                 yield submodule if submodule in _modules() else child.module or ""
         else:
             yield from _imports(child, top_level=top_level)
+
+
+@cache
+def _statements(module: str) -> list[ast.AST]:
+    """The nodes of a module but for its expressions, which hold no import and no name."""
+    found: list[ast.AST] = [_tree(module)]
+    for node in found:
+        found += [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
+    return found
 
 
 def _is_type_checking(node: ast.AST) -> bool:
@@ -139,7 +150,7 @@ def _find_cycle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def test_no_relative_imports() -> None:
-    nodes = ((module, node) for module in _modules() for node in ast.walk(_tree(module)))
+    nodes = ((module, node) for module in _modules() for node in _statements(module))
     _assert_none([f"{m}:{n.lineno}" for m, n in nodes if isinstance(n, ast.ImportFrom) and n.level])
 
 
@@ -157,7 +168,7 @@ def test_no_file_is_too_long() -> None:
 def test_no_avoided_word_in_a_name() -> None:
     files = [f"file {path.relative_to(SOURCE)}" for path in _modules().values() if _is_avoided(path.stem)]
     named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    nodes = ((module, node) for module in _modules() for node in ast.walk(_tree(module)) if isinstance(node, named))
+    nodes = ((module, node) for module in _modules() for node in _statements(module) if isinstance(node, named))
     _assert_none([*files, *(f"{module}:{node.lineno} {node.name}" for module, node in nodes if _is_avoided(node.name))])
 
 

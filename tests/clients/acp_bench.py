@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,10 +11,11 @@ from typing import Any
 from acp import RequestError, connect_to_agent, schema
 from acp.client.connection import ClientSideConnection
 
+from warm_process import WarmProcess, start_warm, warm_host
 from weft.testing.server import ScriptedServer
 
 SECONDS = 60
-LIMIT = 100 * 1024 * 1024
+LOADED = ("weft.cli.acp", "weft.server.acp.serve", "weft.sessions.session", "weft.providers.session")
 
 
 @dataclass
@@ -162,7 +162,7 @@ class Editor:
 @dataclass
 class Agent:
     connection: ClientSideConnection
-    process: asyncio.subprocess.Process
+    process: WarmProcess
     hello: schema.InitializeResponse | None = None
 
 
@@ -176,23 +176,14 @@ async def started(
 ) -> AsyncGenerator[Agent]:
     """`weft acp` with a scripted model, connected and initialized. It ends with the block."""
     given = ["--model", "m", "--wire", "chat", "--base-url", f"{model.url}/v1"] if model is not None else []
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "weft.cli.main",
+    process = await start_warm(
+        warm_host(*LOADED),
         "acp",
         *given,
         *words,
-        stdin=pipe,
-        stdout=pipe,
-        stderr=None,
-        env={**os.environ, **(env or {})},
-        limit=LIMIT,
-        cwd=editor.folder,
+        folder=editor.folder,
+        environment=os.environ | (env or {}),
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     client: Any = editor
     connection = connect_to_agent(client, process.stdin, process.stdout, use_unstable_protocol=True)
     agent = Agent(connection, process)

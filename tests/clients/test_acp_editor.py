@@ -11,7 +11,9 @@ import pytest
 from acp import RequestError, schema
 from acp_bench import SECONDS, Agent, Editor, files, started, text
 
+from weft.cli.edit_formats import keep_format
 from weft.core.messages import ToolCall
+from weft.providers.model import Model
 from weft.testing.server import Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
@@ -381,3 +383,31 @@ async def test_the_format_of_edits_can_be_set(editor: Editor) -> None:
     async with ScriptedServer([answer("Hello.")]) as model, started(editor, model, "--edit-format", "text") as agent:
         await ask(agent, editor)
         assert "tools" not in model.requests[0].body
+
+
+async def test_the_format_that_conform_kept_is_used(
+    editor: Editor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    async with ScriptedServer([answer("Hello.")]) as model:
+        keep_format(Model("m", wire="chat", base_url=f"{model.url}/v1"), writes_text=True)
+        async with started(editor, model) as agent:
+            await ask(agent, editor)
+        assert "tools" not in model.requests[0].body
+
+
+async def test_a_script_of_a_hook_that_the_model_changed_does_not_run_with_another_model(
+    editor: Editor, tmp_path: Path
+) -> None:
+    (editor.folder / "check.sh").write_text("exit 0\n")
+    change = call("write_file", path="check.sh", content=f"touch {tmp_path}/escaped\n")
+    script = [call("read_file", path="check.sh"), change, answer("Done.")]
+    script += [call("create_file", path="a.txt", content="x\n"), answer("Done.")]
+    words = ["--hook-before", "create_file: sh check.sh", "--permissions", "auto"]
+    async with ScriptedServer(script) as model, started(editor, model, *words) as agent:
+        session = await agent.connection.new_session(cwd=str(editor.folder), mcp_servers=[])
+        await agent.connection.prompt(session_id=session.session_id, prompt=text("Change it"))
+        await agent.connection.set_config_option(config_id="model", session_id=session.session_id, value="m")
+        await agent.connection.prompt(session_id=session.session_id, prompt=text("Make a file"))
+        assert "was changed since the start" in model.requests[-1].body["messages"][-1]["content"]
+    assert not (tmp_path / "escaped").exists()

@@ -125,7 +125,7 @@ async def test_message_above_the_limit_is_skipped(tmp_path: Path) -> None:
 async def test_print_of_a_tool_does_not_reach_the_protocol(tmp_path: Path) -> None:
     code = (
         "import asyncio, os, sys\n"
-        "from weft.server.acp.transport import StdioTransport\n"
+        "from weft.server.acp.serve import StdioTransport\n"
         "async def main():\n"
         "    transport = await StdioTransport.open()\n"
         "    print('stray', flush=True)\n"

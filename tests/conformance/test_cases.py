@@ -1,5 +1,7 @@
 """Every case, through the codec in three cuts. End to end: see test_end_to_end.py."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from weft.core.errors import ErrorInfo
@@ -31,35 +33,30 @@ def check_codec(case: Case, pieces: list[bytes]) -> None:
         match(case.expect_next, request)
 
 
-@pytest.mark.parametrize("name", STREAMS)
-def test_whole(name: str) -> None:
-    case = CASES[name]
-    check_codec(case, [b"".join(case.pieces())])
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_byte_by_byte(name: str) -> None:
-    case = CASES[name]
-    data = b"".join(case.pieces())
-    check_codec(case, [data[at : at + 1] for at in range(len(data))])
-
-
-@pytest.mark.parametrize("name", STREAMS)
-def test_cut_at_random(name: str) -> None:
-    case = CASES[name]
+def cuts(name: str, data: bytes) -> Iterator[tuple[str, list[bytes]]]:
+    """The stream whole, byte by byte, and cut at random places."""
+    yield "whole", [data]
+    yield "byte by byte", [data[at : at + 1] for at in range(len(data))]
     for seed in range(3):
-        check_codec(case, cut_at_random(b"".join(case.pieces()), f"{name}/{seed}"))
+        yield f"at random, {seed}", cut_at_random(data, f"{name}/{seed}")
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_stream_in_every_cut(name: str) -> None:
+    case = CASES[name]
+    for cut, pieces in cuts(name, b"".join(case.pieces())):
+        try:
+            check_codec(case, pieces)
+        except Exception as error:
+            error.add_note(f"The stream was cut: {cut}.")
+            raise
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_request(name: str) -> None:
+def test_request_and_that_of_a_stored_history(name: str) -> None:
+    """G12 too: encode, decode, and the request is the same to the byte."""
     case = CASES[name]
-    match(case.expect_request, build_request(case, case.history))
-
-
-@pytest.mark.parametrize("name", REQUESTS)
-def test_a_stored_history_makes_the_same_request(name: str) -> None:
-    """G12: encode, decode, and the request is the same to the byte."""
-    case = CASES[name]
+    request = build_request(case, case.history)
+    match(case.expect_request, request)
     stored = decode_messages(encode(case.history))
-    assert encode(build_request(case, stored)) == encode(build_request(case, case.history))
+    assert encode(build_request(case, stored)) == encode(request)

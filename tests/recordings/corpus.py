@@ -41,6 +41,19 @@ def recordings() -> list[Any]:
     return [r for r in module.recordings() if r.meta["fidelity"] != "handcrafted"]
 
 
+def batches(chosen: list[Any], size: int = 40) -> list[Any]:
+    """The recordings in tests of up to forty, named after their wire and provider: a test for each costs more to
+    collect and to report than to run."""
+    groups: dict[str, list[Any]] = {}
+    for recording in chosen:
+        groups.setdefault(f"{recording.meta['api']}-{recording.meta['provider']}", []).append(recording)
+    return [
+        pytest.param(group[start : start + size], id=f"{name}-{start // size}")
+        for name, group in groups.items()
+        for start in range(0, len(group), size)
+    ]
+
+
 def body_of(recording: Any) -> bytes:
     """The bytes as they came over the wire. Only streams stored without their framing are framed again."""
     if recording.meta["framing"] == "json_array":

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from corpus import body_of, decode, loader, present, quirks_of, recordings
+from corpus import batches, body_of, decode, loader, present, quirks_of, recordings
 
 from weft.core.json import as_object, as_objects
 from weft.core.messages import Message, ToolResult, tool_results, user_message
@@ -32,37 +32,55 @@ WITH_BLOCKS = [r for r in recordings() if r.truth.get("blocks") and not r.truth[
 _PLAIN_BASE64 = str.maketrans("-_", "+/")
 
 
-def _follow_ups() -> list[Any]:
-    """(sequence, turn number) of every recorded request that continues a recorded stream."""
+def _follow_ups() -> dict[str, list[tuple[Any, int]]]:
+    """(sequence, turn number) of every recorded request that continues a recorded stream, by wire."""
     module = loader()
-    if module is None:
-        return []
-    return [
-        pytest.param(sequence, number, id=f"{sequence['id']}-{number}")
-        for sequence in module.sequences()
-        if sequence["fidelity"] != "handcrafted"
-        for number, turn in enumerate(sequence["turns"])
-        if number and turn.get("echoed") and sequence["turns"][number - 1].get("recording_obj")
-    ]
+    found: dict[str, list[tuple[Any, int]]] = {}
+    for sequence in module.sequences() if module is not None else ():
+        if sequence["fidelity"] == "handcrafted":
+            continue
+        for number, turn in enumerate(sequence["turns"]):
+            if number and turn.get("echoed") and sequence["turns"][number - 1].get("recording_obj"):
+                found.setdefault(sequence["api"], []).append((sequence, number))
+    return found
 
 
-@pytest.mark.parametrize("recording", [pytest.param(r, id=f"{r.meta['api']}-{r.id}") for r in WITH_BLOCKS])
-def test_native_content_is_what_came(recording: Any) -> None:
-    decoder, _ = decode(recording, [body_of(recording)])
-    if decoder.message is None:
-        pytest.skip("the stream was not finished")
-    if "base64 chars>" in str(recording.truth["blocks"]):
-        pytest.skip("the truth leaves out the picture")
-    assert decoder.message.native is not None
-    assert decoder.message.native.content == [_sendable(b) for b in recording.truth["blocks"] if not _is_empty(b)]
+FOLLOW_UPS = _follow_ups()
 
 
-@pytest.mark.parametrize(("sequence", "number"), _follow_ups())
-def test_follow_up_request_echoes_what_the_recorded_one_did(sequence: Any, number: int) -> None:
+@pytest.mark.parametrize("batch", batches(WITH_BLOCKS))
+def test_native_content_is_what_came(batch: list[Any]) -> None:
+    wrong: dict[str, Any] = {}
+    for recording in batch:
+        decoder, _ = decode(recording, [body_of(recording)])
+        if decoder.message is None:  # the stream was not finished
+            continue
+        if "base64 chars>" in str(recording.truth["blocks"]):  # the truth leaves out the picture
+            continue
+        expected = [_sendable(b) for b in recording.truth["blocks"] if not _is_empty(b)]
+        native = decoder.message.native
+        if native is None or native.content != expected:
+            wrong[recording.id] = (native, expected)
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize("wire", FOLLOW_UPS)
+def test_follow_up_requests_echo_what_the_recorded_ones_did(wire: str) -> None:
+    wrong = {
+        f"{sequence['id']}-{number}": found
+        for sequence, number in FOLLOW_UPS[wire]
+        if (found := _missing(sequence, number)) and sequence["id"] not in CLIENT_FAULTS
+    }
+    assert not wrong, wrong
+
+
+def _missing(sequence: dict[str, Any], number: int) -> list[tuple[Any, ...]]:
+    """What the recorded request told of the answer before it, and ours does not."""
     before, turn = sequence["turns"][number - 1], sequence["turns"][number]
     recording, wire = before["recording_obj"], sequence["api"]
     decoder, _ = decode(recording, [body_of(recording)])
-    assert decoder.message is not None
+    if decoder.message is None:
+        return [("no message",)]
     request = TurnRequest(
         model="model",
         provider=recording.meta["provider"],
@@ -72,10 +90,11 @@ def test_follow_up_request_echoes_what_the_recorded_one_did(sequence: Any, numbe
     ours = _facts(wire, WIRES[wire].build_request(request), decoder.message)
     earlier = len(_facts(wire, before.get("request") or {}, decoder.message))
     theirs = _facts(wire, _next_answer_only(wire, before, turn["request"]), decoder.message)[earlier:]
-    if sequence["id"] in CLIENT_FAULTS:
-        pytest.skip(CLIENT_FAULTS[sequence["id"]])
-    assert not [fact for fact in theirs if fact not in ours]
-    assert [fact[0] for fact in ours].count("call") == len(decoder.message.tool_calls)
+    missing = [fact for fact in theirs if fact not in ours]
+    calls = [fact[0] for fact in ours].count("call")
+    if calls != len(decoder.message.tool_calls):
+        missing.append(("calls", calls, len(decoder.message.tool_calls)))
+    return missing
 
 
 def _next_answer_only(wire: str, before: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,10 @@ PICTURE = base64.b64decode(PIXEL) + bytes(MIB)
 LONG = "\0ä" * (MIB // 4)
 
 
+def _long_answer() -> weft.ScriptedModel:
+    return S([LONG], piece=MIB // 16)  # a few deltas, each below a frame's limit
+
+
 def _same(found: object, expected: object) -> None:
     is_same = found == expected  # a difference of megabytes is not shown
     assert is_same
@@ -57,7 +61,7 @@ async def test_a_large_delta_becomes_several(wire: str) -> None:
 
 @pytest.mark.parametrize("way", ["sse", "socket"])
 async def test_no_frame_is_above_a_mebibyte(way: str, tmp_path: Path) -> None:
-    async with served(tmp_path, lambda: S([LONG])) as server:
+    async with served(tmp_path, _long_answer) as server:
         session = await server.session()
         async with server.client.post(f"/sessions/{session}/blobs", data=BytesIO(PICTURE)) as answer:
             blob = (await answer.json())["blob"]
@@ -88,7 +92,7 @@ async def test_no_frame_is_above_a_mebibyte(way: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["file", "memory"])
 async def test_the_client_has_the_whole_content(kind: str, tmp_path: Path) -> None:
     store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "sessions.db", durable=False)
-    async with serving(context_on(store, {"scripted": lambda: S([LONG])}), TOKEN) as server:
+    async with serving(context_on(store, {"scripted": _long_answer}), TOKEN) as server:
         log: list[Event] = []
         async with weft.connect(server.url, TOKEN) as agent:
             agent.subscribe(log.append)
@@ -102,7 +106,7 @@ async def test_the_client_has_the_whole_content(kind: str, tmp_path: Path) -> No
 
 
 async def test_a_large_snapshot_is_a_blob(tmp_path: Path) -> None:
-    async with served(tmp_path, lambda: S([LONG])) as server:
+    async with served(tmp_path, _long_answer) as server:
         session = await server.session()
         accepted = await server.send(session, "Hi.")
         await server.ended(session, accepted["exchange"])

@@ -15,6 +15,9 @@ BUILT = ROOT / "src" / "weft" / "server" / "built" / "index.html"
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 LONG = 20_000
 """Milliseconds that anything may take on a slow machine."""
+TRANSITIONS = """() => Promise.allSettled(
+    document.getAnimations().filter(each => each instanceof CSSTransition).map(each => each.finished))"""
+"""Until colours have changed: what is between two themes has the contrast of neither."""
 
 expect.set_options(timeout=LONG)
 
@@ -98,8 +101,12 @@ class Visit:
 
     async def axe(self) -> list[dict[str, Any]]:
         """What axe finds wrong with what is shown."""
-        await self.page.evaluate(AXE.read_text())
-        found = await self.page.evaluate("axe.run(document, {iframes: false}).then(result => result.violations)")
+        if not await self.page.evaluate("'axe' in window"):
+            await self.page.evaluate(AXE.read_text())
+        await self.page.evaluate(TRANSITIONS)
+        found = await self.page.evaluate(
+            "axe.run(document, {iframes: false, resultTypes: ['violations']}).then(result => result.violations)"
+        )
         return [
             {"rule": each["id"], "help": each["help"], "nodes": [node["html"][:160] for node in each["nodes"][:3]]}
             for each in found

@@ -63,62 +63,9 @@ async def loaded(picture: Locator) -> None:
     assert await picture.evaluate("image => image.naturalWidth") > 0
 
 
-async def test_an_example_becomes_a_page(visit: Visit) -> None:
+async def compare_with_picture(visit: Visit, tmp_path: Path) -> None:
+    """Look at the picture and the page that was made of it in all three ways."""
     page = visit.page
-    await expect(page.get_by_test_id("no-key")).to_contain_text("Pictures only")
-    examples = page.locator(".example")
-    await expect(examples).to_have_count(3)
-    for example in await examples.all():
-        await loaded(example.locator("img"))
-    assert await visit.axe() == []
-    await page.get_by_role("button", name="Screenshot of a page to sign in").click()
-    await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_be_visible()
-    await build(visit)
-    inside = page.locator(".stage").frame_locator("iframe.shown")
-    await expect(inside.get_by_text("Password").first).to_be_visible()
-    await visit.log.hover()
-    await page.mouse.wheel(0, -20_000)
-    bubble = page.locator(".user-bubble")
-    await expect(bubble.get_by_role("img")).to_have_count(1)
-    await expect(bubble.locator("p")).to_have_count(0)  # the person said nothing
-    await bubble.get_by_role("button", name="What the model was sent").click()
-    await expect(bubble.locator("pre")).not_to_be_empty()
-
-
-async def test_what_cannot_work_is_not_offered(visit: Visit) -> None:
-    page = visit.page
-    build = page.get_by_role("button", name="Build", exact=True)
-    await page.get_by_label("What to build").fill("A landing page for a bakery")
-    await expect(build).to_be_disabled()
-    await expect(page.get_by_test_id("no-key")).to_contain_text("attach a screenshot")
-    offered = await page.get_by_label("Stack").locator("option").evaluate_all("all => all.map(each => each.value)")
-    assert "html_css" in offered
-    assert "react_vite" not in offered  # the converter does not write it
-    await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
-    await expect(build).to_be_enabled()
-
-
-async def test_a_variant_without_a_page_is_a_failed_one(visit: Visit) -> None:
-    page = visit.page
-    project = await page.evaluate(
-        """() => fetch("projects", {
-            method: "POST", headers: {"Content-Type": "application/json"},
-            body: JSON.stringify({prompt: {text: "A landing page for a bakery"}, stack: "html_css", variants: 2}),
-        }).then(answer => answer.json())"""
-    )
-    await page.evaluate("id => { location.hash = '#/project/' + id }", project["id"])
-    await expect(page.get_by_role("button", name=re.compile(r"^Variant \d, failed"))).to_have_count(2, timeout=SLOW)
-    await expect(page.locator(".stage")).to_contain_text("No page was made")
-    await expect(page.locator(".stage")).to_contain_text("attach a screenshot, or set a provider's key")
-    assert await page.locator("iframe").count() == 0
-    assert await page.locator(".variant .added").count() == 0
-
-
-async def test_a_picture_and_what_was_made_of_it_are_compared(visit: Visit, tmp_path: Path) -> None:
-    page = visit.page
-    await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
-    await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_be_visible()
-    await build(visit)
     await page.get_by_role("tab", name="Compare").click()
     compare = page.get_by_role("region", name="Comparison")
     target, result = compare.get_by_alt_text("Target"), compare.get_by_alt_text("Result")
@@ -150,3 +97,55 @@ async def test_a_picture_and_what_was_made_of_it_are_compared(visit: Visit, tmp_
     ]
     assert sizes == [1280, 1280]
     await page.screenshot(path=tmp_path / "beside.png")
+
+
+async def test_an_example_becomes_a_page_and_is_compared_with_it(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    await expect(page.get_by_test_id("no-key")).to_contain_text("Pictures only")
+    examples = page.locator(".example")
+    await expect(examples).to_have_count(3)
+    for example in await examples.all():
+        await loaded(example.locator("img"))
+    assert await visit.axe() == []
+    await page.get_by_role("button", name="Screenshot of a page to sign in").click()
+    await expect(page.get_by_role("list", name="Attached").get_by_role("img")).to_be_visible()
+    await build(visit)
+    inside = page.locator(".stage").frame_locator("iframe.shown")
+    await expect(inside.get_by_text("Password").first).to_be_visible()
+    await visit.log.hover()
+    await page.mouse.wheel(0, -20_000)
+    bubble = page.locator(".user-bubble")
+    await expect(bubble.get_by_role("img")).to_have_count(1)
+    await expect(bubble.locator("p")).to_have_count(0)  # the person said nothing
+    await bubble.get_by_role("button", name="What the model was sent").click()
+    await expect(bubble.locator("pre")).not_to_be_empty()
+    await compare_with_picture(visit, tmp_path)
+
+
+async def test_what_cannot_work_is_not_offered(visit: Visit) -> None:
+    page = visit.page
+    build = page.get_by_role("button", name="Build", exact=True)
+    await page.get_by_label("What to build").fill("A landing page for a bakery")
+    await expect(build).to_be_disabled()
+    await expect(page.get_by_test_id("no-key")).to_contain_text("attach a screenshot")
+    offered = await page.get_by_label("Stack").locator("option").evaluate_all("all => all.map(each => each.value)")
+    assert "html_css" in offered
+    assert "react_vite" not in offered  # the converter does not write it
+    await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
+    await expect(build).to_be_enabled()
+
+
+async def test_a_variant_without_a_page_is_a_failed_one(visit: Visit) -> None:
+    page = visit.page
+    project = await page.evaluate(
+        """() => fetch("projects", {
+            method: "POST", headers: {"Content-Type": "application/json"},
+            body: JSON.stringify({prompt: {text: "A landing page for a bakery"}, stack: "html_css", variants: 2}),
+        }).then(answer => answer.json())"""
+    )
+    await page.evaluate("id => { location.hash = '#/project/' + id }", project["id"])
+    await expect(page.get_by_role("button", name=re.compile(r"^Variant \d, failed"))).to_have_count(2, timeout=SLOW)
+    await expect(page.locator(".stage")).to_contain_text("No page was made")
+    await expect(page.locator(".stage")).to_contain_text("attach a screenshot, or set a provider's key")
+    assert await page.locator("iframe").count() == 0
+    assert await page.locator(".variant .added").count() == 0

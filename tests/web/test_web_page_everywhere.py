@@ -91,23 +91,38 @@ async def test_changes_are_announced(visit: Visit) -> None:
     await expect(said).to_have_text("The answer is complete.")
 
 
-VIEWS = ("start", "assistant", "chat", "approval", "files", "events", "waterfall", "sessions", "settings")
-STUDIO = ("preview", "code", "compare", "history")
+VIEWS = {
+    "outside": ("start", "assistant", "sessions", "settings"),
+    "chat": ("chat",),
+    "approval": ("approval",),
+    "session": ("files", "events", "waterfall"),
+    "studio": ("preview", "code", "compare", "history"),
+}
+"""The views that one visit shows one after the other."""
+
+
+async def begin(visit: Visit, group: str) -> None:
+    """Do what the views of a group show."""
+    page = visit.page
+    if group == "chat":
+        await visit.ask("markdown please")
+        await visit.done()
+    elif group == "approval":
+        await visit.ask("write notes please", permissions="ask")
+        await expect(page.get_by_role("button", name="Allow once")).to_be_visible()
+    elif group == "session":
+        await visit.ask("write notes please")
+        await visit.done()
+    elif group == "studio":
+        await visit.build("a landing page")
+        await visit.built()
 
 
 async def show(visit: Visit, view: str) -> None:
     page = visit.page
     if view == "assistant":
         await page.get_by_role("radio", name="Assistant").click()
-    elif view == "chat":
-        await visit.ask("markdown please")
-        await visit.done()
-    elif view == "approval":
-        await visit.ask("write notes please", permissions="ask")
-        await expect(page.get_by_role("button", name="Allow once")).to_be_visible()
     elif view in ("files", "events", "waterfall"):
-        await visit.ask("write notes please")
-        await visit.done()
         tab = "Files" if view == "files" else "Events"
         await page.get_by_role("tab", name=re.compile(tab)).click()
         await expect(page.get_by_role("region" if tab == "Events" else "tree", name=tab)).to_be_visible()
@@ -117,9 +132,7 @@ async def show(visit: Visit, view: str) -> None:
         await page.evaluate(f"location.hash = '#/{view}'")
         await expect(page.get_by_role("heading", level=1)).to_have_text(view.title())
         await page.wait_for_timeout(300)
-    elif view in STUDIO:
-        await visit.build("a landing page")
-        await visit.built()
+    elif view in VIEWS["studio"]:
         await page.get_by_role("tab", name=view.title()).click()
         await page.wait_for_timeout(700)
 
@@ -136,26 +149,33 @@ WIDE = """() => [...document.querySelectorAll("body *")].filter(element => {
 """What sticks out of a small screen and cannot be scrolled to."""
 
 
-@pytest.mark.parametrize("view", [*VIEWS, *STUDIO])
-async def test_every_view_is_accessible_and_fits_a_small_screen(visit: Visit, view: str) -> None:
+@pytest.mark.parametrize("group", VIEWS)
+async def test_every_view_is_accessible_and_fits_a_small_screen(visit: Visit, group: str) -> None:
     if not AXE.is_file():
         pytest.skip("axe is not installed; run `npm ci` in web/")
+    await visit.page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    await begin(visit, group)
+    for view in VIEWS[group]:
+        await visit.page.set_viewport_size({"width": 1280, "height": 800})
+        await show(visit, view)
+        await judge(visit, view)
+
+
+async def judge(visit: Visit, view: str) -> None:
     page = visit.page
-    await page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    await show(visit, view)
-    assert await visit.axe() == []
+    assert await visit.axe() == [], view
     await page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert await visit.axe() == []
+    assert await visit.axe() == [], (view, "dark")
     await page.set_viewport_size({"width": 1440, "height": 900})
     await page.wait_for_timeout(200)
-    assert await visit.axe() == []
+    assert await visit.axe() == [], (view, 1440)
     for width in (390, 360):
         await page.set_viewport_size({"width": width, "height": 740})
         await page.wait_for_timeout(200)
-        assert await visit.axe() == []
-    assert await page.evaluate(WIDE) == []
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert await visit.axe() == [], (view, width)
+    assert await page.evaluate(WIDE) == [], view
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 360, view
     await page.emulate_media(color_scheme="light", reduced_motion="reduce")
     await expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    assert await visit.axe() == []
+    assert await visit.axe() == [], (view, "light", 360)

@@ -86,6 +86,7 @@ async def test_a_good_page_has_no_fault(browser: Browser) -> None:
 
 
 @needs_chromium
+@pytest.mark.usefixtures("one_width")
 async def test_positioned_elements_are_counted(browser: Browser) -> None:
     body = (
         '<h1>a</h1><div style="position:absolute">b</div><div style="position:fixed">c</div>'
@@ -105,6 +106,7 @@ async def test_a_page_too_wide_between_phone_and_desktop_is_noticed(browser: Bro
 
 
 @needs_chromium
+@pytest.mark.usefixtures("one_width")
 async def test_covering_elements_and_classes_of_one_element_are_counted(browser: Browser) -> None:
     body = (
         '<main style="display:grid"><p class="a b" style="grid-area:1/1">below</p><p class="a c" style="grid-area:1/1">'
@@ -143,6 +145,7 @@ async def test_a_page_too_wide_for_a_phone_is_noticed(browser: Browser) -> None:
         ("<textarea></textarea>", False),
     ],
 )
+@pytest.mark.usefixtures("one_width")
 async def test_controls_need_a_name(browser: Browser, control: str, named: bool) -> None:
     quality = await measured(browser, f"<h1>Form</h1>{control}")
     assert quality.unlabelled == (0 if named else 1)
@@ -150,6 +153,7 @@ async def test_controls_need_a_name(browser: Browser, control: str, named: bool)
 
 
 @needs_chromium
+@pytest.mark.usefixtures("one_width")
 async def test_a_checker_runs_where_the_page_cannot_reach_it(browser: Browser) -> None:
     axe = """window.axe = {run: async (document) => ({violations: [
         {id: "contrast", impact: "serious", nodes: [1, 2]}, {id: "region", impact: "moderate", nodes: [1]},
@@ -161,6 +165,7 @@ async def test_a_checker_runs_where_the_page_cannot_reach_it(browser: Browser) -
 
 
 @needs_chromium
+@pytest.mark.usefixtures("one_width")
 async def test_a_checker_that_breaks_is_no_measure(browser: Browser) -> None:
     quality = await measured(browser, "<h1>fine</h1>", checkers=Checkers(axe="throw new Error('no')"))
     assert quality.axe is None

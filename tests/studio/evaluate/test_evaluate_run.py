@@ -13,13 +13,12 @@ from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import MOBILE, serve_files
 from weft.studio.evaluate.evaluation import Conversion, evaluate
 from weft.studio.evaluate.quality import Checkers
-from weft.studio.evaluate.report import BARS, EvaluationReport, Row
+from weft.studio.evaluate.report import BARS, EvaluationReport, Row, RowStore
 from weft.studio.evaluate.report_files import write_report
-from weft.studio.evaluate.row_store import RowStore
 from weft.studio.stack import Stack
 from weft.vision.see.models import available
 
-pytestmark = needs_chromium
+pytestmark = [needs_chromium, pytest.mark.usefixtures("one_width")]
 
 
 @pytest.fixture

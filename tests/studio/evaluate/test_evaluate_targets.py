@@ -6,6 +6,7 @@ import pytest
 from evaluate_support import png
 
 from weft.core.errors import ConfigurationError
+from weft.studio.browser.page import Viewport
 from weft.studio.evaluate.evaluation import EvaluationTarget, load_targets
 
 
@@ -35,12 +36,12 @@ def test_text_beside_the_picture_is_its_text(tmp_path: Path) -> None:
 def test_a_name_can_state_the_scale(tmp_path: Path) -> None:
     (tmp_path / "big@2x.png").write_bytes(png(2560, 10))
     (target,) = load_targets([tmp_path / "big@2x.png"])
-    assert (target.name, target.scale, target.viewport.width, target.is_mobile) == ("big", 2, 1280, False)
+    assert (target.name, target.scale, target.viewport.width) == ("big", 2, 1280)
 
 
 def test_a_narrow_picture_is_of_a_phone(tmp_path: Path) -> None:
     (tmp_path / "phone.png").write_bytes(png(375, 900))
-    assert load_targets(tmp_path)[0].is_mobile
+    assert load_targets(tmp_path)[0].viewport == Viewport(375, 812)
 
 
 def test_a_window_is_no_taller_than_the_picture() -> None:

@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_calls import HERE, by_name, until
+from mcp_calls import by_name, forked, until
 
 import weft
 from weft.core.errors import ConfigurationError
@@ -22,8 +21,7 @@ LEGACY = pytest.mark.parametrize("words", [(), ("legacy",)], ids=["2026", "2025"
 
 
 def features(*words: str, **options: Any) -> McpServer:
-    path = str(HERE / "mcp_feature_server.py")
-    return McpServer(name="feat", command=sys.executable, args=(path, *words), **options)
+    return forked("feat", "mcp_feature_server.py", *words, **options)
 
 
 def answering(*answers: str, asked: list[str] | None = None) -> Any:

@@ -63,7 +63,7 @@ async def test_the_environment_is_only_what_was_given(monkeypatch: pytest.Monkey
 async def test_a_call_that_is_cancelled_is_cancelled_at_the_server(servers: McpServers, tmp_path: Path) -> None:
     mark, shown = tmp_path / "mark", list[str]()
     task = asyncio.create_task(run(by_name(servers)["real__hang"], shown, mark=str(mark)))
-    await until(mark.exists)
+    await until(lambda: mark.exists() and bool(shown))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
