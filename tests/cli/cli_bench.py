@@ -4,16 +4,24 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import msgspec
 import pytest
 
+from warm_process import is_python_the_same, start_warm, warm_host
 from weft.cli.main import main
 from weft.testing.server import ScriptedServer
 
 KEY = "canary.77ab01.never-shown"
+
+LOADED = (
+    *(f"weft.cli.{name}" for name in ("run", "chat", "key", "mcp", "doctor", "trust", "models", "sessions", "eval")),
+    *("weft.providers.session", "weft.sessions.session", "weft.tools.mcp", "weft.cli.mcp_input"),
+)
+"""What the process has loaded that others are forked from."""
 
 START = """
 import runpy, signal
@@ -58,9 +66,23 @@ async def started(
             await process.communicate()
 
 
-async def run_process(*words: str, said: bytes | None = None, **env: str) -> Ran:
-    async with started(*words, stdin=DEVNULL if said is None else PIPE, env=env) as process:
-        return await finish(process, said)
+async def run_process(*words: str, said: bytes | None = None, env: Mapping[str, str] | None = None, **more: str) -> Ran:
+    """`weft …` as a process of its own. It is forked from one that has loaded the commands, unless Python itself is
+    to start in another way."""
+    given = dict(env or {}) | more
+    variables = os.environ | given
+    if not is_python_the_same(variables):
+        async with started(*words, stdin=DEVNULL if said is None else PIPE, env=given) as process:
+            return await finish(process, said)
+    host = warm_host(*LOADED, strict=True)
+    process = await start_warm(host, *words, folder=Path.cwd(), environment=variables, said=said, own_errors=True)
+    try:
+        async with asyncio.timeout(60):
+            out, err = await process.communicate()
+    finally:
+        process.kill()
+    assert process.returncode is not None
+    return Ran(process.returncode, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
 
 
 async def finish(process: asyncio.subprocess.Process, said: bytes | None = None, seconds: float = 60) -> Ran:

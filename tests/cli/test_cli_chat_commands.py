@@ -24,6 +24,8 @@ TYPED: dict[str, tuple[str, tuple[str, ...]]] = {
     "compact": ("/compact", ("The conversation is too short to gain anything.",)),
     "plan": ("/plan off", ("Plan mode is off",)),
     "jobs": ("/jobs", ("No command runs in the background.",)),
+    "theme": ("/theme light", ("The theme is for a light background",)),
+    "attempts": ("/attempts 2", ("/attempts N REQUEST",)),
     "mcp": ("/mcp", ("No MCP server is named",)),
     "new": ("/new", ("A new conversation.",)),
     "resume": ("/resume", ("1. ", "/resume 1 goes on with the first.")),

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from argparse import Namespace
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ class Typed:
         self.chat = SimpleNamespace(session=session, is_busy=False)
         self.screen = ChatScreen(sys.stdout, source=pipe, output=DummyOutput())
         self.display = EventDisplay(self.screen, Colours(on=False))
-        self.console = ChatConsole(cast("Any", self.chat), self.screen, self.display, Colours(on=False))
+        self.console = ChatConsole(cast("Any", self.chat), self.screen, self.display, Colours(on=False), Namespace())
         self.printed: list[str] = []
         self.screen.print_rows = lambda rows: self.printed.extend(rows)  # pyright: ignore[reportAttributeAccessIssue]
 

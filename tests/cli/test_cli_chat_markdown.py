@@ -55,6 +55,8 @@ def test_what_is_seen(written: str, seen: list[str]) -> None:
 
 def test_colours() -> None:
     assert shown("**b** `c`", colours=True) == ["\x1b[1mb\x1b[0m \x1b[36mc\x1b[0m"]
+    light = MarkdownStream(Renderer(lambda: 60, colours=True, theme="light"))
+    assert [*light.feed("`c`"), *light.close()] == ["\x1b[34mc\x1b[0m"]
     assert shown("# T", colours=True) == ["\x1b[1;4mT\x1b[0m"]
     assert shown("[a](http://x.org)", colours=True)[0].startswith("\x1b[4ma\x1b[0m")
 

@@ -162,7 +162,7 @@ async def test_a_background_command_is_followed(tmp_path: Path) -> None:
         await terminal.enter("/jobs")
         await terminal.shows("No command runs in the background.")
         await terminal.enter("Start it")
-        await terminal.shows("It runs.", "⧗ command-1 (runs): echo ready", "ready")
+        await terminal.shows("It runs.", "⧗ command-1 (echo ready", "…) ready")
         await terminal.enter("/jobs")
         await terminal.shows("1. command-1 (runs)")
         here("stop").touch()

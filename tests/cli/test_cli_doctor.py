@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_bench import KEY, Ran, finish, run, run_process, started
+from cli_bench import KEY, Ran, finish, run, run_process
 from cli_pages import here
 
 from weft.testing.server import Reply, ScriptedServer
@@ -40,8 +40,7 @@ async def bare(tmp_path: Path, *words: str, programs: dict[str, str] | None = No
         (folder / name).write_text(script)
         (folder / name).chmod(0o755)
     variables = {"PATH": str(folder), "XDG_DATA_HOME": str(tmp_path / "share"), **env}
-    async with started("doctor", *words, env=variables) as process:
-        return await finish(process, seconds=90)
+    return await run_process("doctor", *words, env=variables)
 
 
 async def test_a_machine_with_nothing(tmp_path: Path) -> None:

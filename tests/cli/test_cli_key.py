@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from cli_bench import KEY, Ran, finish, is_one_line_error, run, run_process, started
+from cli_bench import KEY, Ran, is_one_line_error, run, run_process
 from cli_tmux import NEEDS_TMUX, Tmux
 
 from weft.config.paths import config_home, user_file
@@ -74,8 +74,7 @@ def held(ring: Path) -> dict[str, str]:
 
 async def examined(**env: str) -> dict[str, dict[str, str]]:
     """What the doctor finds where there are no programs."""
-    async with started("doctor", "--json", env={"PATH": "/nowhere", **env}) as process:
-        ran = await finish(process, seconds=90)
+    ran = await run_process("doctor", "--json", env={"PATH": "/nowhere", **env})
     assert KEY not in ran.out + ran.err
     return {each["name"]: each for each in json.loads(ran.out)["findings"]}
 

@@ -31,7 +31,7 @@ _NOT_SET: dict[str, set[str]] = {
     "build": {"pictures", "text", "url", "video", "start", "force", "json"},
     "chat": {"folder", "resume"},
     "acp": set(),
-    "run": {"prompt", "image", "json", "stream"},
+    "run": {"prompt", "image", "json", "stream", "attempts", "check", "take", "keep"},
     "eval": {"targets", "force", "json"},
 }
 """What is said each time anew: the work itself, what may be overwritten, how a script is answered, and the token."""
@@ -171,8 +171,10 @@ def test_headings_are_plain_words() -> None:
 
 
 def test_the_order_of_growing_strength(monkeypatch: pytest.MonkeyPatch) -> None:
-    def model(*words: str) -> str:
-        return options_of("run", "Hi", *words).model
+    def model(*words: str) -> str | None:
+        names: list[str] = options_of("run", "Hi", *words).model
+        assert len(names) < 2
+        return names[0] if names else None
 
     assert model() is None
     project('model = "project/top"\n')
@@ -212,19 +214,19 @@ def test_where_a_model_lives_is_reported_where_it_is_named(monkeypatch: pytest.M
     """A model that is named on the command line is not sent to the address of another."""
     user('model = "m"\nbase_url = "http://127.0.0.1:1/v1"\nwire = "messages"\napi_key_env = "MINE"\n')
     mine = options_of("run", "Hi")
-    assert (mine.model, mine.base_url) == ("m", "http://127.0.0.1:1/v1")
+    assert (mine.model, mine.base_url) == (["m"], "http://127.0.0.1:1/v1")
     assert (mine.wire, mine.api_key_env) == ("messages", "MINE")
     other = options_of("run", "Hi", "--model", "openai/gpt-5")
-    assert (other.model, other.base_url, other.wire, other.api_key_env) == ("openai/gpt-5", None, None, None)
+    assert (other.model, other.base_url, other.wire, other.api_key_env) == (["openai/gpt-5"], None, None, None)
     moved = options_of("run", "Hi", "--base-url", "http://127.0.0.1:2/v1")
-    assert (moved.model, moved.base_url, moved.wire, moved.api_key_env) == ("m", "http://127.0.0.1:2/v1", None, None)
+    assert (moved.model, moved.base_url, moved.wire, moved.api_key_env) == (["m"], "http://127.0.0.1:2/v1", None, None)
 
 
 def test_a_model_of_the_user_does_not_go_to_an_address_of_the_project() -> None:
     project('model = "p"\nbase_url = "http://127.0.0.1:1/v1"\n')
     assert options_of("run", "Hi").base_url == "http://127.0.0.1:1/v1"
     user('model = "openai/gpt-5"\n')
-    assert (options_of("run", "Hi").model, options_of("run", "Hi").base_url) == ("openai/gpt-5", None)
+    assert (options_of("run", "Hi").model, options_of("run", "Hi").base_url) == (["openai/gpt-5"], None)
 
 
 def test_a_project_uses_no_key_of_the_user(capsys: Capture) -> None:

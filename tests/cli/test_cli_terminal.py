@@ -13,7 +13,7 @@ import pytest
 from cli_bench import START, run_with
 from test_cli_tools import calls
 
-from weft.cli.terminal import count_rows
+from weft.cli.terminal import BOLD, YELLOW, Colours, choose_theme, count_rows
 from weft.testing.server import Cut, Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
@@ -135,3 +135,13 @@ def test_rows_of_a_text() -> None:
     assert [
         count_rows(text, 10) for text in ("", "a", "a\n", "x" * 10, "x" * 11, "字" * 5, "字" * 6, "x" * 9 + "字")
     ] == [*(1, 1, 2, 1, 2, 1, 2, 2)]
+
+
+def test_colours_of_a_light_background(monkeypatch: pytest.MonkeyPatch) -> None:
+    for reported, theme in (("0;15", "light"), ("15;0", "dark"), ("0;default;7", "light"), ("", "dark")):
+        monkeypatch.setenv("COLORFGBG", reported)
+        assert choose_theme("auto") == theme
+    assert (choose_theme("dark"), choose_theme("light")) == ("dark", "light")
+    assert Colours(on=True, theme="dark")("x", YELLOW) == "\x1b[33mx\x1b[0m"
+    assert Colours(on=True, theme="light")("x", BOLD, YELLOW) == "\x1b[1;35mx\x1b[0m"
+    assert Colours(on=False, theme="light")("x", YELLOW) == "x"

@@ -75,6 +75,13 @@ def test_a_model_loads_its_own_wire_only() -> None:
     assert {name for name in decoders if f"weft.wires.{name}" in names} == {"chat"}
 
 
+def test_an_agent_without_tools_loads_no_tool() -> None:
+    names = loaded("import weft; weft.Agent(weft.Model('m', base_url='http://127.0.0.1:1'))")
+    families = ("files.edit", "files.patch", "files.read_write", "files.search", "shell.sandbox", "shell.tools", "web")
+    assert not {f"weft.tools.{family}" for family in families} & names
+    assert not {"http.client", "weft.agent.continuation", "weft.tools.workspace.disk"} & names
+
+
 def test_a_command_loads_nothing_that_only_options_need() -> None:
     unwanted = {"importlib.metadata", "email", "zipfile", "webbrowser", "weft.agent.telemetry", "opentelemetry"}
     assert not unwanted & loaded("import weft.cli.main, weft.cli.run")

@@ -10,7 +10,7 @@ from studio_parts import Atelier, atelier, page, writer
 
 from weft.core.errors import InvalidRequest
 from weft.core.json import loads
-from weft.server.input_difference import compare_inputs
+from weft.studio.prompt_reports import compare_inputs
 
 
 def _pictures(folder: Path) -> Path:

@@ -23,10 +23,9 @@ from serving_parts import TOKEN, context_on, served, serving
 import weft
 from weft.cli.main import main
 from weft.core.errors import ConfigurationError
-from weft.server.access_tokens import AccessTokens, new_token, token_digest
+from weft.server.access_tokens import AccessTokens, Users, new_token, read_users, token_digest
 from weft.server.jwt_auth import JwtVerifier
 from weft.server.settings import ServerSettings
-from weft.server.users import Users, read_users
 from weft.sessions.sqlite import SqliteStore
 
 AUDIENCE = "weft"

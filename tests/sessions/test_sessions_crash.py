@@ -23,10 +23,9 @@ from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse, SessionResumed
 from weft.core.messages import ToolResult
 from weft.sessions.crash_points import POINTS
-from weft.sessions.recorder import iterate_delegates
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import NoSuchSession, iterate_events
+from weft.sessions.store import NoSuchSession, iterate_delegates, iterate_events
 from weft.testing import check_log
 
 ALL = os.environ.get("WEFT_CRASHES") == "all"

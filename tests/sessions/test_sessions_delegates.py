@@ -15,11 +15,10 @@ from weft.core.envelope import Event
 from weft.core.errors import WeftError
 from weft.core.messages import ToolResult
 from weft.sessions.memory import MemoryStore
-from weft.sessions.recorder import iterate_delegates
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
-from weft.sessions.store import Fenced, SessionInfo, Store
+from weft.sessions.store import Fenced, SessionInfo, Store, iterate_delegates
 from weft.testing import check_log
 
 

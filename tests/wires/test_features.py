@@ -13,6 +13,7 @@ from weft.core.json import encode
 from weft.core.messages import File, Image, Message, ToolDefinition, user_message
 from weft.core.turn import Reason, ServerTool, ServerToolName, Settings
 from weft.wires.features import FEATURES, PASSED, FeatureName, check_features
+from weft.wires.history import RenderCache
 from weft.wires.registry import WIRES
 from weft.wires.request import Quirks, TurnRequest
 
@@ -330,6 +331,19 @@ def test_betas_of_anthropic_are_a_header() -> None:
         "x-a": "b",
     }
     assert WIRES["chat"].build_headers(request) == {"anthropic-beta": "mine", "x-a": "b"}
+
+
+def test_a_file_that_joins_a_conversation_is_in_the_next_header() -> None:
+    messages, cache = [user_message("Hello")], RenderCache()
+    request = TurnRequest(model="claude-opus-4-6", messages=messages, cache=cache)
+    wire = WIRES["messages"]
+    assert wire.build_headers(request) == {}
+    messages.append(user_message(File(media_type="application/pdf", file_id="file_1")))
+    assert wire.build_headers(request) == {"anthropic-beta": "files-api-2025-04-14"}
+    messages.append(user_message("And?"))
+    assert wire.build_headers(request) == {"anthropic-beta": "files-api-2025-04-14"}
+    messages[1] = user_message("It was removed.")
+    assert wire.build_headers(request) == {}
 
 
 def test_what_thinking_shows_can_be_left_out() -> None:

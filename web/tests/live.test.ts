@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Live } from "../src/live/live";
-import { paced } from "../src/live/pace";
+import { paced } from "../src/live/hooks";
 import { Conversation, fold } from "../src/log/conversation";
 import type { LogEvent } from "../src/log/event";
 import { Socket } from "../src/wire/socket";

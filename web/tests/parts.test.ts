@@ -3,13 +3,12 @@ import { describe, expect, test } from "vitest";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { ServerTool, Sources } from "../src/chat/sources";
-import { spansOf } from "../src/events/spans";
+import { spansOf } from "../src/events/waterfall";
 import type { LogEvent } from "../src/log/event";
 import { Drafts } from "../src/log/drafts";
-import { Course } from "../src/log/rewinding";
 import { restored } from "../src/log/snapshot";
-import { Conversation, fold } from "../src/log/conversation";
-import { ago, bytes, duration, money, plain, tokens } from "../src/parts/format";
+import { Conversation, Course, fold } from "../src/log/conversation";
+import { ago, duration, money, plain, tokens } from "../src/parts/format";
 import { toHtml } from "../src/parts/markdown";
 import { parse } from "../src/shell/route";
 import { asDocument, pageOf } from "../src/studio/draft";
@@ -70,7 +69,6 @@ test("figures", () => {
   expect([duration(12), duration(1500), duration(61_000)]).toEqual(["12 ms", "1.5 s", "1 min 1 s"]);
   expect([tokens(12), tokens(1234), tokens(250_000)]).toEqual(["12", "1.2k", "250k"]);
   expect([money(0), money(0.0012), money(1.5)]).toEqual(["$0", "$0.0012", "$1.50"]);
-  expect([bytes(12), bytes(2048)]).toEqual(["12 B", "2.0 kB"]);
   expect(ago(0, 120_000)).toBe("2 min ago");
 });
 

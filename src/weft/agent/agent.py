@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from weft.agent.bus import EventBus, ExchangeReader, read_exchange
+from weft.agent.bus import EventBus, ExchangeReader
 from weft.agent.engine import AgentEngine, EditFormat, ModelChain, ModelLike
 from weft.agent.exchange import Exchange
 from weft.agent.interface import AgentBase, Prompt, WhenBusy, as_request_message, check_continues
@@ -38,7 +38,6 @@ from weft.tools.result_cache import ResultCache
 from weft.tools.runtime import Middleware, ToolRuntime
 from weft.tools.type_schema import TypeSchema
 from weft.tools.workspace.base import Workspace
-from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
 DEFAULT = """\
@@ -159,8 +158,9 @@ class Agent(AgentBase):
         reader = ExchangeReader(self.bus)
         exchange = self.send(prompt, output=output)
         try:
-            async for event in read_exchange(reader, exchange):
-                yield event
+            while events := await reader.read(exchange):
+                for event in events:
+                    yield event
         finally:
             reader.close()
             if exchange.cancel("The stream was left."):
@@ -322,4 +322,8 @@ def _as_list(instructions: Instructions) -> Sequence[Any]:
 def _workspace(given: Workspace | str | PathLike[str] | None) -> Workspace:
     if given is None:
         return MemoryWorkspace()
-    return DiskWorkspace(given) if isinstance(given, str | PathLike) else given
+    if not isinstance(given, str | PathLike):
+        return given
+    from weft.tools.workspace.disk import DiskWorkspace
+
+    return DiskWorkspace(given)

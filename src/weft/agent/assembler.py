@@ -1,7 +1,7 @@
 """Assembles messages from deltas. A pure fold: no clock, no I/O."""
 
 import sys
-from typing import Any, cast
+from typing import Any
 
 from weft.core.events import (
     AssistantMessage,
@@ -54,7 +54,8 @@ class MessageAssembler:
 
     def feed(self, payload: Payload) -> list[Payload]:
         """Feed the next payload. Returns, at the end of a message, the message and its calls."""
-        kind, delta = type(payload), cast("Any", payload)  # isinstance would cost more than the rest
+        kind = type(payload)  # isinstance would cost more than the rest
+        delta: Any = payload
         if kind is TextDelta or kind is ThinkingDelta:
             text: str = delta.text
         elif kind is InputJsonDelta:

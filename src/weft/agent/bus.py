@@ -1,7 +1,7 @@
 """The event bus of a session, and a reader of one exchange's events."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import Callable, Iterable
 from time import time
 from typing import Protocol
 
@@ -47,7 +47,7 @@ class EventBus(Dispatcher):
             handlers = self.find_handlers(kind)
         if not handlers and self._sink is None:
             return
-        now = round(self._clock(), 6)  # stores count microseconds
+        now = int(self._clock() * 1e6) / 1e6  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
         name = self._prefix + str(seq)
@@ -91,10 +91,6 @@ class EventBus(Dispatcher):
             self.dispatch(event)
 
 
-_URGENT = frozenset({"text_delta", "thinking_delta", "exchange_response"})
-"""Events that wake a reader at once; others are collected for two turns of the loop."""
-
-
 class ReadableExchange(Protocol):
     """The part of an exchange that a reader of its events needs."""
 
@@ -113,26 +109,35 @@ class ExchangeReader:
     def __init__(self, bus: EventBus) -> None:
         self._session = bus.session
         self._events: list[Event] = []
-        self._begun = self._wake_scheduled = self._follows_end = False
-        self._waiter: asyncio.Future[None] | None = None
+        self._begun = self._follows_end = self._ended = False
+        self._waiter: asyncio.Future[None] | None = None  # of a reader that nobody wakes yet
         self._subscription = bus.subscribe(self._put)
 
     def close(self) -> None:
         self._subscription.close()
 
     async def read(self, exchange: ReadableExchange) -> list[Event]:
-        """Wait for the next events of an exchange, of agents that work for it, and of the session around it."""
+        """Wait for the next events of an exchange, of agents that work for it, and of the session around it.
+
+        The last one is `exchange_response`; after it, and if it can never be delivered, the list is empty.
+        """
         if not self._follows_end:
             self._follows_end = True
             exchange.on_end(self._wake)  # wakes the reader if the events can never be delivered
-        if not self._events and not exchange.is_delivered:
-            self._waiter = asyncio.get_running_loop().create_future()
-            await self._waiter
-            self._waiter = None
-        events, self._events = self._events, []
-        if not self._begun or exchange.is_delivered:
-            events = [event for event in events if self._concerns(event, exchange)]
-        return events
+        while not self._ended:
+            if not self._events and not exchange.is_delivered:
+                self._waiter = waiter = asyncio.get_running_loop().create_future()
+                try:
+                    await waiter
+                finally:
+                    self._waiter = None
+            self._ended = exchange.is_delivered
+            events, self._events = self._events, []
+            if self._ended or not self._begun:
+                events = [event for event in events if self._concerns(event, exchange)]
+            if events:
+                return events
+        return []
 
     def _concerns(self, event: Event, exchange: ReadableExchange) -> bool:
         if event.session != self._session:
@@ -144,27 +149,10 @@ class ExchangeReader:
 
     def _put(self, event: Event) -> None:
         self._events.append(event)
-        waiter = self._waiter
-        if waiter is None or waiter.done():
-            return
-        if event.type in _URGENT:
-            waiter.set_result(None)
-        elif not self._wake_scheduled:
-            self._wake_scheduled = True
-            loop = asyncio.get_running_loop()
-            loop.call_soon(loop.call_soon, self._wake)  # a tool's event and what follows from it are read together
+        if self._waiter is not None:
+            self._wake()
 
     def _wake(self) -> None:
-        self._wake_scheduled = False
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
-
-
-async def read_exchange(reader: ExchangeReader, exchange: ReadableExchange) -> AsyncIterator[Event]:
-    """Yield the events of an exchange; the last one is `exchange_response`."""
-    is_delivered = False
-    while not is_delivered:
-        events = await reader.read(exchange)
-        is_delivered = exchange.is_delivered
-        for event in events:
-            yield event
+        waiter, self._waiter = self._waiter, None
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)

@@ -24,6 +24,7 @@ from weft.core.context_events import CompactionReason, ConversationCompacted
 from weft.core.errors import ProviderError
 from weft.core.json import encode
 from weft.core.messages import Block, File, Image, Message, Text, ToolDefinition, ToolResult, user_message
+from weft.core.running_total import RunningTotal
 from weft.core.turn import Settings, Usage
 from weft.providers.base import ProviderSession
 
@@ -49,17 +50,16 @@ _MAX_PARTS = 8
 _MIN_SUMMARY, _MAX_SUMMARY = 160, 2000
 _ROOM_TO_THINK = 4000
 _LARGE_WINDOW = 32_000
-_STATED_SIZE = re.compile(
-    r"(?:context (?:length|size|window)|n_ctx|maximum(?: (?:prompt|input))?(?: (?:length|tokens|of))?|max_model_len"
-    r"|limit|up to|only)\D{0,30}?(\d{3,7})|(\d{3,7})(?: tokens?)? (?:maximum|limit)",
-    re.I,
+_STATED_SIZE = (
+    r"(?i)(?:context (?:length|size|window)|n_ctx|maximum(?: (?:prompt|input))?(?: (?:length|tokens|of))?|max_model_len"
+    r"|limit|up to|only)\D{0,30}?(\d{3,7})|(\d{3,7})(?: tokens?)? (?:maximum|limit)"
 )
 
 
 def stated_window(error: ProviderError) -> int | None:
     """Return the context size that the words of an error state."""
     text = re.sub(r"(?<=\d),(?=\d{3})", "", str(error))
-    sizes = [int(found[1] or found[2]) for found in _STATED_SIZE.finditer(text)]
+    sizes = [int(found[1] or found[2]) for found in re.finditer(_STATED_SIZE, text)]
     return next((size for size in sizes if size >= 512), None)
 
 
@@ -73,8 +73,7 @@ class ContextWindow:
         self._asked = False
         self._factor = 1.0  # reported tokens for each estimated one
         self._sizes: dict[int, tuple[Message, float]] = {}
-        self._counted: list[Message] = []  # messages of the conversation whose sizes are in `_total`
-        self._total = 0.0
+        self._total = RunningTotal(self._message_size)
         self._tools: tuple[Sequence[ToolDefinition], int] = ((), 0)  # definitions with their bytes
         self._sent = 0.0
 
@@ -240,16 +239,10 @@ class ContextWindow:
     def _raw(self, messages: Sequence[Message] | None = None) -> float:
         if messages is not None:
             return self._fixed() + sum(map(self._message_size, messages))
-        counted, known = self._counted, self._engine.messages
+        known = self._engine.messages
         if len(self._sizes) > 2 * len(known) + 100:
             self._sizes.clear()
-        if len(counted) > len(known) or not all(map(is_, counted, known)):
-            counted.clear()
-            self._total = 0.0
-        for message in known[len(counted) :]:
-            self._total += self._message_size(message)
-            counted.append(message)
-        return self._fixed() + self._total
+        return self._fixed() + self._total.of(known)
 
     def _fixed(self) -> float:
         """The tokens of the instructions and tools."""

@@ -3,14 +3,12 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
-from weft.agent.attached_files import attach_files
 from weft.agent.bus import EventBus
 from weft.agent.context_window import ContextWindow
-from weft.agent.continuation import OpenExchange, ResumedExchange
 from weft.agent.driver import Driver
 from weft.agent.exchange import Exchange, ExchangeState
 from weft.agent.hosted_tools import attach_tool_host
@@ -26,10 +24,13 @@ from weft.providers.catalogue import is_small_model, names_parameters
 from weft.providers.factory import Scripted, find, open_provider_session
 from weft.providers.model import Model
 from weft.tools.compact import ToolProfile, compact_definitions
-from weft.tools.files import read_file
-from weft.tools.model_requests import ModelAnswer, ModelRequest
+from weft.tools.context import ModelAnswer, ModelRequest
 from weft.tools.runtime import ToolRuntime
 from weft.tools.type_schema import TypeSchema
+
+if TYPE_CHECKING:
+    from weft.agent.continuation import OpenExchange
+    from weft.providers.session import WireSession
 
 ModelLike = str | Model | Scripted
 EditFormat = Literal["auto", "tools", "text"]
@@ -55,6 +56,7 @@ class ModelChain:
         self._models = list(models)
         self._options = options
         self._at = 0
+        self._found: dict[str, Model | Scripted] = {}  # the models that were given by name
         self._parameters: int | None = None
         self.session: ProviderSession | None = None
         """The provider session of the current model, once it is open."""
@@ -86,7 +88,11 @@ class ModelChain:
     @property
     def _resolved(self) -> Model | Scripted:
         model = self._models[self._at]
-        return find(model) if isinstance(model, str) else model
+        if not isinstance(model, str):
+            return model
+        if model not in self._found:
+            self._found[model] = find(model)
+        return self._found[model]
 
     def check(self) -> None:
         """Raise configuration errors now: an unknown model name, a missing key."""
@@ -194,13 +200,12 @@ class AgentEngine:
 
     @property
     def _can_write_text(self) -> bool:
-        has_tool = any(tool.name == "edit_file" for tool in self.runtime.registry)
-        return has_tool and self.edit_format != "tools" and self.models.writes_text
+        return "edit_file" in self.runtime.registry and self.edit_format != "tools" and self.models.writes_text
 
     async def find_edit_format(self) -> bool:
         """Ask the server whether the model is a small one, if nothing else shows it. Returns whether that changes how
         files are written."""
-        if self.edit_format != "auto" or not self.models.may_be_small or not self._can_write_text:
+        if self.edit_format != "auto" or not self._can_write_text or not self.models.may_be_small:
             return False
         before = self.edits_as_text
         await self.models.find_size(self.session)
@@ -213,13 +218,13 @@ class AgentEngine:
         """Show a model that writes files as text the files that it needs."""
         if not self.models.writes_text:
             return
-        from weft.providers.session import WireSession
-
-        session = self.session
-        assert isinstance(session, WireSession)
+        session = cast("WireSession", self.session)
         if not self.edits_as_text:
             session.text_files = None
             return
+        from weft.agent.attached_files import attach_files
+        from weft.tools.files import read_file
+
         names = {tool.name for tool in self.runtime.registry}
         session.text_files = await asyncio.to_thread(
             attach_files,
@@ -338,8 +343,10 @@ class AgentEngine:
                 self.publish_queued(exchange, 1 if first else len(self._waiting))
         return exchange
 
-    def resume(self, found: OpenExchange, *, first_message: int, shape: TypeSchema | None) -> Exchange:
+    def resume(self, found: "OpenExchange", *, first_message: int, shape: TypeSchema | None) -> Exchange:
         """Continue an exchange of a process that ended. The conversation holds its messages, and nothing runs yet."""
+        from weft.agent.continuation import ResumedExchange
+
         exchange = ResumedExchange(self, found, first_message=first_message, shape=shape)
         if found.request.client_request_id is not None:
             self._requests[found.request.client_request_id] = exchange

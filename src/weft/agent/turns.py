@@ -12,7 +12,6 @@ from weft.agent.assembler import AnswerTooLong, MessageAssembler
 from weft.agent.previews import FilePreviews
 from weft.agent.reminders import ANNOUNCED, UNCHANGED, UNREAD_CALL, announces_step
 from weft.agent.tracker import CostMeter, ExchangeTracker
-from weft.agent.written_files import find_fault
 from weft.core.context_events import ConversationCompacted, RequestWithdrawn
 from weft.core.errors import ConfigurationError, ContextOverflow, ErrorInfo, ProviderError, WeftError
 from weft.core.events import (
@@ -291,12 +290,15 @@ class TurnRunner:
             with suppress(PathFault):
                 after[path] = engine.runtime.workspace.read_text(path, remember=False)
         request = next((message.text for message in reversed(engine.messages) if message.role == "user"), "")
+        from weft.agent.written_files import find_fault
+
         return find_fault(files.texts, after, request)
 
     def needs_answer(self, turn: ProviderTurn) -> bool:
         """Whether the model must see the results of its calls: of files written as text only if one failed."""
-        if not turn.tool_calls or any(call.form not in TEXT_FORMS for call in turn.tool_calls):
-            return bool(turn.tool_calls)
+        calls = turn.tool_calls
+        if not calls or any(call.form not in TEXT_FORMS for call in calls):
+            return bool(calls)
         last = self._engine.messages[-1]
         return any(isinstance(block, ToolResult) and block.status != "ok" for block in last.content)
 

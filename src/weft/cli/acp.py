@@ -6,18 +6,17 @@ import logging
 import sys
 
 from weft.cli.chat.session import KIND
+from weft.cli.folder_extras import ExtrasCollector
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
-from weft.cli.project_commands import describe_skills, load_skills, skill_tool
-from weft.cli.project_notes import read_notes
 from weft.cli.request_settings import reasoning_of
-from weft.cli.run import NO_MODEL, default_model, named_model, overview_of, require_key
+from weft.cli.run import NO_MODEL, default_model, named_model, require_key
 from weft.cli.sessions import open_sessions
 from weft.core.errors import ConfigurationError
+from weft.server.folder_extras import FolderExtras
 from weft.server.models import KnownModels
 from weft.sessions.settings import SessionSettings
 from weft.tools.builtin import named_tools
-from weft.tools.hooks import ToolHooks
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
 
@@ -62,19 +61,11 @@ def run(options: argparse.Namespace) -> int:
 async def _serve(options: argparse.Namespace, models: KnownModels, settings: SessionSettings, sandbox: Sandbox) -> None:
     from weft.server.acp.agent import EditorAgent, EditorOptions
     from weft.server.acp.serve import serve_editor
-    from weft.server.acp.session import FolderExtras
+
+    extras = ExtrasCollector(options)
 
     def find_extras(settings: SessionSettings) -> FolderExtras:
-        folder = settings.workspace
-        hooks = ToolHooks(options.hooks_before, options.hooks_after, folder=folder)
-        skills = load_skills(folder) if folder and settings.tools else []
-        texts = (settings.instructions, read_notes(folder), describe_skills(skills))
-        return FolderExtras(
-            instructions=tuple(text for text in texts if text),
-            tools=(skill_tool(skills),) if skills else (),
-            middleware=(hooks.run_around,) if hooks else (),
-            overview=lambda session: overview_of(session, has_map=options.repo_map),
-        )
+        return extras.collect(settings.workspace, settings.instructions, has_tools=bool(settings.tools))
 
     def check_model(name: str) -> None:
         if not name:

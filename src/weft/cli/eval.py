@@ -102,7 +102,7 @@ def _check_batches(names: list[str], models: KnownModels) -> None:
 
 async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "EvaluationReport":
     from weft.studio.evaluate.evaluation import evaluate, load_targets
-    from weft.studio.evaluate.row_store import RowStore
+    from weft.studio.evaluate.report import RowStore
 
     store = RowStore(Path(options.output))
     if not options.resume:

@@ -18,6 +18,7 @@ COMMANDS = {
     "mcp": "offer agents to MCP clients, or sign in to MCP servers",
     "serve": "run the server: sessions over HTTP, server-sent events and WebSocket",
     "run": "one exchange: ask a model, let it use tools, stream the events",
+    "undo": "restore the files as they were before an attempt of `weft run --attempts` was applied",
     "sessions": "list, show, check, export, import, rename and delete sessions",
     "tokens": "give users of a server their tokens, list and revoke them",
     "store": "check, migrate and copy the store of the sessions",

@@ -299,7 +299,9 @@ def _option_value(key: Key, value: Any) -> Any:
     if not key.is_names:
         return value
     texts = cast("list[str]", value if isinstance(value, list) else [value])
-    return [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    names = [name.strip() for text in texts for name in text.split(",") if name.strip()]
+    # An empty name is a mistake, such as a variable that is not set: it does not stand for the default model.
+    return names if names or not texts or key.name != "model" else [""]
 
 
 def _ask_trust(ignored: Ignored) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.cli.options import Setting, find_own_tools
-from weft.cli.terminal import print_note
+from weft.cli.terminal import print_note, show_progress
 from weft.config.mcp_servers import ConfiguredServer
 from weft.config.paths import display_path, user_file, working_folder
 from weft.core.errors import ConfigurationError, WeftError
@@ -89,7 +89,10 @@ async def open_own_tools(
             problems.append(f"{error} Its tools are missing.")
     places = {each.name: each.where for each in named.servers}
     sign_in = SignIn(open_sign_in if sys.stderr.isatty() else None)
+    names = ", ".join(each.name for each in configs)
+    show_progress(f"MCP server{'s' * (len(configs) > 1)} {names}", "starting")
     async with McpServers(configs, on_failure=lambda _: None, sign_in=sign_in, folders=folders) as servers:
+        show_progress("")
         own = OwnTools(functions, servers)
         own.problems = problems
         for name, fault in servers.failures.items():
@@ -126,12 +129,13 @@ def print_problems(own: OwnTools) -> None:
 
 def load_functions(settings: Sequence[Setting]) -> list[Tool]:
     """Load the functions that the settings name. Raises ConfigurationError for the first problem."""
-    builtin = builtin_tool_names()
+    builtin: set[str] = set()
     found: dict[str, tuple[Tool, str]] = {}
     for setting in settings:
         for name in setting.value:
             if setting.key == "tools" and not is_own(name):
                 continue
+            builtin = builtin or builtin_tool_names()
             for tool in _load(name, setting):
                 where = f"{setting.origin}: {name!r}"
                 if tool.name in builtin:

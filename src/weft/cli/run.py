@@ -6,44 +6,27 @@ import base64
 import signal
 import sys
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
-from weft.agent.tracker import Budget
-from weft.cli.approval_view import approval_lines
-from weft.cli.edit_formats import describe_format, use_kept_format
 from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
-from weft.cli.mcp_input import attach_resources, expand_prompt
 from weft.cli.options import add_options
-from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
-from weft.cli.project_commands import describe_skills, load_skills, skill_tool
-from weft.cli.project_notes import read_notes
-from weft.cli.request_settings import reasoning_of
+from weft.cli.own_tools import OwnTools, open_own_tools, print_problems
+from weft.cli.run_agent import AgentPlace, complete_question, make_agent
 from weft.cli.telemetry import start_telemetry
-from weft.cli.terminal import Colours, print_note
+from weft.cli.terminal import print_note
+from weft.config.paths import data_path
 from weft.core.errors import ConfigurationError
-from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.core.messages import Image, Message, user_message
 from weft.providers.model import Model
-from weft.tools.approvals import NOBODY, Approval
-from weft.tools.builtin import named_tools
-from weft.tools.hooks import ToolHooks
-from weft.tools.permissions import Permissions
-from weft.tools.sanitize import sanitize_text
 from weft.tools.shell.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from weft.agent.telemetry import TelemetryReactor
     from weft.server.models import KnownModels
 
-_NOBODY = "Nobody is there to be asked. Whoever started this can allow it with --permissions auto or --rule."
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
 NO_MODEL = (
     "There is no model to talk to; set a key such as ANTHROPIC_API_KEY, start a server such as Ollama, "
@@ -57,8 +40,12 @@ EXAMPLES = """examples:
   weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   weft run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image shot.png "Build this"
   weft run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
+  weft run --attempts 3 --check "pytest -q" --permissions auto "Fix the failing test"
+  weft run --attempts 2 --model openai/gpt-5 --model anthropic/claude-sonnet-4-6 --permissions auto "Fix it" --take 2
   weft run --model my-model --wire chat --base-url http://127.0.0.1:8080/v1 "Say hello" --json
 
+With --attempts N agents work in copies of the folder; the one that you choose, or the first that passes the check, is
+applied to the folder, and `weft undo` restores the state before it.
 exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 cancelled"""
 
 
@@ -67,6 +54,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     model = parser.add_argument_group("model")
     model.add_argument("--image", action="append", default=[], metavar="FILE", help="picture to send; repeatable")
     add_options(parser, "run", {"model": model})
+    attempts = parser.add_argument_group("several attempts, each in a git worktree of its own")
+    attempts.add_argument("--attempts", type=int, metavar="N", help="agents that try the request side by side")
+    attempts.add_argument("--check", metavar="COMMAND", help="run in each attempt, such as 'pytest -q'; 0 is success")
+    attempts.add_argument("--take", type=int, metavar="N", help="apply this attempt without a question")
+    attempts.add_argument("--keep", action="store_true", help="keep the worktrees, and say where they are")
     parser.add_argument("--json", action="store_true", help="print every event as one JSON line")
     parser.add_argument(
         "--stream", action="store_true", help="print text to a pipe or file while it arrives, also if it is discarded"
@@ -75,8 +67,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     question = _question(options)
-    if options.model is None and options.base_url is None:
-        options.model = _default_model()
+    names: list[str] = options.model or ([] if options.base_url is not None else [_default_model()])
+    if options.workspace or options.attempts is not None:
+        from weft.cli.attempts import clean_leftovers
+
+        clean_leftovers(data_path())
+    if options.attempts is not None:
+        from weft.cli.attempts import run_attempts
+
+        return run_attempts(options, question, [(name, named_model(_with_model(options, name))) for name in names])
+    if len(names) > 1 or options.take is not None or options.check or options.keep:
+        raise ConfigurationError("Several models, --take, --check and --keep go with --attempts N.")
+    options.model = names[0] if names else None
     show = JsonPrinter() if options.json else ConsolePrinter(stream=options.stream)
     agent, guard, result = asyncio.run(_run(options, question, show))
     guard.check()
@@ -105,31 +107,18 @@ async def _run_with(
     own: OwnTools,
     telemetry: "TelemetryReactor | None",
 ) -> tuple[Agent, PipeGuard, AgentResult]:
-    settings = _agent_options(options)
     print_problems(own)
-    settings["tools"] += own.sources()
-    hooks = ToolHooks(options.hooks_before, options.hooks_after, folder=options.workspace)
-    skills = load_skills(options.workspace) if options.workspace and settings["tools"] else []
-    settings["tools"] += [skill_tool(skills)] if skills else []
-    settings["instructions"] += [describe_skills(skills)] if skills else []
-    agent = Agent(named_model(options), middleware=[hooks.run_around] if hooks else [], **settings)
-    agent.runtime.shared_middleware = [hooks.run_around] if hooks else []
-    if options.workspace:
-        agent.engine.overview = overview_of(agent, has_map=options.repo_map)
-    use_kept_format(agent.engine, named_model(options))
-    await agent.engine.find_edit_format()
-    if (reason := describe_format(agent.engine, options.edit_format)) and not options.json:
+    place = AgentPlace(sandbox=Sandbox(unsandboxed=options.unsandboxed))
+    agent, reason = await make_agent(options, named_model(options), own, place)
+    if reason and not options.json:
         print_note(reason)
     guard = PipeGuard(show, agent.cancel)
     agent.subscribe(guard)
     if telemetry is not None:
         agent.subscribe(telemetry)
-    expanded = await expand_prompt(own.servers, question.text)
-    question = question if expanded is None else user_message(*expanded)
-    resources, faults = await attach_resources(own.servers, question.text)
+    question, faults = await complete_question(question, own)
     for fault in faults:
         print_note(fault)
-    question = msgspec.structs.replace(question, content=[*question.content, *resources])
     return agent, guard, await _ask(agent, question, show)
 
 
@@ -149,50 +138,6 @@ async def _ask(agent: Agent, question: Message, show: JsonPrinter | ConsolePrint
         refreshing.cancel()
 
 
-def _agent_options(options: argparse.Namespace) -> dict[str, Any]:
-    names: list[str] = options.tools or ["all" if options.workspace else "none"]
-    return {
-        "tools": named_tools(builtin_names(names), Sandbox(unsandboxed=options.unsandboxed)),
-        "instructions": [text for text in (options.system, read_notes(options.workspace)) if text],
-        "workspace": _folder(options.workspace),
-        "permissions": Permissions(options.permissions, options.rule),
-        "budget": Budget(
-            turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
-        ),
-        "max_output_tokens": options.max_output,
-        "temperature": options.temperature,
-        "reasoning": reasoning_of(options),
-        "cache": options.cache,
-        "tool_profile": options.tool_profile,
-        "edit_format": options.edit_format,
-        "on_approval": ask_approval,
-        "on_question": ask_question,
-    }
-
-
-def overview_of(agent: Agent, *, has_map: bool) -> "Callable[[int], str]":
-    """Return the function that describes an agent's folder: the state of its repository, then the map of its code."""
-    from weft.tools.files import read_file
-    from weft.tools.repository.git import find_repository
-    from weft.tools.repository.map import RepositoryMap, count_map_tokens
-    from weft.tools.repository.status import describe_repository
-
-    runtime = agent.runtime
-    code = RepositoryMap(agent.workspace, lambda path: runtime.may_show(read_file, {"path": path})) if has_map else None
-
-    @cache
-    def read_state() -> str:
-        repository = find_repository(agent.workspace.root)
-        return describe_repository(repository) if repository is not None else ""
-
-    def describe(tokens: int) -> str:
-        state = read_state()
-        drawn = code.render(tokens - count_map_tokens(state)) if code is not None else ""
-        return "\n\n".join(part for part in (state, drawn) if part)
-
-    return describe
-
-
 def _default_model() -> str:
     from weft.server.models import KnownModels
 
@@ -202,10 +147,8 @@ def _default_model() -> str:
     return found
 
 
-def _folder(name: str | None) -> str | None:
-    if name is not None and not Path(name).is_dir():
-        raise ConfigurationError(f"There is no folder {name!r} to work in; create it first.")
-    return name
+def _with_model(options: argparse.Namespace, name: str) -> argparse.Namespace:
+    return argparse.Namespace(**{**vars(options), "model": name})
 
 
 def default_model(models: "KnownModels") -> str:
@@ -267,50 +210,3 @@ def _image(path: Path) -> Image:
 def _describe_files(result: AgentResult) -> str:
     names = list(result.files)
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-
-# --- questions on the terminal ----------------------------------------------------------------------------------------
-
-
-async def ask_approval(request: ApprovalRequested) -> Approval:
-    """Show a call and read the decision as one letter."""
-    if not sys.stdin.isatty():
-        return Approval(False, _NOBODY)
-    shown = "\n".join(approval_lines(request, Colours(sys.stderr)))
-    print(f"\nweft: {sanitize_text(request.name)}\n{shown}", file=sys.stderr)
-    while True:
-        answer = (await _read_line("allow? [y]es, [n]o, [a]lways this: ")).strip().lower()
-        if answer in ("y", "yes"):
-            return Approval(True)
-        if answer in ("a", "always"):
-            return Approval(True, always=True)
-        if answer in ("n", "no"):
-            return Approval(False, (await _read_line("why? (for the model; may be empty) ")).strip())
-
-
-async def ask_question(question: QuestionAsked) -> str:
-    if not sys.stdin.isatty():
-        return NOBODY
-    print(f"\nweft: {sanitize_text(question.text)}", file=sys.stderr)
-    for number, suggestion in enumerate(question.suggestions, 1):
-        print(f"  {number}. {sanitize_text(suggestion)}", file=sys.stderr)
-    answer = (await _read_line("a number, or an answer of your own: ")).strip()
-    if answer.isdecimal() and 1 <= int(answer) <= len(question.suggestions):
-        return question.suggestions[int(answer) - 1]
-    return answer
-
-
-async def _read_line(prompt: str) -> str:
-    """Read a line. Unlike a thread that reads, this wait can be cancelled."""
-    print(prompt, end="", file=sys.stderr, flush=True)
-    loop = asyncio.get_running_loop()
-    ready: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(sys.stdin, lambda: ready.done() or ready.set_result(None))
-    try:
-        await ready
-    finally:
-        loop.remove_reader(sys.stdin)
-    line = sys.stdin.readline()
-    if not line:
-        raise EOFError("standard input was closed")
-    return line

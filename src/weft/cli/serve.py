@@ -13,6 +13,8 @@ from socket import socket
 
 import msgspec
 
+from weft.cli.edit_formats import use_kept_format
+from weft.cli.folder_extras import ExtrasCollector, list_untrusted
 from weft.cli.local_studio import missing_studio_error
 from weft.cli.named_store import given_token, new_node_name, open_named_store, store_secrets
 from weft.cli.options import add_options
@@ -20,15 +22,17 @@ from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_pr
 from weft.cli.request_settings import reasoning_of
 from weft.cli.run import check_endpoint, named_model
 from weft.cli.telemetry import start_telemetry
+from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
-from weft.server.access_tokens import AccessTokens, new_token
+from weft.server.access_tokens import AccessTokens, Users, new_token, read_users
 from weft.server.app import Extension, create_app
 from weft.server.connections import raise_descriptor_limit
 from weft.server.context import ServerContext
+from weft.server.folder_extras import FolderExtras
 from weft.server.models import KnownModels
+from weft.server.protocol_routes import a2a_routes, mcp_routes
 from weft.server.settings import ServerLimits, ServerSettings, validate_settings
-from weft.server.users import Users, read_users
 from weft.server.uvicorn_server import bind, configure_logging, serve_app
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
@@ -73,8 +77,11 @@ async def _serve(
         if options.store and token and not (options.token or given_token()):
             token = (await store.put_record("secret", "token", token.encode(), only_new=True)).decode()
             configure_logging(options.log, [token, *store_secrets(options)])
-        async with open_own_tools(options, folders=list(_workspaces(options.workspace).values())) as own:
+        folders = list(_workspaces(options.workspace).values())
+        async with open_own_tools(options, folders=folders) as own:
             print_problems(own)
+            for sentence in list_untrusted(folders):
+                print_note(sentence)
             context = make_context(options, settings, token, store, own)
             app = create_app(context, extensions(options))
             telemetry = start_telemetry(options)
@@ -102,6 +109,16 @@ def make_context(
         reasoning=reasoning_of(options),
         extra=options.extra,
     )
+    workspaces = _workspaces(options.workspace)
+    extras = ExtrasCollector(options)
+    for folder in workspaces.values():
+        extras.read_hooks(folder)  # now, before a model can change a script
+
+    def find_extras(folder: str | None, settings: SessionSettings) -> FolderExtras:
+        if folder is None:  # files are kept by the session: there is nothing of the user's that hooks could be for
+            return FolderExtras(equip=lambda agent, model: use_kept_format(agent.engine, model))
+        return extras.collect(folder, settings.instructions, has_tools=bool(settings.tools))
+
     context = ServerContext(
         Sessions(store),
         KnownModels(options.model, named),
@@ -110,8 +127,9 @@ def make_context(
         users=users,
         defaults=defaults,
         tools=own.by_name,
-        workspaces=_workspaces(options.workspace),
+        workspaces=workspaces,
         sandbox=Sandbox(unsandboxed=options.unsandboxed),
+        find_extras=find_extras,
     )
     if own.servers is not None:
 
@@ -164,16 +182,8 @@ def _studio(options: argparse.Namespace) -> list[Extension]:
 
 def _protocols() -> list[Extension]:
     """The endpoints of MCP and A2A. Their packages are large, so that the first request loads them."""
-    found: list[Extension] = []
-    if find_spec("mcp") is not None:
-        from weft.server.mcp_route import mcp_routes
-
-        found.append(mcp_routes)
-    if find_spec("a2a") is not None:
-        from weft.server.a2a_route import a2a_routes
-
-        found.append(a2a_routes)
-    return found
+    routes = {"mcp": mcp_routes, "a2a": a2a_routes}
+    return [extension for package, extension in routes.items() if find_spec(package) is not None]
 
 
 def _print_ready(options: argparse.Namespace, settings: ServerSettings, token: str) -> None:

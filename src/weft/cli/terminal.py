@@ -4,11 +4,12 @@ import asyncio
 import os
 import shutil
 import sys
+import termios
 import unicodedata
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from types import TracebackType
-from typing import TextIO
+from typing import Literal, TextIO
 
 from weft.tools.sanitize import sanitize_text
 
@@ -21,14 +22,31 @@ def has_colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
+ThemeName = Literal["dark", "light"]
+_ON_LIGHT = {YELLOW: MAGENTA, CYAN: BLUE}
+"""Colours that cannot be read on a light background, and their replacements."""
+
+
+def choose_theme(name: str) -> ThemeName:
+    """Return the theme of this name; for another one, that of the background which the terminal reports."""
+    if name in ("dark", "light"):
+        return "light" if name == "light" else "dark"
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]  # such as "0;15" for black on white
+    return "light" if background in ("7", "15") else "dark"
+
+
 class Colours:
     """Colours text for one stream, if the stream shows colours."""
 
-    def __init__(self, stream: TextIO | None = None, *, on: bool | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, *, on: bool | None = None, theme: ThemeName | None = None) -> None:
         self.on = has_colours(stream or sys.stdout) if on is None else on
+        self.theme: ThemeName = theme or choose_theme("auto")
 
     def __call__(self, text: str, *codes: str) -> str:
-        return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if self.on and text and codes else text
+        if not (self.on and text and codes):
+            return text
+        shown = [_ON_LIGHT.get(code, code) for code in codes] if self.theme == "light" else codes
+        return f"\x1b[{';'.join(shown)}m{text}\x1b[0m"
 
 
 def text_width(text: str) -> int:
@@ -88,10 +106,28 @@ def print_note(text: str) -> None:
     print(f"weft: {sanitize_text(text)}", file=sys.stderr, flush=True)
 
 
-def show_progress(what: str) -> None:
-    """Show, on a terminal, the current attempt; an empty text removes the line."""
+def show_progress(what: str, verb: str = "trying") -> None:
+    """Show, on a terminal, what is being tried or, with another verb, done; an empty text removes the line."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{f'  trying {what} …' if what else ''}", end="", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{f'  {verb} {what} …' if what else ''}", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def hold_typing(stream: TextIO) -> Generator[None]:
+    """Keep what is typed before a screen reads keys: it is not echoed, and Enter stays Enter."""
+    try:
+        before = termios.tcgetattr(stream)
+    except (termios.error, OSError, ValueError):  # it is no terminal
+        yield
+        return
+    held = list(before)
+    held[0] &= ~termios.ICRNL
+    held[3] &= ~termios.ECHO
+    termios.tcsetattr(stream, termios.TCSANOW, held)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(stream, termios.TCSADRAIN, before)
 
 
 def align_columns(table: list[list[str]], gap: str = "  ") -> list[str]:
@@ -125,6 +161,7 @@ class LiveLines:
         self._live = self._stream.isatty() and not silent
         self._silent = silent
         self._height = 0
+        self._pauses = 0
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "LiveLines":
@@ -142,6 +179,16 @@ class LiveLines:
             await self._task
         self._draw()
 
+    @asynccontextmanager
+    async def paused(self) -> AsyncGenerator[None]:
+        """Erase the lines while something else is printed, such as a question."""
+        self._pauses += 1
+        self._erase()
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+
     def report(self, line: str) -> None:
         """Print a line, unless the lines are redrawn on a terminal."""
         if not self._live and not self._silent:
@@ -149,8 +196,15 @@ class LiveLines:
 
     async def _keep_drawing(self) -> None:
         while True:
-            self._draw()
+            if not self._pauses:
+                self._draw()
             await asyncio.sleep(_REDRAW_SECONDS)
+
+    def _erase(self) -> None:
+        if self._height:
+            self._stream.write(f"\x1b[{self._height}A\r\x1b[J")
+            self._stream.flush()
+            self._height = 0
 
     def _draw(self) -> None:
         columns = shutil.get_terminal_size().columns

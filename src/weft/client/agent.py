@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from weft.agent.bus import EventBus, ExchangeReader, read_exchange
+from weft.agent.bus import EventBus, ExchangeReader
 from weft.agent.delegate import delegate_tool
 from weft.agent.interface import AgentBase, Prompt, WhenBusy, as_user_message, is_in_loop
 from weft.agent.reactors import QUEUE, ApprovalReactor, OnApproval, OnQuestion, QuestionReactor, Reactor, Subscription
@@ -106,8 +106,9 @@ class RemoteAgent(AgentBase):
         reader = ExchangeReader(self.bus)
         exchange = self.send(prompt, output=output)
         try:
-            async for event in read_exchange(reader, exchange):
-                yield event
+            while events := await reader.read(exchange):
+                for event in events:
+                    yield event
         finally:
             reader.close()
             if exchange.cancel("The stream was left."):

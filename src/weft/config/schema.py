@@ -6,8 +6,21 @@ the variable (`WEFT_PORT`, `WEFT_SERVE_PORT`). A key at the top of a file counts
 
 from typing import Annotated, Any, Literal
 
-from weft.config.option import Amount, Count, Natural, Port, Table, Temperature, option
-from weft.config.shared_tables import HooksTable, OtelTable, RequestTable, RetryTable, StudioTable, TimeoutsTable
+from weft.config.shared_tables import (
+    Amount,
+    Count,
+    HooksTable,
+    Natural,
+    OtelTable,
+    Port,
+    RequestTable,
+    RetryTable,
+    StudioTable,
+    Table,
+    Temperature,
+    TimeoutsTable,
+    option,
+)
 from weft.core.messages import WireName
 from weft.core.turn import ReasoningEffort
 from weft.wires.request import Quirks
@@ -100,9 +113,8 @@ class EndpointTable(Table, frozen=True, kw_only=True):
 
 
 class WorkTable(EndpointTable, frozen=True, kw_only=True):
-    """A model and what it may do."""
+    """Models and what they may do."""
 
-    model: _Model
     system: Annotated[str, option("instructions above the conversation", "model", default="")]
     tools: Annotated[Names, option(_TOOLS, "tools", metavar="NAMES")]
     permissions: _Permissions
@@ -121,6 +133,7 @@ class WorkTable(EndpointTable, frozen=True, kw_only=True):
 class Everywhere(WorkTable, frozen=True, kw_only=True):
     """At the top of the file: for every command that has such a flag."""
 
+    model: _Model
     data: _Data
     store: _Store
 
@@ -227,6 +240,7 @@ class ServeTable(EndpointTable, frozen=True, kw_only=True):
     tools: Annotated[Names, option(_TOOLS, "tools", default="files,todo,ask", metavar="NAMES")]
     tool: _Tool
     mcp_server: _McpServer
+    repo_map: _RepoMap
     cache: _Cache
     permissions: _Permissions
     unsandboxed: _Unsandboxed
@@ -304,6 +318,11 @@ class BuildTable(EndpointTable, frozen=True, kw_only=True):
 class ChatTable(WorkTable, frozen=True, kw_only=True):
     """`weft chat`."""
 
+    model: _Model
+    theme: Annotated[
+        Literal["auto", "dark", "light"],
+        option("colours for a dark or a light background; auto: as the terminal reports it", default="auto"),
+    ]
     tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
     plan: Annotated[bool, option("begin in plan mode: only reading until you approve a plan", "tools", default=False)]
     repo_map: _RepoMap
@@ -314,6 +333,7 @@ class ChatTable(WorkTable, frozen=True, kw_only=True):
 class AcpTable(WorkTable, frozen=True, kw_only=True):
     """`weft acp`."""
 
+    model: _Model
     repo_map: _RepoMap
     tools: Annotated[Names, option(_TOOLS, "tools", default="all", metavar="NAMES")]
     editor_files: Annotated[
@@ -390,7 +410,7 @@ DATA_COMMANDS: dict[str, tuple[str, ...]] = {
 """Commands without a table, and the keys of the top that they have."""
 SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {
     "studio": (StudioTable, ("build", "serve", "eval")),
-    "hooks": (HooksTable, ("chat", "run", "acp")),
+    "hooks": (HooksTable, ("chat", "run", "acp", "serve")),
     "retry": (RetryTable, tuple(COMMANDS)),
     "timeouts": (TimeoutsTable, tuple(COMMANDS)),
     "request": (RequestTable, tuple(COMMANDS)),

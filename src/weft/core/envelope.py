@@ -1,5 +1,7 @@
 """Events: payloads with their position in a session's log. `core.json.encode` encodes them."""
 
+from functools import cache
+
 import msgspec
 
 from weft.core.client_events import ClientPayload
@@ -52,7 +54,11 @@ PAYLOADS: dict[str, type[Payload]] = {
 
 
 _envelopes = msgspec.json.Decoder(_Envelope)
-_payloads = {name: msgspec.json.Decoder(kind) for name, kind in PAYLOADS.items()}
+
+
+@cache
+def _payload_decoder(kind: type[Payload]) -> "msgspec.json.Decoder[Payload]":
+    return msgspec.json.Decoder(kind)
 
 
 def decode_event(line: bytes | str) -> Event:
@@ -61,8 +67,8 @@ def decode_event(line: bytes | str) -> Event:
         envelope = _envelopes.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _decode_slowly(line)
-    decoder = _payloads.get(envelope.type)
-    data = decoder.decode(envelope.data) if decoder else Unknown(msgspec.json.decode(envelope.data))
+    kind = PAYLOADS.get(envelope.type)
+    data = _payload_decoder(kind).decode(envelope.data) if kind else Unknown(msgspec.json.decode(envelope.data))
     return _event(envelope, data)
 
 

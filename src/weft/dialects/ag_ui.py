@@ -47,8 +47,8 @@ from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall, ToolResult
 from weft.core.payload import Payload
 from weft.core.turn import Usage
-from weft.dialects.calls import ClientCall, OpenCalls
-from weft.dialects.dialect import CANCELLED, DROPPED, ExchangeDialect, error_text, result_text
+from weft.dialects.calls import ClientCall
+from weft.dialects.dialect import CANCELLED, DROPPED, ExchangeDialect, error_code, error_text, result_text
 
 VERSION = "1.0"
 
@@ -81,7 +81,6 @@ class AGUIDialect(ExchangeDialect):
         self._thread, self._named_run = thread, run
         self._files = {change.path: _file(change) for change in files if change.hash is not None}
         self._shared = False  # the state was sent in this run
-        self._calls = OpenCalls()
         self._parts: dict[str, str] = {}  # kinds of the open parts, by block
         self._texts: list[str] = []  # messages of the open attempt
         self._message = ""
@@ -103,7 +102,7 @@ class AGUIDialect(ExchangeDialect):
                 if call is not None and text:
                     self._emit_event("TOOL_CALL_ARGS", toolCallId=call.id, delta=text)
             case ExchangeRequest():
-                self._calls, self._parts, self._texts, self._step, self._shared = OpenCalls(), {}, [], "", False
+                self._parts, self._texts, self._step, self._shared = {}, [], "", False
                 run = self._named_run or event.exchange or event.id
                 self._run = {"threadId": self._thread or event.session, "runId": run}
                 self._begin_run()
@@ -248,8 +247,7 @@ class AGUIDialect(ExchangeDialect):
         self._close_all(self._abort_reason)
         self._end_step()
         if response.status == "failed":
-            code = response.error.code if response.error is not None else "internal"
-            self._emit_event("RUN_ERROR", message=error_text(response.error), code=code)
+            self._emit_event("RUN_ERROR", message=error_text(response.error), code=error_code(response.error))
             return
         outcome = "cancelled" if response.status == "cancelled" else "success"
         result: JsonObject = {"status": response.status, "stopReason": response.stop_reason}
@@ -260,17 +258,9 @@ class AGUIDialect(ExchangeDialect):
         usage = [_usage(self._used if self._is_resumed else response.usage)]
         self._emit_event("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
 
-    @property
-    def is_waiting(self) -> bool:
-        return self._calls.is_waiting
-
     def _begin_run(self) -> None:
         self._used = Usage()
         self._emit_event("RUN_STARTED", **self._run, protocolVersion=VERSION)
-
-    @property
-    def waiting_calls(self) -> frozenset[str]:
-        return self._calls.waiting
 
     def _pause(self) -> None:
         self._end_step()

@@ -59,7 +59,7 @@ class AgentXDialect(ExchangeDialect):
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)
-        self._calls: dict[str, _OpenCall] = {}
+        self._open_calls: dict[str, _OpenCall] = {}
         self._answer: JsonObject | None = None  # the last assistant message
         self._message = ""  # the open message
         self._users = 0  # user messages of the exchange
@@ -121,7 +121,7 @@ class AgentXDialect(ExchangeDialect):
                 pass
 
     def _on_call(self, call: ToolCall) -> None:
-        opened = self._calls[call.id] = _OpenCall(call, self._position.timestamp)
+        opened = self._open_calls[call.id] = _OpenCall(call, self._position.timestamp)
         data: JsonObject = {"id": call.id, "name": call.name, "input": call.input}
         if call.invalid is not None:
             data["invalid"] = {"reason": call.invalid.reason, "message": call.invalid.message}
@@ -134,7 +134,7 @@ class AgentXDialect(ExchangeDialect):
             "tool_result",
             {"toolId": result.id, "content": content, "isError": bool(result.is_error), "status": result.status},
         )
-        opened = self._calls.pop(result.id, None)
+        opened = self._open_calls.pop(result.id, None)
         if opened is not None:
             self._emit_tool_use(opened, result)
 
@@ -156,7 +156,7 @@ class AgentXDialect(ExchangeDialect):
         at = self._position.timestamp
         match payload:
             case ExchangeRequest(message=message):
-                self._calls, self._answer, self._message, self._users = {}, None, "", 0
+                self._open_calls, self._answer, self._message, self._users = {}, None, "", 0
                 self._emit_event(payload.type, {"userMessage": self._user(message), "requestedAt": at})
             case UserMessage(message=message):
                 self._emit_event(payload.type, self._user(message))
@@ -203,7 +203,7 @@ class AgentXDialect(ExchangeDialect):
                 "message_discarded", {"message": {"id": self._message}, "error": error}, suffix="-discarded"
             )
             self._message = ""
-        for call_id in list(self._calls):
+        for call_id in list(self._open_calls):
             self._position = msgspec.structs.replace(last, uuid=f"{last.uuid}-{call_id}")
             self._on_result(ToolResult(id=call_id, status="interrupted", content=why))
         self._position = last

@@ -51,7 +51,7 @@ from weft.core.json import JsonObject
 from weft.core.messages import Grounding, Image, Message, ToolCall, ToolResult
 from weft.core.payload import Payload
 from weft.core.turn import StopReason
-from weft.dialects.calls import ClientCall, OpenCalls
+from weft.dialects.calls import ClientCall
 from weft.dialects.dialect import CANCELLED, DROPPED, ExchangeDialect, error_text, failure_text, result_value
 
 _REASONS: dict[StopReason, str] = {
@@ -74,7 +74,6 @@ class AISDKDialect(ExchangeDialect):
     def __init__(self, session: str | None = None, *, message: str | None = None) -> None:
         super().__init__(session)
         self._named_message = message
-        self._calls = OpenCalls()
         self._parts: dict[str, str] = {}  # kinds of the open parts, by block
         self._step = False
         self._message = ""
@@ -89,7 +88,7 @@ class AISDKDialect(ExchangeDialect):
                 if call is not None and text:
                     self._emit({"type": "tool-input-delta", "toolCallId": call.id, "inputTextDelta": text})
             case ExchangeRequest():
-                self._calls, self._parts, self._step = OpenCalls(), {}, False
+                self._parts, self._step = {}, False
                 self._message = self._named_message or event.exchange or event.id
                 self._emit({"type": "start", "messageId": self._message})
             case MessageStart():
@@ -245,14 +244,6 @@ class AISDKDialect(ExchangeDialect):
             self._emit({"type": "tool-output-available", "toolCallId": call.id, "output": result_value(result)})
 
     # --- the end -------------------------------------------------------------------------------------------------
-
-    @property
-    def is_waiting(self) -> bool:
-        return self._calls.is_waiting
-
-    @property
-    def waiting_calls(self) -> frozenset[str]:
-        return self._calls.waiting
 
     def _pause(self) -> None:
         self._end_step()

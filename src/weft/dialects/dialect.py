@@ -14,6 +14,7 @@ from weft.core.errors import ErrorInfo
 from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.core.json import JsonObject, encode, encode_text
 from weft.core.messages import Text, ToolResult
+from weft.dialects.calls import OpenCalls
 
 MAX_ERROR = 300
 MAX_TOOL_ERROR = 2000
@@ -28,6 +29,10 @@ def error_text(error: ErrorInfo | None) -> str:
     if error is None:
         return "The request failed."
     return shortened(" ".join(error.message.split()), MAX_ERROR) or f"The request failed ({error.code})."
+
+
+def error_code(error: ErrorInfo | None) -> str:
+    return error.code if error is not None else "internal"
 
 
 def shortened(text: str, limit: int) -> str:
@@ -124,6 +129,7 @@ class ExchangeDialect:
         self._answering = False
         self._closed = False
         self._abort_reason = CUT_SHORT  # why an exchange is cut short
+        self._calls = OpenCalls()  # of the running exchange
         self._out: list[Frame] = []
 
     def feed(self, event: Event) -> list[Frame]:
@@ -136,6 +142,7 @@ class ExchangeDialect:
             if self._answering:
                 self._abort()
             self._answering = True
+            self._calls = OpenCalls()
         elif not self._answering:
             return []
         self._on_event(event)
@@ -160,12 +167,12 @@ class ExchangeDialect:
     @property
     def is_waiting(self) -> bool:
         """Whether the exchange waits for the client, so that a protocol of requests and responses ends its response."""
-        return False
+        return self._calls.is_waiting
 
     @property
     def waiting_calls(self) -> frozenset[str]:
         """The ids of the calls that wait for the client."""
-        return frozenset()
+        return self._calls.waiting
 
     def pause(self) -> list[Frame]:
         """End a response while the exchange waits. A further response begins with `resume`."""

@@ -13,10 +13,9 @@ complete also ends with `done`, which then has a `status` and its reason.
 from typing import ClassVar
 
 from weft.core.envelope import Event
-from weft.core.events import ExchangeRequest, ExchangeResponse, MessageDiscarded, MessageStart, TextDelta
+from weft.core.events import ExchangeResponse, MessageDiscarded, MessageStart, TextDelta
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall, ToolResult
-from weft.dialects.calls import OpenCalls
 from weft.dialects.dialect import ExchangeDialect, error_text, result_text
 
 
@@ -27,7 +26,6 @@ class LoopDialect(ExchangeDialect):
 
     def __init__(self, session: str | None = None) -> None:
         super().__init__(session)
-        self._calls = OpenCalls()
         self._sent = 0  # characters of the open message
 
     def _on_event(self, event: Event) -> None:
@@ -36,8 +34,6 @@ class LoopDialect(ExchangeDialect):
                 if text:
                     self._sent += len(text)
                     self._emit({"delta": text}, "content_delta")
-            case ExchangeRequest():
-                self._calls = OpenCalls()
             case MessageStart():
                 self._sent = 0
             case MessageDiscarded(error=error):

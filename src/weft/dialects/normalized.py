@@ -19,7 +19,7 @@ from weft.core.events import ExchangeResponse, MessageDiscarded, MessageStart, T
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall
 from weft.core.turn import Usage
-from weft.dialects.dialect import CANCELLED, ExchangeDialect, error_text
+from weft.dialects.dialect import CANCELLED, ExchangeDialect, error_code, error_text
 
 
 class NormalizedDialect(ExchangeDialect):
@@ -63,8 +63,8 @@ class NormalizedDialect(ExchangeDialect):
     def _end(self, response: ExchangeResponse) -> None:
         self._emit(_usage(response.usage, response.cost_usd))
         if response.status == "failed":
-            code = response.error.code if response.error is not None else "internal"
-            self._emit({"type": "error", "error": code, "message": error_text(response.error)})
+            message = error_text(response.error)
+            self._emit({"type": "error", "error": error_code(response.error), "message": message})
         elif response.status == "cancelled":
             self._emit({"type": "error", "error": "cancelled", "message": CANCELLED})
         self._emit({"type": "end"} if response.status == "completed" else {"type": "end", "status": response.status})

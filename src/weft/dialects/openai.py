@@ -29,8 +29,7 @@ from weft.core.events import (
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import ToolCall, ToolResult
 from weft.core.turn import StopReason, Usage
-from weft.dialects.calls import OpenCalls
-from weft.dialects.dialect import ExchangeDialect, Frame, error_text, shortened, write_sse
+from weft.dialects.dialect import ExchangeDialect, Frame, error_code, error_text, shortened, write_sse
 
 _REASONS: dict[StopReason, str] = {
     "max_tokens": "length",
@@ -72,7 +71,6 @@ class OpenAIDialect(ExchangeDialect):
         """Why the exchange cannot go on without somebody to ask."""
         self._head: JsonObject = {}
         self._refusal = False
-        self._calls = OpenCalls()
         self._used = Usage()  # by the turns of this response
         self._is_resumed = False
         self._held: list[str] = []  # text that is sent if its turn is the last
@@ -139,11 +137,7 @@ class OpenAIDialect(ExchangeDialect):
 
     @property
     def is_waiting(self) -> bool:
-        return self.refused is not None or self._calls.is_waiting
-
-    @property
-    def waiting_calls(self) -> frozenset[str]:
-        return self._calls.waiting
+        return self.refused is not None or super().is_waiting
 
     def _pause(self) -> None:
         if self.refused is not None:
@@ -168,7 +162,7 @@ class OpenAIDialect(ExchangeDialect):
             "created": int(event.time),
             "model": self._named or model or "weft",
         }
-        self._calls, self._held = OpenCalls(), []
+        self._held = []
         self._sent, self._broken, self._refusal, self._used = set(), set(), False, Usage()
         self._chunk({"role": "assistant", "content": ""})
 
@@ -195,8 +189,7 @@ class OpenAIDialect(ExchangeDialect):
         if self.refused is not None:
             return
         if response.status == "failed":
-            code = response.error.code if response.error is not None else "internal"
-            self._error(error_text(response.error), code)
+            self._error(error_text(response.error), error_code(response.error))
             return
         self._delta("content", "".join(self._held))
         self._chunk({}, "length" if response.status == "limit" else _REASONS.get(response.stop_reason, "stop"))

@@ -38,8 +38,8 @@ from weft.core.json import JsonObject, as_objects, encode_text, loads
 from weft.core.messages import ToolCall, ToolResult
 from weft.core.server_tool_events import CitationAdded
 from weft.core.turn import Usage
-from weft.dialects.calls import ClientCall, OpenCalls
-from weft.dialects.dialect import ExchangeDialect, Frame, error_text, failure_text, result_text, write_sse
+from weft.dialects.calls import ClientCall
+from weft.dialects.dialect import ExchangeDialect, Frame, error_code, error_text, failure_text, result_text, write_sse
 from weft.dialects.response_items import (
     OpenItem,
     call_error,
@@ -94,7 +94,6 @@ class ResponsesDialect(ExchangeDialect):
         self.failure: JsonObject | None = None
         """The error with which the response ended."""
         self._head: JsonObject = self._parameters | {"id": response}
-        self._calls = OpenCalls()
         self._executing: set[str] = set()  # calls of the agent's tools that are shown
         self._approved: dict[str, str] = {}  # the item of the approval, by call
         self._is_resumed = False
@@ -169,7 +168,7 @@ class ResponsesDialect(ExchangeDialect):
                 pass
 
     def _begin(self, event: Event, model: str) -> None:
-        self._calls, self._executing, self._approved = OpenCalls(), set(), {}
+        self._executing, self._approved = set(), {}
         self._is_resumed, self.refused, self.failure = False, None, None
         self._head = {
             "id": self._named or f"resp_{event.exchange or event.id}",
@@ -353,11 +352,7 @@ class ResponsesDialect(ExchangeDialect):
 
     @property
     def is_waiting(self) -> bool:
-        return self.refused is not None or self._calls.is_waiting
-
-    @property
-    def waiting_calls(self) -> frozenset[str]:
-        return self._calls.waiting
+        return self.refused is not None or super().is_waiting
 
     def _pause(self) -> None:
         if self.refused is None:
@@ -374,8 +369,7 @@ class ResponsesDialect(ExchangeDialect):
         usage = self._used if self._is_resumed else response.usage
         self._end_items(is_kept=True)
         if response.status == "failed":
-            code = response.error.code if response.error is not None else "internal"
-            self._fail(error_text(response.error), code, "server_error", usage)
+            self._fail(error_text(response.error), error_code(response.error), "server_error", usage)
         elif response.status == "cancelled":
             self._terminate("cancelled", usage)
         elif response.status == "limit":

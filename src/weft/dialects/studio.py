@@ -41,7 +41,7 @@ from weft.core.events import (
 )
 from weft.core.json import JsonObject, loads
 from weft.core.messages import ToolCall, ToolResult
-from weft.dialects.calls import ClientCall, OpenCalls
+from weft.dialects.calls import ClientCall
 from weft.dialects.dialect import (
     CANCELLED,
     DROPPED,
@@ -142,7 +142,6 @@ class StudioDialect(ExchangeDialect):
         self._page = page
         self._code = code  # the content of the page's file
         self._shown = code if shown is None else shown
-        self._calls = OpenCalls()
         self._drafts: dict[str, PageDraft] = {}  # by call
         self._readers: dict[ClientCall, PathReader] = {}  # until the path is known
 
@@ -200,7 +199,7 @@ class StudioDialect(ExchangeDialect):
         self._emit(message | {"variantIndex": self._variant})
 
     def _begin(self) -> None:
-        self._calls, self._drafts, self._readers = OpenCalls(), {}, {}
+        self._drafts, self._readers = {}, {}
         if self._variants is not None:
             self._send("variantCount", str(self._variants))
 

@@ -12,19 +12,18 @@ from weft.providers.model import Model
 from weft.providers.prices import price_list
 from weft.providers.prices.price_list import PricedModel, TokenCounts, base_of
 
-_VISION = re.compile(
-    r"gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision|llava"
-    r"|qwen.*-?vl|gemma-?[3-9]|llama-?4|llama-?3\.2-(?:11|90)b|mistral-(?:small-3|medium-3|large-3)|kimi-k2\.5|glm-4\.?\dv",
-    re.I,
+_VISION = (
+    r"(?i)gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision"
+    r"|llava|qwen.*-?vl|gemma-?[3-9]|llama-?4|llama-?3\.2-(?:11|90)b|mistral-(?:small-3|medium-3|large-3)"
+    r"|kimi-k2\.5|glm-4\.?\dv"
 )
-_REASONING = re.compile(
-    r"^o[134]|gpt-[5-9]|gpt-oss|claude-(?:3-7|[a-z]+-[4-9])|gemini-(?:2\.5|[3-9])|deepseek-(?:r|v[4-9]|reasoner)|grok-[3-9]"
-    r"|qwen-?3|magistral|kimi-k2|glm-(?:4\.[5-9]|[5-9])|thinking|reason",
-    re.I,
+_REASONING = (
+    r"(?i)^o[134]|gpt-[5-9]|gpt-oss|claude-(?:3-7|[a-z]+-[4-9])|gemini-(?:2\.5|[3-9])|deepseek-(?:r|v[4-9]|reasoner)"
+    r"|grok-[3-9]|qwen-?3|magistral|kimi-k2|glm-(?:4\.[5-9]|[5-9])|thinking|reason"
 )
 _OWN = {"gemini": ("gemini", "gemma")}
 """Prefixes of a provider's own models, where the price list has models of others as well."""
-_NO_TOOLS = re.compile(r"embed|whisper|tts|image|dall|moderation|davinci|babbage|rerank|sora|veo|imagen", re.I)
+_NO_TOOLS = r"(?i)embed|whisper|tts|image|dall|moderation|davinci|babbage|rerank|sora|veo|imagen"
 
 
 class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,9 +48,9 @@ def describe_model(model: Model) -> ModelInfo:
         name=model.name,
         provider=model.provider,
         context_window=priced.context_window if priced is not None else None,
-        tools=_NO_TOOLS.search(bare) is None,
-        vision=_VISION.search(bare) is not None,
-        reasoning=_REASONING.search(bare) is not None,
+        tools=re.search(_NO_TOOLS, bare) is None,
+        vision=re.search(_VISION, bare) is not None,
+        reasoning=re.search(_REASONING, bare) is not None,
         input_usd_per_million=dollars[0],
         output_usd_per_million=dollars[1],
     )
@@ -117,7 +116,7 @@ def known_models(provider: str, priced_as: str | None = None) -> list[str]:
 
 def is_chat_model(name: str) -> bool:
     """Whether a model can chat, judged by its name: others make embeddings, images or sound."""
-    return _NO_TOOLS.search(name) is None
+    return re.search(_NO_TOOLS, name) is None
 
 
 _PARAMETERS = re.compile(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)\s?b(?![a-z0-9])", re.I)

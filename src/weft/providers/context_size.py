@@ -18,7 +18,6 @@ from weft.core.errors import ProviderError
 from weft.core.json import as_int, as_object, as_objects, encode, loads
 from weft.http1.errors import NetworkError
 from weft.providers.catalogue import describe_model, has_list_price
-from weft.providers.local_servers import context_sizes, fetch_json
 from weft.providers.model import Model
 from weft.providers.transport import Response, Transport
 
@@ -56,6 +55,8 @@ def _look_up(model: Model) -> ServerFacts:
     parts = urlsplit(model.base_url)
     if parts.scheme != "http" or not parts.hostname:
         return ServerFacts()
+    from weft.providers.local_servers import context_sizes, fetch_json  # loads an HTTP client of its own
+
     until = time.monotonic() + _SECONDS
     host, port, headers = parts.hostname, parts.port or 80, model.request_headers
     running = as_int(

@@ -15,6 +15,7 @@ from weft.core.errors import InvalidRequest, MalformedResponse, ServerFault
 from weft.core.ids import new_id
 from weft.core.json import JsonObject, as_object, encode
 from weft.core.messages import Block, File, Image, Message
+from weft.core.running_total import RunningTotal
 from weft.providers.api_call import ApiReply, call_api
 from weft.providers.model import Model
 
@@ -114,6 +115,7 @@ class UploadedFiles:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._limit = model.endpoint.quirks.upload_over
+        self._data = RunningTotal(_message_data)
         self._ids: dict[str, str] = {}  # by data
         self._replaced: dict[int, tuple[Message, Message]] = {}  # by the identity of the message, which is kept alive
 
@@ -121,7 +123,7 @@ class UploadedFiles:
         """Whether the request would hold more data than the limit of the endpoint."""
         if self._limit is None:
             return False
-        return sum(_data_size(block) for message in messages for block in message.content) > self._limit
+        return self._data.of(messages) > self._limit
 
     async def upload(self, messages: Sequence[Message]) -> None:
         """Upload the large files of the messages, each once."""
@@ -146,6 +148,10 @@ class UploadedFiles:
             data = base64.b64decode(block.data)
             self._ids[block.data] = await upload_file(self._model, data, block.media_type, name)
         return replace(block, file_id=self._ids[block.data], data=None)
+
+
+def _message_data(message: Message) -> int:
+    return sum(map(_data_size, message.content))
 
 
 def _data_size(block: Block) -> int:

@@ -38,6 +38,7 @@ from weft.wires.features import check_features
 from weft.wires.history import RenderCache
 from weft.wires.output_schema import plan_output
 from weft.wires.request import TurnRequest
+from weft.wires.text_call_forms import Tools
 from weft.wires.text_edits import EXAMPLE, TextFiles, text_conversation
 
 
@@ -53,10 +54,9 @@ def _postpone(error: ProviderError, limit: float) -> ProviderError:
     return postponed
 
 
-_REFUSED_OUTPUT = re.compile(
-    r"response_format|json_schema|output_config|output_format|text\.format|structured.output|additionalProperties"
-    r"|response_?mime_?type|response_?(?:json_?)?schema|\bstrict\b|invalid schema",
-    re.IGNORECASE,
+_REFUSED_OUTPUT = (
+    r"(?i)response_format|json_schema|output_config|output_format|text\.format|structured.output|additionalProperties"
+    r"|response_?mime_?type|response_?(?:json_?)?schema|\bstrict\b|invalid schema"
 )
 """The words of an endpoint that refuses the schema of an answer."""
 _CALL_REJECTED = (
@@ -213,7 +213,7 @@ class WireSession(ConversationBase):
 
     def _body_without_schema(self, error: ProviderError) -> bytes | None:
         """Return the request with the schema in its instructions, if the endpoint refuses typed output."""
-        if not isinstance(error, InvalidRequest) or not _REFUSED_OUTPUT.search(str(error)):
+        if not isinstance(error, InvalidRequest) or not re.search(_REFUSED_OUTPUT, str(error)):
             return None
         if self._quirks.typed_output == "prompt" or self._request().settings.output_schema is None:
             return None
@@ -249,9 +249,13 @@ class WireSession(ConversationBase):
             quirks=self.model.endpoint.quirks,
             explain=lambda error: explain_error(error, self.model, find_secrets(self._headers)),
             logprobs=self.settings.top_logprobs is not None,
-            tools={tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools},
+            tools=self._argument_names() if self.may_write_calls else None,
             text_files=self.text_files,
         )
+
+    def _argument_names(self) -> Tools:
+        """The arguments of each tool, by which calls are recognised in text."""
+        return {tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools}
 
     async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
         """Run one attempt. The decoder holds its outcome."""

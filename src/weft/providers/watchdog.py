@@ -36,6 +36,7 @@ class Watchdog:
         self.ended = False
         """The stream was finished and only its end was missing: no error."""
         self._timeouts = timeouts
+        self._shortest = min(timeouts.socket, timeouts.content, timeouts.total)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._abort: Callable[[], object] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -57,7 +58,7 @@ class Watchdog:
         loop = asyncio.get_running_loop()
         self._last_byte = self._last_content = self._began = loop.time() + grace
         self._first = first
-        due = self._last_byte + min(self._socket, self._content, self._timeouts.total)
+        due = self._last_byte + self._shortest
         if self._timer is not None and (loop is not self._loop or self._timer.when() > due):
             self._timer.cancel()
             self._timer = None
@@ -74,9 +75,8 @@ class Watchdog:
         self._last_byte = self._loop.time()
         if content:
             self._last_content = self._last_byte
-            if self._first and begun:
+            if begun:
                 self._first = 0.0
-                self._schedule()
 
     def finishing(self) -> None:
         """Record the stop reason: from now on silence is the end, not an error."""
@@ -108,16 +108,10 @@ class Watchdog:
         if self.error is not None:
             self._abort()
             return
-        self._schedule()
-
-    def _schedule(self) -> None:
-        """Set the timer to the clock that runs out first."""
-        assert self._loop is not None
-        if self._timer is not None:
-            self._timer.cancel()
-        total = self._began + self._timeouts.total
-        due = min(self._last_byte + self._socket, self._last_content + self._content, total)
-        self._timer = self._loop.call_later(max(due - self._loop.time(), 0.001), self._check)
+        due = min(self._last_byte + self._socket, self._last_content + self._content, self._began + limits.total)
+        if self._first:
+            due = min(due, now + self._shortest)  # the first content shortens the limits
+        self._timer = self._loop.call_later(max(due - now, 0.001), self._check)
 
     def _end(self) -> None:
         self.ended = True

@@ -1,16 +1,24 @@
 """Access tokens: stored as digests, compared in constant time, revoked immediately.
 
 A server knows the tokens of its options, those in its store, which all servers of the store share, and signed tokens
-(JWT) of an identity provider. A change in the store reaches every server.
+(JWT) of an identity provider. A change in the store reaches every server. A file of users has their tokens and limits:
+
+[ann]
+tokens = ["sha256:…"]          # digests, as `weft tokens add` prints them, or the tokens themselves
+max_exchanges = 4
+max_usd_per_day = 2.5
 """
 
 import asyncio
 import hmac
+import re
 import secrets
+import tomllib
 from collections.abc import Awaitable, Callable, Mapping
 from hashlib import sha256
+from pathlib import Path
 from time import time
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
@@ -21,6 +29,9 @@ from weft.sessions.shared import SharedStore
 MIN_LENGTH = 16
 TOKENS = "token"
 """The kind of the store's records that hold tokens, each named by its digest."""
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+_Amount = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class SignedToken(NamedTuple):
@@ -214,3 +225,50 @@ _LONGEST_TIMER = 24 * 3600.0  # an event loop has no longer ones; a token that l
 
 def _cookie_digest(token_id: bytes) -> bytes:
     return hmac.digest(token_id, b"weft page", "sha256")
+
+
+class User(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One owner of sessions. A limit that is not set is that of the server."""
+
+    tokens: list[str] = []
+    max_exchanges: _Count | None = None
+    max_tokens_per_day: _Count | None = None
+    max_usd_per_day: _Amount | None = None
+
+
+class Users(msgspec.Struct, frozen=True, kw_only=True):
+    users: Mapping[str, User] = {}
+
+    @property
+    def digests(self) -> dict[bytes, str]:
+        """The owners, by the digests of their tokens."""
+        return {_digest(token): owner for owner, user in self.users.items() for token in user.tokens}
+
+
+def read_users(path: str) -> Users:
+    """Read a file of users. Raises ConfigurationError that names what is wrong in it."""
+    try:
+        data: dict[str, Any] = tomllib.loads(Path(path).expanduser().read_text("utf-8"))
+    except OSError as error:
+        raise ConfigurationError(f"The users in {path} cannot be read: {error.strerror}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"The users in {path} are no TOML: {error}.") from None
+    users: dict[str, User] = {}
+    for owner, fields in data.items():
+        try:
+            users[owner] = msgspec.convert(fields, User)
+        except msgspec.ValidationError as error:
+            raise ConfigurationError(f"The user {owner!r} in {path} cannot be read: {error}.") from None
+        for token in users[owner].tokens:
+            if not _DIGEST.match(token) and len(token) < MIN_LENGTH:
+                raise ConfigurationError(
+                    f"A token of the user {owner!r} in {path} has fewer than {MIN_LENGTH} characters; "
+                    "make one with `weft tokens add`."
+                )
+    return Users(users=users)
+
+
+def _digest(token: str) -> bytes:
+    if _DIGEST.match(token):
+        return bytes.fromhex(token.removeprefix("sha256:"))
+    return sha256(token.encode()).digest()

@@ -21,15 +21,15 @@ from weft.dialects.ui_messages import ClientAnswers, ClientResult, Decision, fil
 from weft.server.client_bodies import json_response, read_body, read_conversation_messages, read_tools, text_field
 from weft.server.client_conversation import (
     ClientConversation,
-    continue_exchange,
-    list_sessions,
+    cancel_conversation,
+    continue_conversation,
+    first_part,
     require_model,
     start_in_conversation,
 )
 from weft.server.context import ServerContext
-from weft.server.conversation import cancel_exchange
 from weft.server.errors import ApiError
-from weft.server.exchange_stream import ExchangeFrames, ExchangePart, ExchangeStreamResponse
+from weft.server.exchange_stream import ExchangeFrames, ExchangeStreamResponse
 from weft.server.operations import caller_of
 from weft.sessions.store import SessionInfo
 
@@ -72,10 +72,7 @@ class AGUIRoutes:
         self, owner: str, thread: str | None, run: str | None, body: JsonObject
     ) -> tuple[SessionInfo, ExchangeFrames]:
         shown = [each for each in as_objects(body["messages"]) if each.get("role") not in _DISPLAY_ROLES]
-        try:
-            plain = [_from_agui(message, number) for number, message in enumerate(shown)]
-        except ConfigurationError as error:
-            raise ApiError("invalid", str(error)) from None
+        plain = [_from_agui(message, number) for number, message in enumerate(shown)]
         *history, message = read_conversation_messages(plain)
         conversation = ClientConversation(
             owner=owner,
@@ -88,9 +85,7 @@ class AGUIRoutes:
         )
         message = _with_context(message, body)
         info, accepted, _ = await start_in_conversation(self._context, conversation, message, request_id=run)
-        is_repeated = accepted.state == "repeated"
-        last = (await self._context.sessions.store.info(info.id)).last_seq if is_repeated else 0
-        part = ExchangePart(accepted.exchange, 0 if is_repeated else info.last_seq, pause_from=last)
+        part = await first_part(self._context, info, accepted)
         return info, ExchangeFrames(AGUIDialect(info.id, thread=thread, run=run), part)
 
     async def _continue(
@@ -101,23 +96,16 @@ class AGUIRoutes:
         if not answers.ids:
             return None
         conversation = ClientConversation(owner=owner, kind=KIND, name=thread)
-        for info in reversed(await list_sessions(self._context, conversation)):
-            dialect = AGUIDialect(info.id, thread=thread, run=run)
-            part = await continue_exchange(self._context, info, answers, dialect)
-            if part is not None:
-                return info, ExchangeFrames(dialect, part)
-        if answers.decisions:
+        open_dialect = partial(AGUIDialect, thread=thread, run=run)
+        found = await continue_conversation(self._context, conversation, answers, open_dialect)
+        if found is None and answers.decisions:
             raise ApiError("conflict", "The interrupt is not open any more; send the request again.")
-        return None
+        return found
 
     async def stop(self, request: Request) -> Response:
         """Cancel what runs in a thread."""
-        owner, thread = caller_of(request).owner, request.path_params["name"]
-        sessions = await list_sessions(self._context, ClientConversation(owner=owner, kind=KIND, name=thread))
-        done = [
-            (await cancel_exchange(self._context, info, None, "The user stopped it.")).cancelled for info in sessions
-        ]
-        return json_response({"cancelled": any(done)})
+        thread = ClientConversation(owner=caller_of(request).owner, kind=KIND, name=request.path_params["name"])
+        return json_response({"cancelled": await cancel_conversation(self._context, thread)})
 
     # --- clients that abort ------------------------------------------------------------------------------------------
 

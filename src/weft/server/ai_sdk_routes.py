@@ -9,28 +9,27 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from weft.core.errors import ConfigurationError
 from weft.core.events import ExchangeRequest, SessionRewound
 from weft.core.json import JsonObject, as_objects
 from weft.core.message_forms import system_texts
 from weft.dialects.ai_sdk import AISDKDialect
-from weft.dialects.dialect import Dialect
+from weft.dialects.registry import open_dialect
 from weft.dialects.ui_messages import ClientAnswers, UIMessageBuilder, from_ui_messages, read_answers, user_ui_message
 from weft.server.ai_sdk_socket import ChatSocket
 from weft.server.client_bodies import json_response, read_body, read_conversation_messages, read_tools, text_field
 from weft.server.client_conversation import (
     ClientConversation,
-    continue_exchange,
+    cancel_conversation,
+    continue_conversation,
+    first_part,
     list_sessions,
     require_model,
     start_in_conversation,
 )
 from weft.server.context import ServerContext
-from weft.server.conversation import cancel_exchange
 from weft.server.errors import ApiError
 from weft.server.exchange_stream import ExchangeFrames, ExchangePart, ExchangeStreamResponse
 from weft.server.operations import caller_of
-from weft.server.sse import require_dialect
 from weft.sessions.store import SessionInfo, iterate_events
 
 KIND = "ai-sdk"
@@ -53,7 +52,7 @@ class ChatRoutes:
         body = await read_body(request)
         is_ui = any("parts" in message for message in as_objects(body["messages"]))
         dialect = _requested_dialect(request) or (KIND if is_ui else "loop")
-        require_dialect(dialect, "")  # fails before a session is created
+        open_dialect(dialect)  # fails before a session is created
         info, frames = await self.start(caller_of(request).owner, body, dialect)
         return ExchangeStreamResponse(self._context, caller_of(request), info, frames)
 
@@ -66,14 +65,12 @@ class ChatRoutes:
         name = text_field(body, "id")
         answers = read_answers(messages[-1]) if is_ui and messages[-1].get("role") == "assistant" else None
         if answers is not None:
-            continued = await self._continue(owner, name, answers)
+            conversation = ClientConversation(owner=owner, kind=KIND, name=name)
+            continued = await continue_conversation(self._context, conversation, answers, AISDKDialect)
             if continued is not None:
                 return continued
             _check_answers(answers)
-        try:
-            plain = from_ui_messages(messages) if is_ui else messages
-        except ConfigurationError as error:
-            raise ApiError("invalid", str(error)) from None
+        plain = from_ui_messages(messages) if is_ui else messages
         *history, message = read_conversation_messages(plain)
         conversation = ClientConversation(
             owner=owner,
@@ -90,28 +87,9 @@ class ChatRoutes:
         info, accepted, _ = await start_in_conversation(
             self._context, conversation, message, request_id=request_id, rewinds=goes_back and answers is None
         )
-        begin = 0 if accepted.state == "repeated" else info.last_seq
         message_id = text_field(messages[-1], "id") if answers is not None else None
-        part = ExchangePart(accepted.exchange, begin, pause_from=await self._end_of(info, accepted.state))
-        return info, ExchangeFrames(self._open_dialect(dialect, info, message_id), part)
-
-    async def _continue(
-        self, owner: str, name: str | None, answers: ClientAnswers
-    ) -> tuple[SessionInfo, ExchangeFrames] | None:
-        conversation = ClientConversation(owner=owner, kind=KIND, name=name)
-        for info in reversed(await list_sessions(self._context, conversation)):
-            dialect = AISDKDialect(info.id)
-            part = await continue_exchange(self._context, info, answers, dialect)
-            if part is not None:
-                return info, ExchangeFrames(dialect, part)
-        return None
-
-    def _open_dialect(self, name: str, info: SessionInfo, message: str | None) -> Dialect:
-        return AISDKDialect(info.id, message=message) if name == KIND else require_dialect(name, info.id)
-
-    async def _end_of(self, info: SessionInfo, state: str) -> int:
-        """The seq from which on a pause ends the response. A repeated response shows what was answered meanwhile."""
-        return (await self._context.sessions.store.info(info.id)).last_seq if state == "repeated" else 0
+        encoder = AISDKDialect(info.id, message=message_id) if dialect == KIND else open_dialect(dialect, info.id)
+        return info, ExchangeFrames(encoder, await first_part(self._context, info, accepted))
 
     # --- a chat by its name ------------------------------------------------------------------------------------------
 
@@ -138,11 +116,7 @@ class ChatRoutes:
         return json_response({"cancelled": cancelled})
 
     async def cancel(self, owner: str, name: str) -> bool:
-        done = [
-            (await cancel_exchange(self._context, info, None, "The user stopped it.")).cancelled
-            for info in await self._sessions_of(owner, name)
-        ]
-        return any(done)
+        return await cancel_conversation(self._context, ClientConversation(owner=owner, kind=KIND, name=name))
 
     async def messages(self, request: Request) -> Response:
         """The UI messages of a chat, or of any session by its id."""

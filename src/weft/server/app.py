@@ -28,10 +28,11 @@ from weft.server.agui_routes import AGUIRoutes
 from weft.server.ai_sdk_routes import ChatRoutes
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.guard import Authenticate, Guard, error_response
+from weft.server.guard import Authenticate, Guard
 from weft.server.openai_routes import OpenAIRoutes
 from weft.server.openapi import RouteDescription, describe_routes
 from weft.server.operations import Operation, build_route, caller_of, check_parameters
+from weft.server.request_scope import error_response
 from weft.server.responses_routes import ResponseRoutes
 from weft.server.route_descriptions import DESCRIPTIONS
 from weft.server.sse import stream_events

@@ -124,16 +124,13 @@ def _check_media(message: Message) -> None:
             )
 
 
-def read_tools(body: JsonObject, name: str = "tools") -> list[ToolDefinition] | None:
+def read_tools(body: JsonObject) -> list[ToolDefinition] | None:
     """The client's own tools; None if the body does not name any."""
-    if body.get(name) is None:
+    if body.get("tools") is None:
         return None
-    if not isinstance(body[name], list):
-        raise ApiError("invalid", f"{name} is a list of tools.")
-    try:
-        return read_client_tools(as_list(body[name]))
-    except ConfigurationError as error:
-        raise ApiError("invalid", str(error)) from None
+    if not isinstance(body["tools"], list):
+        raise ApiError("invalid", "tools is a list of tools.")
+    return read_client_tools(as_list(body["tools"]))
 
 
 def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

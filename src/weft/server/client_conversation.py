@@ -26,9 +26,9 @@ from weft.core.messages import Message, ToolDefinition, ToolResult
 from weft.dialects.dialect import ExchangeDialect
 from weft.dialects.ui_messages import ClientAnswers
 from weft.server.context import ServerContext
-from weft.server.conversation import Accepted, start_exchange
+from weft.server.conversation import Accepted, cancel_exchange, start_exchange
 from weft.server.errors import ApiError
-from weft.server.exchange_stream import ExchangePart
+from weft.server.exchange_stream import ExchangeFrames, ExchangePart
 from weft.sessions.history import SessionHistory
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
@@ -248,7 +248,40 @@ async def _find_repeated(
     return None
 
 
+async def first_part(context: ServerContext, info: SessionInfo, accepted: Accepted) -> ExchangePart:
+    """The part of an exchange that the response to its request holds. A repeated response begins where the first one
+    began, and does not pause where the client has answered since."""
+    if accepted.state != "repeated":
+        return ExchangePart(accepted.exchange, info.last_seq, pause_from=0)
+    last = (await context.sessions.store.info(info.id)).last_seq
+    return ExchangePart(accepted.exchange, 0, pause_from=last)
+
+
+async def cancel_conversation(context: ServerContext, conversation: ClientConversation) -> bool:
+    """Cancel what runs in the sessions of a conversation. Returns whether anything did."""
+    done = [
+        (await cancel_exchange(context, info, None, "The user stopped it.")).cancelled
+        for info in await list_sessions(context, conversation)
+    ]
+    return any(done)
+
+
 # --- continuing ------------------------------------------------------------------------------------------------------
+
+
+async def continue_conversation(
+    context: ServerContext,
+    conversation: ClientConversation,
+    answers: ClientAnswers,
+    open_dialect: Callable[[str], ExchangeDialect],
+) -> tuple[SessionInfo, ExchangeFrames] | None:
+    """Continue the exchange that waits for these answers, in the newest session that has one; None if there is none."""
+    for info in reversed(await list_sessions(context, conversation)):
+        dialect = open_dialect(info.id)
+        part = await continue_exchange(context, info, answers, dialect)
+        if part is not None:
+            return info, ExchangeFrames(dialect, part)
+    return None
 
 
 async def continue_exchange(

@@ -14,8 +14,9 @@ import msgspec
 from weft.agent.reactors import Reactor
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
-from weft.server.access_tokens import TOKENS, AccessTokens
+from weft.server.access_tokens import TOKENS, AccessTokens, Users
 from weft.server.event_stream import EventStream
+from weft.server.folder_extras import FindExtras, FolderExtras
 from weft.server.guard import Caller
 from weft.server.limits import UsageMeters
 from weft.server.metrics import ServerMetrics
@@ -25,13 +26,12 @@ from weft.server.open_sessions import OpenSessions, StoreRecovery
 from weft.server.placement import open_placement
 from weft.server.settings import ServerSettings
 from weft.server.shares import SHARES, ProjectShares
-from weft.server.users import Users
 from weft.sessions.memory import MemoryStore
+from weft.sessions.resumption import open_stored_files
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import NoSuchSession, SessionInfo
-from weft.sessions.stored_files import open_stored_files
 from weft.tools.builtin import builtin_tool_names, named_tools
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import ToolLike
@@ -72,6 +72,7 @@ class ServerContext:
     """One server: its sessions, models, tools, folders, limits and access tokens.
 
     With `agent_options` the program defines the agent of every session, and clients cannot change its settings.
+    `find_extras` finds what the folder of a session adds to it.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class ServerContext:
         sandbox: Sandbox | None = None,
         agent_options: AgentOptions | None = None,
         users: Users | None = None,
+        find_extras: FindExtras | None = None,
     ) -> None:
         self.settings = settings
         self.tokens = tokens
@@ -100,6 +102,8 @@ class ServerContext:
         self.session_tools: SessionTools = session_tools or (lambda _: {})
         """Tools that are made for one session, by name."""
         self.agent_options = agent_options
+        self._find_extras = find_extras
+        self._extras: dict[str, tuple[FolderExtras, object]] = {}  # of sessions that are being opened, with the model
         self.meters = UsageMeters(settings.limits, store=sessions.store, users=users)
         self.shares = ProjectShares(sessions.store)
         self.metrics = ServerMetrics()
@@ -107,6 +111,7 @@ class ServerContext:
         self.open_sessions = OpenSessions(
             sessions, self._session_options, after_crash=settings.after_crash, node=sessions.store.node
         )
+        self.open_sessions.on_open(self._complete_session)
         self.open_sessions.on_open(self._subscribe_meters)
         self._store_recovery = StoreRecovery(self.open_sessions, self._end_streams_of)
         self.node = ServerNode(
@@ -148,6 +153,7 @@ class ServerContext:
         if self._in_memory is None:
             self._in_memory = other = copy(self)
             other.open_sessions = OpenSessions(Sessions(MemoryStore()), self._session_options)
+            other.open_sessions.on_open(self._complete_session)
             other.open_sessions.on_open(self._subscribe_meters)
             self.on_stop(lambda: other.open_sessions.close(0.0))
         return self._in_memory
@@ -279,7 +285,20 @@ class ServerContext:
             if folder is None:
                 raise ConfigurationError(f"The folder {settings.workspace!r} is no longer offered by this server.")
             options["workspace"] = folder
+        if self._find_extras is not None and not info.kind:
+            extras = await asyncio.to_thread(self._find_extras, options.get("workspace"), settings)
+            self._extras[info.id] = extras, options["model"]
+            options["tools"] += extras.tools
+            if extras.instructions:
+                options["instructions"] = list(extras.instructions)
+            options["middleware"] = list(extras.middleware)
         return options
+
+    def _complete_session(self, info: SessionInfo, session: Session) -> None:
+        """Add to an opened session what it gets from its folder and from the user."""
+        extras, model = self._extras.pop(info.id, (None, None))
+        if extras is not None:
+            extras.complete(session, model)
 
     def _without_missing(self, settings: SessionSettings, of_session: Mapping[str, ToolLike]) -> SessionSettings:
         """Drop names of tools that this server had when the settings were stored, and has no longer."""

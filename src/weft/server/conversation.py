@@ -11,7 +11,6 @@ import msgspec
 
 from weft.agent.exchange import Exchange
 from weft.agent.result import SchemaShape
-from weft.core.errors import ConfigurationError
 from weft.core.events import ConversationQueued
 from weft.core.json import JsonObject
 from weft.core.media import describe_picture_fault, picture_type
@@ -23,8 +22,8 @@ from weft.server.operations import ApiCall, Operation
 from weft.server.session_routes import SESSION
 from weft.server.views import AnswerBody, CancelBody, DecisionBody, Empty, ForgottenView, MessagesView, PendingView
 from weft.sessions.history import read_history
-from weft.sessions.queueing import queue_request
 from weft.sessions.session import Session
+from weft.sessions.sessions import queue_request
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, Store
 from weft.tools.results import plain_text
@@ -183,10 +182,7 @@ async def pass_on(
 async def _read_output_schema(schema: JsonObject | None) -> SchemaShape | None:
     if schema is None:
         return None
-    try:
-        return await asyncio.to_thread(SchemaShape, schema)  # compiling a schema of a client must not block the loop
-    except ConfigurationError as error:
-        raise ApiError("invalid", str(error)) from None
+    return await asyncio.to_thread(SchemaShape, schema)  # compiling a schema of a client must not block the loop
 
 
 async def start_exchange(

@@ -2,6 +2,7 @@
 
 import asyncio
 from base64 import b64encode
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -14,14 +15,13 @@ from weft.server.operations import ApiCall, Operation
 from weft.server.studio_views import Words
 from weft.server.views import Body, Title
 from weft.studio.browser.capture import capture_both
-from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.chromium import has_chromium
 from weft.studio.browser.page import BrowserError
 from weft.studio.design_systems import DesignSystemStore, StoredDesignSystem
 from weft.studio.export import zip_project
 from weft.studio.offline import offline_project
-from weft.studio.page_files import guess_stack, read_title
-from weft.studio.preview import PAGE
-from weft.studio.stack import find_stack
+from weft.studio.preview import PAGE, read_title
+from weft.studio.stack import find_stack, guess_stack
 
 _PATH = "/api/design-systems"
 
@@ -63,44 +63,20 @@ class DesignPageRoutes:
         self._systems = DesignSystemStore(context.sessions.store)
 
     def operations(self) -> list[Operation]:
-        one = f"{_PATH}/{{system}}"
-        known = ("not_found",)
+        operation = partial(Operation, tag="studio")
+        one = partial(operation, path=f"{_PATH}/{{system}}", errors=("not_found",))
+        capturing = partial(operation, errors=("unavailable",))
+        zipped = "application/zip"
         return [
-            Operation("GET", _PATH, self.list_systems, "Design systems.", list[StoredDesignSystem], tag="studio"),
-            Operation(
-                "POST", _PATH, self.add, "Add one.", StoredDesignSystem, NewDesignSystem, status=201, tag="studio"
+            operation("GET", _PATH, self.list_systems, "Design systems.", list[StoredDesignSystem]),
+            operation("POST", _PATH, self.add, "Add one.", StoredDesignSystem, NewDesignSystem, status=201),
+            one(
+                "PATCH", handler=self.change, summary="Change it.", response=StoredDesignSystem, body=DesignSystemChange
             ),
-            Operation(
-                "PATCH",
-                one,
-                self.change,
-                "Change it.",
-                StoredDesignSystem,
-                DesignSystemChange,
-                errors=known,
-                tag="studio",
-            ),
-            Operation("DELETE", one, self.delete, "Delete it.", status=204, errors=known, tag="studio"),
-            Operation("GET", "/api/capabilities", _capabilities, "What agents can do.", Capabilities, tag="studio"),
-            Operation(
-                "POST",
-                "/api/export",
-                _export,
-                "A page as a zip.",
-                body=ExportBody,
-                media_type="application/zip",
-                tag="studio",
-            ),
-            Operation(
-                "POST",
-                "/api/screenshot",
-                _capture,
-                "A screenshot of a page on the web.",
-                Capture,
-                CaptureBody,
-                errors=("unavailable",),
-                tag="studio",
-            ),
+            one("DELETE", handler=self.delete, summary="Delete it.", status=204),
+            operation("GET", "/api/capabilities", _capabilities, "What agents can do.", Capabilities),
+            operation("POST", "/api/export", _export, "A page as a zip.", body=ExportBody, media_type=zipped),
+            capturing("POST", "/api/screenshot", _capture, "A screenshot of a page on the web.", Capture, CaptureBody),
         ]
 
     async def list_systems(self, call: ApiCall) -> list[StoredDesignSystem]:
@@ -118,11 +94,7 @@ class DesignPageRoutes:
 
 
 async def _capabilities(_: ApiCall) -> Capabilities:
-    try:
-        find_chromium()
-    except BrowserError:
-        return Capabilities(screenshot_preview=False)
-    return Capabilities(screenshot_preview=True)
+    return Capabilities(screenshot_preview=has_chromium())
 
 
 async def _export(call: ApiCall) -> Response:

@@ -17,11 +17,17 @@ from weft.core.errors import WeftError
 from weft.core.json import JsonObject, encode
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
-from weft.server.input_difference import InputComparison, compare_inputs
 from weft.server.operations import ApiCall, Operation
 from weft.server.views import Body
 from weft.studio.evaluations import EvaluationResults, Evaluations, shared_pictures
-from weft.studio.prompt_reports import PromptReport, ReportSummary, find_report, list_reports
+from weft.studio.prompt_reports import (
+    InputComparison,
+    PromptReport,
+    ReportSummary,
+    compare_inputs,
+    find_report,
+    list_reports,
+)
 from weft.studio.studio import Studio
 
 _MAX_MODELS = 50

@@ -1,12 +1,15 @@
-"""Streams one exchange to the client that asked for it, up to its end or to where it waits for this client."""
+"""Streams one exchange to the client that asked for it, up to its end or to where it waits for this client; or follows
+it in the log, from any event on."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
 from starlette.requests import Request
 
+from weft.core.envelope import Event
+from weft.core.events import ExchangeResponse
 from weft.dialects.dialect import CUT_SHORT, NOT_STORED, Dialect, ExchangeDialect, Frame
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
@@ -151,3 +154,18 @@ async def _wait_for_disconnect(request: Request, stream: EventStream) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
     stream.stop()
+
+
+async def follow_exchange(
+    context: ServerContext, info: SessionInfo, exchange: str, after: int = 0
+) -> AsyncGenerator[Event]:
+    """Yield the events of an exchange with a seq above `after`. The last one is its `exchange_response`."""
+    stream = EventStream(context.sessions.store, context.open_sessions.hub, info.id, after)
+    async with aclosing(stream.batches(context.settings.heartbeat_seconds)) as batches:
+        async for entries in batches:
+            for entry in entries:
+                if entry.event.exchange != exchange:
+                    continue
+                yield entry.event
+                if isinstance(entry.event.data, ExchangeResponse):
+                    return

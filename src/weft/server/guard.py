@@ -8,36 +8,22 @@ import inspect
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable
-from time import monotonic
 
 import msgspec
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from weft.agent.trace_context import incoming_trace
-from weft.core.ids import new_id
-from weft.core.json import encode
 from weft.server.access_tokens import AccessTokens
 from weft.server.connections import Connection
-from weft.server.errors import ApiError, api_error_of
+from weft.server.errors import ApiError
 from weft.server.limits import RateLimiter
 from weft.server.metrics import ServerMetrics
-from weft.server.public_address import PublicAddress
-from weft.server.scope import header_values, read_trace, route_path, single_header
-from weft.server.settings import ServerSettings, hosts_of, is_address, is_loopback, split_host
+from weft.server.request_scope import PREVIEWS, RequestScope, header_values, read_trace, route_path, single_header
+from weft.server.settings import PublicAddress, ServerSettings, hosts_of, is_address, is_loopback, split_host
 from weft.server.shares import ProjectShares
 
-SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
-"""Headers of every response that does not set them itself."""
 AGENT_CARD = "/.well-known/agent-card.json"
 """Describes the agent to A2A clients, which read it before they have a token."""
 PUBLIC = frozenset({"/", "/health", "/ready", "/login", "/favicon.ico", AGENT_CARD})
@@ -45,9 +31,6 @@ PUBLIC = frozenset({"/", "/health", "/ready", "/login", "/favicon.ico", AGENT_CA
 PUBLIC_FOLDERS = ("/assets/",)
 """Files of the page."""
 METRICS = "/metrics"
-PREVIEWS = "/preview/"
-"""Pages that models wrote. They have an opaque origin and no token; their addresses are unguessable."""
-
 UNKNOWN_LINES_PER_SECOND = 20
 """Lines of the log for requests without a token."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -61,10 +44,6 @@ _BODY_TYPES = (
 )
 _ALLOWED_METHODS = "GET, POST, PUT, PATCH, DELETE"
 _ALLOWED_HEADERS = ("Authorization", "Content-Type", "Last-Event-ID", "X-Weft-Share")
-_EXPOSED_HEADERS = (
-    b"Content-Disposition, Retry-After, X-Request-Id, X-Weft-Exchange, X-Weft-Session, x-vercel-ai-ui-message-stream"
-)
-"""Headers of a response that pages of other origins may read."""
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,60}\Z")
 _MAX_HEADERS = 60
 _BEARER = "weft.bearer."
@@ -125,7 +104,7 @@ class Guard:
                 await RedirectResponse(f"{self._public.prefix}/", 308)(scope, receive, send)
                 return
         incoming_trace.set(read_trace(scope))
-        visit = _RequestScope(scope, receive, send, self._settings.limits.body_bytes)
+        visit = RequestScope(scope, receive, send, self._settings.limits.body_bytes)
         self._metrics.begin_request(scope["type"])
         if origin in self._settings.origins:
             visit.allow_origin(origin)
@@ -143,7 +122,7 @@ class Guard:
             self._metrics.end_request(scope["type"], scope.get("method", "WS"), visit.status, visit.seconds)
             self._log(visit, scope)
 
-    def _log(self, visit: "_RequestScope", scope: Scope) -> None:
+    def _log(self, visit: RequestScope, scope: Scope) -> None:
         """Log a request; of those without a token only some, so that nobody can fill the disk with them."""
         if scope["state"].get("caller") is not None:
             visit.log()
@@ -274,89 +253,6 @@ class Guard:
         return None
 
 
-class _RequestScope:
-    """One request or socket: counts its body, adds headers to its response and logs it."""
-
-    def __init__(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        self.id = new_id("req")
-        self._scope = scope
-        self._receive = receive
-        self._send = send
-        self._remaining = limit
-        self.status = 0
-        self._origin: str | None = None
-        self._began = monotonic()
-        self._started = self._accepted = False
-        scope["state"] = {**scope.get("state", {}), "request": self.id}
-
-    def allow_origin(self, origin: str) -> None:
-        self._origin = origin
-
-    async def receive(self) -> Message:
-        message = await self._receive()
-        if message["type"] == "http.request":
-            self._remaining -= len(message.get("body", b""))
-            if self._remaining < 0:
-                raise ApiError("too_large", "The body is too large; send large data as blobs, one at a time.")
-        return message
-
-    async def send(self, message: Message) -> None:
-        if message["type"] in ("http.response.start", "websocket.http.response.start"):
-            self._started = True
-            self.status = message["status"]
-            headers = [*message.get("headers", []), (b"x-request-id", self.id.encode())]
-            names = {name.lower() for name, _ in headers}
-            if self._origin is not None and b"access-control-allow-origin" not in names:
-                headers += [
-                    (b"access-control-allow-origin", self._origin.encode()),
-                    (b"access-control-expose-headers", _EXPOSED_HEADERS),
-                    (b"vary", b"Origin"),
-                ]
-            headers += [(name, value) for name, value in SECURITY_HEADERS if name not in names]
-            message = {**message, "headers": headers}
-        elif message["type"] == "websocket.accept":
-            self._accepted, self.status = True, 101
-        await self._send(message)
-
-    async def send_error(self, error: Exception) -> None:
-        """Answer with the error, unless a response has begun."""
-        api_error = api_error_of(error)
-        if isinstance(error, OSError) and self._scope["type"] == "websocket" and api_error is None:
-            return  # the client left before its socket was accepted
-        if api_error is None:
-            _log.exception("A request failed.", extra={"request": self.id, "path": _loggable_path(self._scope)})
-            api_error = ApiError("internal", f"The request failed; the log has the cause under {self.id}.")
-        reason = api_error.message[:120]
-        if self._scope["type"] == "websocket":
-            if self._accepted:
-                await self._send({"type": "websocket.close", "code": 1011, "reason": reason})
-            elif "websocket.http.response" in self._scope.get("extensions", {}):
-                await error_response(api_error, self._scope)(self._scope, self._receive, self.send)
-            else:
-                await self._send({"type": "websocket.close", "code": 4403, "reason": reason})
-        elif not self._started:
-            await error_response(api_error, self._scope)(self._scope, self._receive, self.send)
-        else:
-            raise error  # half a response is sent: the connection breaks, and the client notices
-
-    @property
-    def seconds(self) -> float:
-        return monotonic() - self._began
-
-    def log(self) -> None:
-        _log.info(
-            "%s %s %d",
-            self._scope.get("method", "WS"),
-            _loggable_path(self._scope),
-            self.status,
-            extra={
-                "request": self.id,
-                "session": self._scope.get("path_params", {}).get("session"),
-                "ms": round(self.seconds * 1000, 1),
-            },
-        )
-
-
 def _count_as_known(scope: Scope) -> bool:
     """Count the connection of an authenticated request; False if there are too many. A host counts its own."""
     connection: Connection | None = scope["state"].get("connection")
@@ -377,17 +273,6 @@ def cookie_name(settings: ServerSettings, scope: Scope) -> str:
     return f"weft_{server[1] if server else settings.port}"
 
 
-def error_response(error: ApiError, scope: Scope | None = None) -> Response:
-    """The response for an error; below /v1 with the fields that clients of that API read."""
-    headers = dict(error.headers)
-    if error.status in (401, 413):
-        headers["Connection"] = "close"  # the rest of the request is not read
-    data = error.data()
-    if scope is not None and route_path(scope).startswith("/v1/"):
-        data["error"] |= {"type": error.kind, "param": error.param}
-    return Response(encode(data), error.status, headers, "application/json")
-
-
 def _is_public(scope: Scope) -> bool:
     path = route_path(scope)
     return scope["type"] == "http" and (path in PUBLIC or path.startswith(PUBLIC_FOLDERS))
@@ -395,11 +280,6 @@ def _is_public(scope: Scope) -> bool:
 
 def _is_preview(scope: Scope) -> bool:
     return scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and route_path(scope).startswith(PREVIEWS)
-
-
-def _loggable_path(scope: Scope) -> str:
-    """The path without the secret of a preview's address."""
-    return f"{scope.get('root_path', '')}{PREVIEWS}…" if route_path(scope).startswith(PREVIEWS) else scope["path"]
 
 
 def _check_body(scope: Scope) -> None:

@@ -1,13 +1,20 @@
-"""Routes that judge an input before anything is built: a picture, and the moments of a recording that models get."""
+"""Routes for inputs before anything is built: they judge a picture, show the moments of a recording that models get,
+and store, test and delete the token of Figma, which is kept in the keyring of this machine and never sent."""
 
 import asyncio
 from base64 import b64encode
+from functools import partial
 
 import msgspec
 
-from weft.server.operations import ApiCall, Operation
+from weft.core.errors import WeftError
+from weft.providers.keys import delete_key, find_key, store_key
+from weft.server.errors import ApiError
+from weft.server.key_routes import KEY, KeyBody, KeyTest
+from weft.server.operations import ApiCall, Operation, is_operator
 from weft.server.studio_host import VIDEO_BYTES, source_url
-from weft.server.studio_views import PictureBody, SourceBody
+from weft.server.studio_views import PictureBody, PromptBody, SourceBody
+from weft.studio.input.figma import KEY_NAMES, FigmaClient
 from weft.studio.input.pictures import MAX_BYTES, check_picture, load_bytes
 from weft.studio.input.video import read_video
 
@@ -49,23 +56,63 @@ async def _read_storyboard(call: ApiCall) -> Storyboard:
     )
 
 
+def check_figma(call: ApiCall, prompt: PromptBody) -> None:
+    """Raise ApiError if a request names a design that only the operator's token can read."""
+    if prompt.figma is not None and not prompt.figma.lstrip().startswith("{"):
+        _check_operator(call)
+
+
+async def _store_token(call: ApiCall) -> None:
+    _check_operator(call)
+    token = call.body.key.strip()
+    if not KEY.fullmatch(token):
+        raise ApiError("invalid", "That is not a token: it must be one word of letters, digits and signs.")
+    await asyncio.to_thread(store_key, KEY_NAMES[0], token)
+
+
+async def _delete_token(call: ApiCall) -> None:
+    _check_operator(call)
+    if not any([await asyncio.to_thread(delete_key, name) for name in KEY_NAMES]):
+        raise ApiError("not_found", "The keyring holds no token of Figma.")
+
+
+async def _test_token(call: ApiCall) -> KeyTest:
+    _check_operator(call)
+    token = await asyncio.to_thread(find_key, KEY_NAMES)
+    if token is None:
+        return KeyTest(ok=False, message="There is no token to test; set one first.")
+    try:
+        return KeyTest(ok=True, message=f"The token works: it belongs to {await FigmaClient(token).check()}.")
+    except WeftError as error:
+        return KeyTest(ok=False, message=error.info().message)
+
+
+def _check_operator(call: ApiCall) -> None:
+    if not is_operator(call):
+        raise ApiError("forbidden", "Only the person who runs this server uses its token of Figma; attach a picture.")
+
+
+_operation = partial(Operation, tag="studio")
+_figma = partial(_operation, errors=("not_found", "forbidden"))
+
 OPERATIONS = (
-    Operation(
+    _operation(
         "POST",
         "/studio/picture",
         _check_picture,
         "The size of a picture, if it can be used.",
         PictureSize,
         PictureBody,
-        tag="studio",
     ),
-    Operation(
+    _operation(
         "POST",
         "/studio/storyboard",
         _read_storyboard,
         "The moments of a recording that models get, as pictures.",
         Storyboard,
         SourceBody,
-        tag="studio",
     ),
+    _figma("PUT", "/studio/figma/key", _store_token, "Store a token.", None, KeyBody, status=204),
+    _figma("DELETE", "/studio/figma/key", _delete_token, "Delete the token.", status=204),
+    _figma("POST", "/studio/figma/test", _test_token, "Test the token.", KeyTest),
 )

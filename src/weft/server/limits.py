@@ -13,9 +13,9 @@ from weft.agent.exchange import Exchange
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse
 from weft.core.turn import Usage
+from weft.server.access_tokens import Users
 from weft.server.errors import ApiError, too_many
 from weft.server.settings import ServerLimits
-from weft.server.users import Users
 from weft.sessions.shared import SharedStore, Spending
 
 DAY = 24 * 3600.0

@@ -15,22 +15,28 @@ from starlette.types import Receive, Scope, Send
 
 from weft.core.json import JsonObject, encode
 from weft.providers.keys import find_key_origin
-from weft.server import figma_routes, input_routes
+from weft.server import input_routes
 from weft.server.context import ServerContext
 from weft.server.design_page_routes import DesignPageRoutes
 from weft.server.errors import ApiError, ErrorCode
 from weft.server.evaluation_routes import EvaluationRoutes
 from weft.server.event_hub import wake_waiter
-from weft.server.figma_routes import check_figma
 from weft.server.file_routes import download
 from weft.server.guard import Caller
-from weft.server.model_offers import builds_from_words, list_offers
+from weft.server.input_routes import check_figma
 from weft.server.openapi import RouteDescription
-from weft.server.operations import ApiCall, Handler, Operation, caller_of
-from weft.server.push_routes import PushRoutes
+from weft.server.operations import ApiCall, Handler, Operation, caller_of, is_operator
 from weft.server.sse import HEADERS
 from weft.server.studio_descriptions import STUDIO
-from weft.server.studio_host import example_folder, list_examples, open_studio, read_brief, read_example
+from weft.server.studio_host import (
+    builds_from_words,
+    example_folder,
+    list_examples,
+    list_offers,
+    open_studio,
+    read_brief,
+    read_example,
+)
 from weft.server.studio_previews import PreviewRoutes, PreviewTickets
 from weft.server.studio_socket import GenerateCodeSocket
 from weft.server.studio_views import (
@@ -47,6 +53,7 @@ from weft.server.studio_views import (
     ProjectChange,
     ProjectsView,
     ProjectView,
+    PushBody,
     RestoreBody,
     ScoreView,
     ScreenshotQuery,
@@ -63,14 +70,14 @@ from weft.server.studio_views import (
 from weft.server.views import ListQuery
 from weft.sessions.store import NoSuchSession
 from weft.studio.browser.browser import shared_browser
-from weft.studio.browser.chromium import find_chromium
+from weft.studio.browser.chromium import has_chromium
 from weft.studio.browser.page import BrowserError, Viewport
 from weft.studio.direct_edit import ElementChange
 from weft.studio.evaluations import Evaluations
 from weft.studio.export import safe_name, zip_project
+from weft.studio.git_push import PushResult, collect_commits, default_branch, push_commits
 from weft.studio.input.figma import KEY_NAMES
 from weft.studio.offline import offline_project
-from weft.studio.page_files import guess_stack
 from weft.studio.pages import PageChange
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, VariantRef, VariantScore, Version
@@ -80,7 +87,9 @@ from weft.studio.score.picture import PageImage
 from weft.studio.score.score import Score, heat_map
 from weft.studio.scoring import compare_page
 from weft.studio.single_page import single_page
+from weft.studio.stack import guess_stack
 from weft.studio.studio import Studio
+from weft.studio.variants import read_session_files
 
 _BYTES = "application/octet-stream"
 _POLL_SECONDS = 5.0
@@ -122,8 +131,6 @@ class ProjectRoutes:
         return [
             *self._operations(),
             *input_routes.OPERATIONS,
-            *figma_routes.OPERATIONS,
-            *PushRoutes(self._studio, self._context.sessions.store).operations(),
             *DesignPageRoutes(self._context).operations(),
             *EvaluationRoutes(self._studio, self._context, self._evaluations).operations(),
             Route("/projects/{project}/events", self.events, methods=["GET"]),
@@ -157,6 +164,9 @@ class ProjectRoutes:
             variant("GET", "/files/{path}", self.file, "A file of a variant.", media_type=_BYTES),
             variant("GET", "/diff", self.diff, "Its differences from another variant.", Diffs, query=DiffQuery),
             variant("GET", "/export", self.export, "All files in one.", query=ExportQuery, media_type=_BYTES),
+            variant(
+                "POST", "/push", self.push, "Push it to git.", PushResult, PushBody, errors=("not_found", "forbidden")
+            ),
             rendered("GET", "/score", self.score, "Its score against the picture, with differences.", ScoreView),
             rendered("GET", "/screenshot", self.screenshot, "A screenshot.", query=ScreenshotQuery, media_type=_BYTES),
             rendered("GET", "/heatmap.png", self.heat_map, "A picture of the differences.", media_type=_BYTES),
@@ -167,11 +177,6 @@ class ProjectRoutes:
     async def about(self, call: ApiCall) -> StudioView:
         models = self._context.models
         has_keys = any(provider.key_set for provider in models.list_providers() if provider.variables)
-        try:
-            find_chromium()
-            chromium = True
-        except BrowserError:
-            chromium = False
         mix = list(self._studio.models())
         can_talk = any(builds_from_words(name) for name in mix)
         return StudioView(
@@ -184,7 +189,7 @@ class ProjectRoutes:
                 models=mix,
             ),
             has_keys=can_talk,
-            chromium=chromium,
+            chromium=has_chromium(),
             figma=token[1] if (token := find_key_origin(KEY_NAMES)) is not None else "",
             design_systems=[],
             examples=list_examples(caller_of(call.request).root_path, has_keys=can_talk),
@@ -393,6 +398,18 @@ class ProjectRoutes:
 
     def _project(self, call: ApiCall, project: Project) -> ProjectView:
         return project_view(project, self._studio.entry_of(project), self._tickets, caller_of(call.request))
+
+    async def push(self, call: ApiCall) -> PushResult:
+        """Push the versions that led to a variant. Git's credentials are the operator's, so only they may."""
+        project = await self._studio.get(call.owner, call.path["project"])
+        if not is_operator(call):
+            raise ApiError(
+                "forbidden", "Only the person who runs this server pushes to git; download the files instead."
+            )
+        body: PushBody = call.body
+        store = self._context.sessions.store
+        commits = await collect_commits(project, _base(call), lambda session: read_session_files(store, session))
+        return await push_commits(body.remote, body.branch.strip() or default_branch(project), commits)
 
     async def _version(self, call: ApiCall, version: Version) -> VersionView:
         project = await self._studio.projects.get(call.owner, call.path["project"])

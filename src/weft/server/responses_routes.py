@@ -22,6 +22,7 @@ from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.exchange_stream import ExchangeStreamResponse, collect_frames
 from weft.server.forwarding import Answer
+from weft.server.guest_shapes import InputItemsQuery, RetrieveQuery
 from weft.server.openai_sessions import CLIENT_GONE, OpenAISessions, failure_response
 from weft.server.operations import caller_of, check_parameters
 from weft.server.responses_input import list_items, listed_item
@@ -35,7 +36,6 @@ from weft.server.responses_log import (
     read_response,
 )
 from weft.server.responses_request import read_response_request
-from weft.server.responses_shapes import InputItemsQuery, RetrieveQuery
 from weft.server.responses_start import ResponseStarter, StartedResponse
 
 T = TypeVar("T", bound=msgspec.Struct)

@@ -19,7 +19,14 @@ from weft.server.guest_shapes import (
     Completion,
     CompletionBody,
     CompletionChunk,
+    DeletedResponse,
+    InputItems,
+    InputItemsQuery,
     LoopFrame,
+    ResponseBody,
+    ResponseEvent,
+    ResponseView,
+    RetrieveQuery,
     Stopped,
     UIMessageChunk,
     V1ErrorBody,
@@ -27,17 +34,8 @@ from weft.server.guest_shapes import (
     V1Models,
 )
 from weft.server.openapi import EventType, RouteDescription
-from weft.server.responses_shapes import (
-    DeletedResponse,
-    InputItems,
-    InputItemsQuery,
-    ResponseBody,
-    ResponseEvent,
-    ResponseView,
-    RetrieveQuery,
-)
 from weft.server.socket_commands import AnyCommand
-from weft.server.stream_shapes import (
+from weft.server.stream_frames import (
     SocketError,
     SocketEvents,
     SocketHeartbeat,

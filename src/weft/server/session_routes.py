@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from starlette.responses import StreamingResponse
 
-from weft.core.errors import ConfigurationError
 from weft.core.json import encode
 from weft.core.messages import ToolDefinition
 from weft.server.client_tools import parse_client_tools, set_client_tools
@@ -56,12 +55,9 @@ async def _offered_tools(body: NewSession | SessionChange) -> list[ToolDefinitio
 
 async def _list(call: ApiCall) -> SessionsView:
     query: ListQuery = call.query
-    try:
-        page = await call.context.sessions.list(
-            search=query.search, limit=query.limit, after=query.after, owner=call.owner, kind=""
-        )
-    except ConfigurationError as error:
-        raise ApiError("invalid", str(error)) from None
+    page = await call.context.sessions.list(
+        search=query.search, limit=query.limit, after=query.after, owner=call.owner, kind=""
+    )
     return SessionsView([_view(call, info) for info in page.sessions], page.next)
 
 

@@ -5,8 +5,8 @@ from functools import partial
 import msgspec
 
 from weft.server.errors import ApiError
-from weft.server.guard import PREVIEWS
 from weft.server.operations import ApiCall, Operation, caller_of
+from weft.server.request_scope import PREVIEWS
 from weft.server.shares import SHARED
 from weft.server.views import Body
 

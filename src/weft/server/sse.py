@@ -11,16 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode
 from weft.dialects.dialect import NOT_STORED, Dialect, Frame
 from weft.dialects.registry import open_dialect
 from weft.server.context import ServerContext
-from weft.server.cursor import read_cursor, reset_frame
 from weft.server.errors import ApiError
 from weft.server.event_hub import EncodedEvent
 from weft.server.event_stream import DialectEncoder, EndReason, EventStream, catch_up
 from weft.server.guard import Caller
+from weft.server.stream_frames import read_cursor, reset_frame
 from weft.sessions.store import SessionInfo
 
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -31,7 +30,7 @@ _log = logging.getLogger("weft.server.sse")
 
 async def stream_events(context: ServerContext, caller: Caller, info: SessionInfo, request: Request) -> Response:
     """The response to `GET /sessions/{id}/events`."""
-    dialect = require_dialect(request.query_params.get("dialect", "native"), info.id)
+    dialect = open_dialect(request.query_params.get("dialect", "native"), info.id)
     given = request.headers.get("last-event-id", request.query_params.get("after"))
     cursor = read_cursor(given, info)
     head = b"retry: 1000\n\n"
@@ -162,13 +161,6 @@ class EventStreamResponse(Response):
             return
         async with asyncio.timeout(self._context.settings.limits.stall_seconds):
             await send({"type": "http.response.body", "body": body, "more_body": True})
-
-
-def require_dialect(name: str, session: str) -> Dialect:
-    try:
-        return open_dialect(name, session)
-    except ConfigurationError as error:
-        raise ApiError("invalid", str(error)) from None
 
 
 def closing_frames(dialect: Dialect, reason: EndReason | None) -> list[Frame]:

@@ -1,9 +1,11 @@
-"""Connects the studio to a server: its sessions, the briefs that clients send, and the built-in examples."""
+"""Connects the studio to a server: its sessions, the briefs that clients send, the models that it offers, and the
+built-in examples."""
 
 import asyncio
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
@@ -11,19 +13,23 @@ import msgspec
 from PIL import Image
 
 from weft.agent.exchange import Exchange
-from weft.core.errors import ConfigurationError
+from weft.core.errors import ConfigurationError, WeftError
 from weft.core.messages import Message
+from weft.providers.catalogue import ModelInfo, describe_model
+from weft.providers.factory import find
+from weft.providers.model import Model
+from weft.providers.model_names import display_name, generation, is_general, speed_of
 from weft.server.context import ServerContext
 from weft.server.conversation import pass_on
 from weft.server.errors import ApiError
-from weft.server.models import KnownModels, ModelSource
-from weft.server.studio_views import CaptureOptions, Example, PromptBody, SourceBody
+from weft.server.models import KnownModels, ModelSource, ModelView
+from weft.server.studio_views import CaptureOptions, Example, ModelOffer, PromptBody, SourceBody
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import SessionInfo
 from weft.studio.browser.capture import capture, capture_both
 from weft.studio.browser.page import DESKTOP, MOBILE, Viewport
-from weft.studio.host import LOCAL_MODEL, rank_models
+from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, rank_models
 from weft.studio.input.figma import read_figma
 from weft.studio.input.pictures import InputPicture, load_bytes, load_picture, read_picture
 from weft.studio.input.video import read_video
@@ -33,6 +39,9 @@ from weft.studio.studio import Studio
 from weft.studio.tools.family import studio_tools
 from weft.studio.versions import VARIANT_SESSION
 from weft.tools.function_tools import ToolLike
+from weft.vision.local_model import STACK_NAMES
+
+_LOCAL = (LOCAL_MODEL, *LOCAL_ALTERNATIVES)
 
 
 class StudioHost:
@@ -210,3 +219,54 @@ def read_example(name: str) -> bytes:
 
 def example_folder() -> Traversable:
     return resources.files("weft.server") / "examples"
+
+
+def list_offers(models: ModelSource) -> list[ModelOffer]:
+    """List the models, those of one provider together and the newest general ones first."""
+    listed = list(models.list_models())
+    providers = list(dict.fromkeys(view.provider for view in listed))
+
+    def rank(view: ModelView) -> tuple[int, bool, tuple[int, ...]]:
+        newest = tuple(-number for number in generation(view.name))
+        return providers.index(view.provider), not is_general(view.name), newest
+
+    return [_offer(view) for view in sorted(listed, key=rank)]
+
+
+def builds_from_words(name: str) -> bool:
+    return name not in _LOCAL
+
+
+def _offer(view: ModelView) -> ModelOffer:
+    if view.name in _LOCAL:
+        return ModelOffer(
+            name=view.name,
+            label=view.label,
+            provider=view.provider,
+            text=False,
+            vision=True,
+            stacks=list(STACK_NAMES),
+            input_usd_per_million=0.0,
+            output_usd_per_million=0.0,
+        )
+    info = _describe(view.name)
+    return ModelOffer(
+        name=view.name,
+        label=view.label or display_name(view.name),
+        provider=view.provider,
+        is_general=is_general(view.name),
+        vision=info.vision if info is not None else None,
+        context_window=info.context_window if info is not None else None,
+        input_usd_per_million=info.input_usd_per_million if info is not None else None,
+        output_usd_per_million=info.output_usd_per_million if info is not None else None,
+        speed=speed_of(view.name),
+    )
+
+
+@lru_cache(maxsize=2_000)
+def _describe(name: str) -> ModelInfo | None:
+    try:
+        model = find(name)
+    except WeftError:
+        return None
+    return describe_model(model) if isinstance(model, Model) else None

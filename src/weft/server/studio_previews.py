@@ -21,8 +21,9 @@ from starlette.routing import Route
 from weft.core.json import encode
 from weft.server.access_tokens import AccessTokens
 from weft.server.errors import ApiError
-from weft.server.guard import PREVIEWS, Caller
-from weft.server.public_address import PublicAddress
+from weft.server.guard import Caller
+from weft.server.request_scope import PREVIEWS
+from weft.server.settings import PublicAddress
 from weft.server.shares import SHARED, ProjectShares
 from weft.studio.preview import PAGE, draft_page, insert_bridge, missing_page
 from weft.studio.project import VariantRef, newest_page

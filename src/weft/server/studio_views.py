@@ -113,6 +113,13 @@ class RestoreBody(Body, frozen=True, kw_only=True, tag="restore", tag_field="kin
     base: BaseBody
 
 
+class PushBody(Body, frozen=True, kw_only=True):
+    remote: Name
+    """The address of the remote, https or ssh, without a password."""
+    branch: Name = ""
+    """By default weft/ and the title of the project."""
+
+
 class ElementBody(Body, frozen=True, kw_only=True, tag="element", tag_field="kind"):
     """Changes one element of the page in its source; no model is called."""
 

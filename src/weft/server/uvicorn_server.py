@@ -35,8 +35,8 @@ from weft.server.connections import (
 )
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.guard import SECURITY_HEADERS
 from weft.server.limits import RateLimiter
+from weft.server.request_scope import SECURITY_HEADERS
 from weft.server.settings import ServerSettings
 
 PINGS_PER_SECOND = 20

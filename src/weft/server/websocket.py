@@ -17,9 +17,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from weft.core.json import JsonObject, decode, encode_text
 from weft.dialects.dialect import Dialect
+from weft.dialects.registry import open_dialect
 from weft.server import client_tools, conversation
 from weft.server.context import ServerContext
-from weft.server.cursor import read_cursor, reset_frame
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_hub import EncodedEvent
 from weft.server.event_stream import DialectEncoder, EventStream, catch_up, encode_batch, read_tail
@@ -45,7 +45,8 @@ from weft.server.socket_commands import (
     operation_of,
     submission_of,
 )
-from weft.server.sse import abort_connection, closing_frames, goodbye_frame, require_dialect
+from weft.server.sse import abort_connection, closing_frames, goodbye_frame
+from weft.server.stream_frames import read_cursor, reset_frame
 from weft.sessions.store import SessionInfo
 
 CLOSE_CODES = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
@@ -243,7 +244,7 @@ class SocketConnection:
             raise _CloseSocket(1008, "Too many sessions on one socket.")
         await self._unsubscribe(info.id)
         store = self._context.sessions.store
-        dialect = require_dialect(self._dialect, info.id)
+        dialect = open_dialect(self._dialect, info.id)
         cursor = read_cursor(wanted.resume, info)
         seq = cursor.seq
         if cursor.bad is not None and dialect.name != "native":

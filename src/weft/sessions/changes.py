@@ -17,8 +17,7 @@ from weft.core.errors import NotFound, WeftError
 from weft.core.events import FileAccepted, FileChanged
 from weft.core.messages import Message, Text
 from weft.sessions.history import SessionHistory
-from weft.sessions.recorder import iterate_delegates
-from weft.sessions.store import NoSuchBlob, Store
+from weft.sessions.store import NoSuchBlob, Store, iterate_delegates
 from weft.tools.definitions import Access
 from weft.tools.workspace.base import Change, PathFault, quote_path
 from weft.tools.workspace.diff import Hunk, apply_selected_hunks, split_hunks

@@ -7,7 +7,7 @@ that cannot be stored is never delivered.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from weft.agent.bus import EventBus, OnDelivered
 from weft.core.envelope import Event
@@ -18,7 +18,16 @@ from weft.sessions.crash_points import reach
 from weft.sessions.history import read_history, recover
 from weft.sessions.settings import SessionSettings
 from weft.sessions.shared import WORK_EVENTS, WorkTracker
-from weft.sessions.store import DeltaStore, EncodedEvents, Lease, SessionInfo, Store, StoreError, new_holder
+from weft.sessions.store import (
+    DeltaStore,
+    EncodedEvents,
+    Lease,
+    SessionInfo,
+    Store,
+    StoreError,
+    iterate_delegates,
+    new_holder,
+)
 
 TITLE_LENGTH = 80
 """Characters of a title."""
@@ -64,14 +73,6 @@ class DelegateLogs:
         await self._store.create(info)
         self._leases[session] = lease = await self._store.acquire(session, new_holder())
         return lease
-
-
-async def iterate_delegates(store: Store, session: str) -> AsyncIterator[SessionInfo]:
-    """Yield the sessions that worked for a session, directly or for one another."""
-    for info in await store.delegates(session):
-        yield info
-        async for inner in iterate_delegates(store, info.id):
-            yield inner
 
 
 async def close_delegates(store: Store, session: str) -> None:

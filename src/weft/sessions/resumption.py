@@ -1,4 +1,5 @@
-"""Resumes a session that another process has written: its files, its open exchange and its queued requests."""
+"""Resumes a session that another process has written: its files, its open exchange and its queued requests. Its
+files can also be read without the right to write it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -11,12 +12,13 @@ from weft.core.envelope import Event
 from weft.core.events import SessionResumed
 from weft.core.json import JsonObject
 from weft.sessions.crash_points import reach
-from weft.sessions.history import FinishedExchange, SessionHistory
+from weft.sessions.history import FinishedExchange, SessionHistory, read_contents, read_history
 from weft.sessions.recovery import may_rerun, rerun_calls
-from weft.sessions.settings import apply_request_settings
-from weft.sessions.store import StoreError
+from weft.sessions.settings import SessionSettings, apply_request_settings
+from weft.sessions.store import SessionInfo, Store, StoreError, iterate_delegates
 from weft.tools.type_schema import TypeSchema
 from weft.tools.workspace.base import Change, Workspace
+from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
 from weft.tools.workspace.revisions import RevisionedWorkspace
 
@@ -138,3 +140,24 @@ def restore_files(workspace: Workspace, history: SessionHistory, contents: Mappi
     for path, last in {change.path: change for change in changes}.items():
         if last.hash is None or last.hash in contents:
             project.put(path, contents[last.hash] if last.hash is not None else None)
+
+
+async def add_delegated_changes(store: Store, session: str, history: SessionHistory) -> dict[str, bytes]:
+    """Add the changes of files that delegates made to a history. Returns all stored contents, by hash."""
+    contents = await read_contents(store, session, history)
+    async for delegate in iterate_delegates(store, session):
+        theirs = await read_history(store, delegate.id, SessionSettings())
+        contents |= await read_contents(store, delegate.id, theirs)
+        history.changes += theirs.changes
+    history.changes.sort(key=lambda change: change.revision)  # puts the changes of each file in order
+    return contents
+
+
+async def open_stored_files(store: Store, info: SessionInfo, folder: str | None = None) -> Workspace:
+    """Return the files of a session as they are now, with their revisions. `folder` is the path of the folder that it
+    works in; None for a project that is stored with the session. The caller closes the workspace."""
+    history = await read_history(store, info.id, SessionSettings.of(info.settings))
+    contents = await add_delegated_changes(store, info.id, history)
+    workspace = MemoryWorkspace() if folder is None else DiskWorkspace(folder)
+    restore_files(workspace, history, contents)
+    return workspace

@@ -22,7 +22,7 @@ from weft.sessions.changes import MAX_COMPARED, Changes
 from weft.sessions.crash_points import reach
 from weft.sessions.history import SessionHistory, read_history
 from weft.sessions.recorder import DelegateLogs, EventRecorder, OnStored, close_delegates
-from weft.sessions.resumption import AfterCrash, SessionResumption, restore_files
+from weft.sessions.resumption import AfterCrash, SessionResumption, add_delegated_changes, restore_files
 from weft.sessions.settings import AllowedCalls, SessionSettings, add_allowed
 from weft.sessions.shared import WorkTracker
 from weft.sessions.store import (
@@ -36,7 +36,6 @@ from weft.sessions.store import (
     mark_dead,
     new_holder,
 )
-from weft.sessions.stored_files import add_delegated_changes
 from weft.tools.client_tools import ClientToolLike, read_client_tools
 from weft.tools.permissions import Permissions
 from weft.tools.runtime import Invocation, Middleware, Next

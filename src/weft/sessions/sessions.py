@@ -1,4 +1,5 @@
-"""The sessions of a store: created, listed, forked, exported, imported and deleted."""
+"""The sessions of a store: created, listed, forked, exported, imported and deleted; and requests that are stored for
+the process that claims a session's work."""
 
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from contextlib import suppress
@@ -6,12 +7,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from weft.agent.bus import EventBus
 from weft.core.client_events import ResponseRequested
 from weft.core.envelope import Event
 from weft.core.errors import WeftError
-from weft.core.events import FileAccepted, FileChanged
+from weft.core.events import ConversationQueued, FileAccepted, FileChanged
 from weft.core.ids import new_id
-from weft.core.messages import ToolCall, ToolResult
+from weft.core.json import JsonObject
+from weft.core.messages import Message, ToolCall, ToolResult
 from weft.core.payload import Payload
 from weft.sessions.archive import ArchiveHead, export_lines, read_archive
 from weft.sessions.history import read_history, recover
@@ -27,7 +30,9 @@ from weft.sessions.store import (
     SessionInfo,
     SessionPage,
     Store,
+    StoreError,
     iterate_events,
+    mark_dead,
     new_holder,
 )
 
@@ -240,3 +245,36 @@ def _contents_named(payload: Payload) -> list[str]:
     elif isinstance(payload, ResponseRequested):
         named = [payload.input]
     return [digest for digest in named if digest is not None]
+
+
+async def queue_request(
+    store: Store,
+    session: str,
+    message: Message,
+    *,
+    client_request_id: str | None = None,
+    output_schema: JsonObject | None = None,
+) -> Event | None:
+    """Store a request as queued, and release the session. Returns its event, whose `request` is the exchange; None if
+    the session is not free, has work, or knows the request."""
+    try:
+        lease = await store.acquire(session, new_holder())
+    except SessionBusy:
+        return None
+    try:
+        info = await store.info(session)
+        history = await read_history(store, session, SessionSettings.of(info.settings))
+        is_known = client_request_id is not None and client_request_id in history.requests
+        if is_known or history.waiting or history.unfinished.exchange is not None:
+            return None
+        bus = EventBus(session, seq=history.seq, epoch=lease.epoch)
+        events: list[Event] = []
+        bus.subscribe(events.append)
+        bus.publish(ConversationQueued(1, new_id("ex"), message, client_request_id, None, output_schema))
+        await store.append(lease, events, work="waiting")
+        return events[0]
+    finally:
+        try:
+            await store.release(lease)
+        except StoreError:
+            mark_dead(lease.holder)

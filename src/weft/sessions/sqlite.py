@@ -13,16 +13,17 @@ from hashlib import sha256
 from os import PathLike
 from pathlib import Path
 from time import time
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from weft.core.envelope import Event
-from weft.core.json import JsonObject, as_object, encode, loads
+from weft.core.json import JsonObject, encode
 from weft.sessions.crash_points import reach
 from weft.sessions.database import DatabaseThread, GroupOutcome, migrate
 from weft.sessions.shared import News, Work
 from weft.sessions.sqlite_log import LogWriter, PendingDeltas, find_held, keep_blobs, read_blob, read_events
 from weft.sessions.sqlite_sharing import SqliteSharing, deletion_news, note_deletion
 from weft.sessions.store import (
+    INFO_COLUMNS,
     LEASE_SECONDS,
     PAGE,
     EncodedEvents,
@@ -33,15 +34,13 @@ from weft.sessions.store import (
     SessionExists,
     SessionInfo,
     SessionPage,
-    StoreCorrupt,
     is_abandoned,
     make_page,
     parse_cursor,
+    read_info,
 )
 
 T = TypeVar("T")
-
-_INFO = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, work, settings"
 
 
 class SqliteStore(SqliteSharing):
@@ -252,22 +251,10 @@ def _finish(lease: Lease, connection: sqlite3.Connection) -> None:
 
 
 def _info(session: str, connection: sqlite3.Connection) -> SessionInfo:
-    row = connection.execute(f"SELECT {_INFO} FROM sessions WHERE id = ? AND NOT draft", (session,)).fetchone()
+    row = connection.execute(f"SELECT {INFO_COLUMNS} FROM sessions WHERE id = ? AND NOT draft", (session,)).fetchone()
     if row is None:
         raise NoSuchSession(session)
-    return _info_of(row)
-
-
-def _info_of(row: Sequence[Any], *, is_listed: bool = False) -> SessionInfo:
-    *head, settings = row
-    names = _INFO.split(", ")[:-1]
-    try:
-        parsed = as_object(loads(settings))
-    except ValueError:
-        if is_listed:  # one damaged session does not hide the others
-            return SessionInfo(**dict(zip(names, head, strict=True)))
-        raise StoreCorrupt("The settings of the session are damaged; put a backup of its file in place.") from None
-    return SessionInfo(**dict(zip(names, head, strict=True)), settings=parsed)
+    return read_info(row)
 
 
 def _list(
@@ -280,19 +267,19 @@ def _list(
     connection: sqlite3.Connection,
 ) -> SessionPage:
     rows = connection.execute(
-        f"SELECT {_INFO} FROM sessions WHERE (updated < ?1 OR (updated = ?1 AND id > ?2)) AND instr(title_key, ?3)"
-        f" AND NOT draft AND cause IS NULL AND (?5 IS NULL OR owner = ?5)"
+        f"SELECT {INFO_COLUMNS} FROM sessions WHERE (updated < ?1 OR (updated = ?1 AND id > ?2))"
+        " AND instr(title_key, ?3) AND NOT draft AND cause IS NULL AND (?5 IS NULL OR owner = ?5)"
         " AND (?6 IS NULL OR kind = ?6) ORDER BY updated DESC, id LIMIT ?4",
         (updated, last, search, limit + 1, owner, kind),
     )
-    return make_page([_info_of(row, is_listed=True) for row in rows], limit)
+    return make_page([read_info(row, is_listed=True) for row in rows], limit)
 
 
 def _delegates(session: str, connection: sqlite3.Connection) -> Sequence[SessionInfo]:
     rows = connection.execute(
-        f"SELECT {_INFO} FROM sessions WHERE parent = ? AND cause IS NOT NULL ORDER BY created, key", (session,)
+        f"SELECT {INFO_COLUMNS} FROM sessions WHERE parent = ? AND cause IS NOT NULL ORDER BY created, key", (session,)
     )
-    return [_info_of(row) for row in rows]
+    return [read_info(row) for row in rows]
 
 
 def _key(connection: sqlite3.Connection, session: str) -> int:

@@ -2,6 +2,10 @@
 
 The appends of several sessions that come at one moment are a group: three statements for all of them. Between two
 statements a thread waits for its turn, so a statement for each session would cost more than the storing itself.
+
+The logs of sessions that nobody has written for a while are thinned out. A log is read and packed in the thread that
+reads, so that appends do not wait; the thread that writes only replaces its rows. The file does not shrink: the room
+that becomes free is used for later events.
 """
 
 import sqlite3
@@ -12,26 +16,31 @@ from typing import Any
 import msgspec
 
 from weft.core.envelope import Event
-from weft.core.json import as_list, loads
+from weft.core.json import as_list, encode, loads
 from weft.sessions.crash_points import reach
-from weft.sessions.event_rows import EventRow, RowPacker, RowReader
+from weft.sessions.event_codec import encode_stored
+from weft.sessions.event_rows import MAX_RUN, EventRow, EventRows, RowPacker, RowReader
 from weft.sessions.shared import Work
 from weft.sessions.store import (
+    PAGE,
     EncodedEvents,
     Fenced,
     Lease,
     NoSuchBlob,
     NoSuchSession,
     OnAppended,
+    StoreCorrupt,
     StoreError,
     check_blobs,
     check_next,
 )
+from weft.sessions.thinning import DeltaRun, thin_out
 
 _TOUCH_SECONDS = 0.5
 """Deltas change the time of a session's last update only if it is older: that time is in two indexes."""
 _ROWS = 100
 """Rows that one statement inserts at most."""
+_FREE = "work = 'idle' AND holder = '' AND thinned < last_seq AND NOT draft"
 
 
 class PendingDeltas(msgspec.Struct):
@@ -200,3 +209,64 @@ def read_events(
 def _row_finder(connection: sqlite3.Connection, key: int) -> Callable[[int], EventRow | None]:
     query = "SELECT seq, body, refs FROM events WHERE session = ? AND seq = ?"
     return lambda seq: connection.execute(query, (key, seq)).fetchone()
+
+
+class ThinnedLog(msgspec.Struct, frozen=True):
+    """The rows that replace those of a session behind `thinned`, up to `last_seq`."""
+
+    key: int
+    thinned: int
+    last_seq: int
+    packed: EventRows | None
+    """None for a damaged log, which stays as it is."""
+
+
+def pack_thinned(seconds: float, limit: int, connection: sqlite3.Connection) -> list[ThinnedLog]:
+    """Return the thinned logs of at most `limit` idle sessions that were not changed for `seconds`."""
+    rows: list[Any] = connection.execute(
+        f"SELECT key, thinned, last_seq FROM sessions WHERE {_FREE} AND updated < ? ORDER BY updated LIMIT ?",
+        (time() - seconds, limit),
+    ).fetchall()
+    return [ThinnedLog(key, thinned, last, _pack(connection, key, thinned, last)) for key, thinned, last in rows]
+
+
+def _pack(connection: sqlite3.Connection, key: int, thinned: int, last_seq: int) -> EventRows | None:
+    events: list[Event] = []
+    try:
+        while thinned + len(events) < last_seq:
+            found = read_events(connection, key, after=thinned + len(events), upto=last_seq, limit=PAGE)
+            if not found:
+                return None
+            events += found
+    except StoreCorrupt:
+        return None  # `weft store check` names it
+    return _pack_runs(thin_out(events))
+
+
+def _pack_runs(runs: Sequence[DeltaRun]) -> EventRows:
+    """Return a row for each event, and rows that hold only the number of the empty deltas behind it."""
+    packed = EventRows([], [], {})
+    for run in runs:
+        form = encode_stored(run.event)
+        packed.rows.append((run.event.seq, form.body, form.refs))
+        packed.blobs.update(form.blobs)
+        for start in range(0, run.empty, MAX_RUN):
+            count = min(MAX_RUN, run.empty - start)
+            packed.rows.append((run.event.seq + start + count, encode([run.event.seq, count]), None))
+    return packed
+
+
+def replace_rows(log: ThinnedLog, connection: sqlite3.Connection) -> bool:
+    """Replace the rows of a session by thinner ones, unless somebody has come to write it."""
+    changed = connection.execute(
+        f"UPDATE sessions SET thinned = last_seq WHERE key = ? AND thinned = ? AND last_seq = ? AND {_FREE}",
+        (log.key, log.thinned, log.last_seq),
+    )
+    if changed.rowcount == 0:
+        return False
+    if log.packed is not None:
+        connection.execute("DELETE FROM events WHERE session = ? AND seq > ?", (log.key, log.thinned))
+        rows = [(log.key, *row) for row in log.packed.rows]
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?)", rows)
+        keep_blobs(connection, log.key, log.packed.blobs)
+    return True

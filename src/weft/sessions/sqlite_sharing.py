@@ -14,6 +14,8 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any, TypeVar
 
+import msgspec
+
 import weft
 from weft.core.ids import new_id
 from weft.core.json import as_object, encode, loads
@@ -29,7 +31,7 @@ from weft.sessions.shared import (
     PostedCommand,
     Spending,
 )
-from weft.sessions.sqlite_retention import pack_thinned, replace_rows
+from weft.sessions.sqlite_log import pack_thinned, replace_rows
 from weft.sessions.store import NoSuchSession, StoreError, is_free
 
 T = TypeVar("T")
@@ -103,7 +105,7 @@ class SqliteSharing:
 
     async def list_nodes(self) -> Sequence[NodeInfo]:
         rows = await self._read(lambda c: c.execute("SELECT name, info FROM nodes ORDER BY name").fetchall())
-        return [_node_info(info) for name, info in rows if self._lock.is_alive(name)]
+        return [msgspec.json.decode(info, type=NodeInfo) for name, info in rows if self._lock.is_alive(name)]
 
     async def end_node(self) -> None:
         self._info = None
@@ -346,16 +348,6 @@ def note_deletion(session: str, connection: sqlite3.Connection) -> None:
 
 def _data_version(connection: sqlite3.Connection) -> int:
     return connection.execute("PRAGMA data_version").fetchone()[0]
-
-
-def _node_info(data: bytes) -> NodeInfo:
-    fields = as_object(loads(data))
-    return NodeInfo(
-        name=str(fields.get("name", "")),
-        folders=tuple(map(str, fields.get("folders") or ())),
-        room=int(fields.get("room") or 0),
-        version=str(fields.get("version", "")),
-    )
 
 
 def _holder_of(session: str, connection: sqlite3.Connection) -> tuple[str, str, float]:

@@ -10,14 +10,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
 from weft.core.envelope import Event
 from weft.core.errors import NotFound, WeftError
 from weft.core.ids import new_id
-from weft.core.json import JsonObject
+from weft.core.json import JsonObject, as_object, loads
 from weft.sessions.shared import SharedStore, Work
 
 
@@ -210,6 +210,22 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Empty in a list, if those of the session are damaged; `info` reports it."""
 
 
+INFO_COLUMNS = "id, owner, kind, title, created, updated, last_seq, epoch, parent, parent_seq, cause, work, settings"
+_INFO_NAMES = INFO_COLUMNS.split(", ")[:-1]
+
+
+def read_info(row: Sequence[Any], *, is_listed: bool = False) -> SessionInfo:
+    """Build a session from `INFO_COLUMNS` of a table. Raises StoreCorrupt if its settings are damaged."""
+    *head, settings = row
+    fields = dict(zip(_INFO_NAMES, head, strict=True))
+    try:
+        return SessionInfo(**fields, settings=as_object(loads(settings)))
+    except ValueError:
+        if is_listed:  # one damaged session does not hide the others
+            return SessionInfo(**fields)
+        raise StoreCorrupt("The settings of the session are damaged; restore a backup of the store.") from None
+
+
 class SessionPage(msgspec.Struct, frozen=True, kw_only=True):
     """A page of sessions, the last changed first."""
 
@@ -337,6 +353,14 @@ async def iterate_events(
         for event in events:
             yield event
         after = events[-1].seq
+
+
+async def iterate_delegates(store: Store, session: str) -> AsyncIterator[SessionInfo]:
+    """Yield the sessions that worked for a session, directly or for one another."""
+    for info in await store.delegates(session):
+        yield info
+        async for inner in iterate_delegates(store, info.id):
+            yield inner
 
 
 def check_next(lease: Lease, last_seq: int, events: Sequence[Event]) -> None:

@@ -14,6 +14,7 @@ from weft.sessions.store import (
     SessionInfo,
     Store,
     StoreCorrupt,
+    iterate_delegates,
     iterate_events,
     new_holder,
 )
@@ -32,26 +33,18 @@ class CopyResult(msgspec.Struct, frozen=True, kw_only=True):
     damaged: tuple[str, ...] = ()
 
 
-async def iterate_sessions(store: Store, *, delegates: bool = True) -> AsyncIterator[SessionInfo]:
+async def iterate_sessions(store: Store) -> AsyncIterator[SessionInfo]:
     """Yield all sessions of a store, each before those that worked for it."""
     after: str | None = None
     while True:
         page = await store.list(limit=_LIST, after=after)
         for info in page.sessions:
             yield info
-            if delegates:
-                async for delegate in _iterate_delegates(store, info.id):
-                    yield delegate
+            async for delegate in iterate_delegates(store, info.id):
+                yield delegate
         after = page.next
         if after is None:
             return
-
-
-async def _iterate_delegates(store: Store, session: str) -> AsyncIterator[SessionInfo]:
-    for info in await store.delegates(session):
-        yield info
-        async for inner in _iterate_delegates(store, info.id):
-            yield inner
 
 
 async def copy_sessions(

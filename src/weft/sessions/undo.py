@@ -184,7 +184,7 @@ class _Restoration:
             source, target = (before, after) if forward else (after, before)
             try:
                 known = self._checkpoints.files(before) | self._checkpoints.files(after)
-                lines = self._restore(self._checkpoints, source, target)
+                lines = dict(self._checkpoints.move(source, target))
             except (WeftError, OSError) as error:
                 return {"": f"The files stay as they are: {error}"}
         by_path: dict[str, list[FileChanged]] = {}
@@ -203,16 +203,6 @@ class _Restoration:
         at = labels.index(f"before {exchange}")
         end = labels.index(f"after {exchange}") if f"after {exchange}" in labels else at + 1
         return self._saved[at], self._saved[end] if end < len(labels) else self._checkpoints.save(_UNDO)
-
-    def _restore(self, checkpoints: Checkpoints, source: Checkpoint, target: Checkpoint) -> dict[str, str]:
-        """Bring the files that differ between two checkpoints from one to the other."""
-        changed = checkpoints.changed(source, target)
-        since = checkpoints.changed(source, checkpoints.save(_UNDO)) & changed
-        wanted = sorted(changed - since)
-        checkpoints.restore(target, wanted)
-        there = checkpoints.files(target)
-        lines = {path: f"{path} is {'restored' if path in there else 'deleted again'}." for path in wanted}
-        return lines | {path: f"{path} stays as it is: it was changed since." for path in sorted(since)}
 
     def _restore_from_log(self, path: str, changes: Sequence[FileChanged], *, forward: bool) -> str:
         first, last = changes[0], changes[-1]

@@ -1,4 +1,5 @@
-"""Exports a project as a zip or as a folder on disk."""
+"""Exports a project as a zip or as a folder on disk, without secrets, repositories and names that some system cannot
+hold."""
 
 import io
 import re
@@ -9,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from weft.core.errors import ConfigurationError
-from weft.studio.portable_names import is_reserved, reason_to_stay
+from weft.tools.secrets import is_secret_file
 from weft.tools.workspace.base import FileEdit, normalize_path
 from weft.tools.workspace.disk import DiskWorkspace
 
@@ -18,6 +19,9 @@ LEFT_OUT = "LEFT-OUT.txt"
 _MAX = 80
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PACKED = (".avif", ".gif", ".jpeg", ".jpg", ".mp4", ".png", ".webm", ".webp", ".woff", ".woff2", ".zip")
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
+_FORBIDDEN = frozenset('<>:"|?*\\')
+_REPOSITORIES = frozenset({".git", ".hg", ".svn"})
 
 
 def write_project(files: Mapping[str, str | bytes], folder: Path, *, replace: bool = False) -> list[str]:
@@ -70,3 +74,26 @@ def zip_project(files: Mapping[str, str | bytes], name: str = "project") -> byte
             entry.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
             archive.writestr(entry, _as_bytes(files[path]))
     return out.getvalue()
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a name is a device on Windows."""
+    return _RESERVED.fullmatch(name) is not None
+
+
+def reason_to_stay(path: str) -> str | None:
+    """Why a file is neither exported nor imported; None if it is."""
+    names = [_plain(name) for name in path.split("/")]
+    if any(name.casefold() in _REPOSITORIES for name in names):
+        return "it belongs to a repository"
+    if is_secret_file("/".join(names)):
+        return "it may hold secrets"
+    for name in names:
+        if is_reserved(name) or name != name.rstrip(". ") or any(char in _FORBIDDEN or char < " " for char in name):
+            return "some systems cannot hold its name"
+    return None
+
+
+def _plain(name: str) -> str:
+    """The name as file systems may compare it: composed, without characters that are not shown."""
+    return "".join(char for char in unicodedata.normalize("NFKC", name) if unicodedata.category(char) != "Cf")

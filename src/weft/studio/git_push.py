@@ -18,8 +18,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from weft.core.errors import WeftError
-from weft.studio.export import safe_name
-from weft.studio.portable_names import reason_to_stay
+from weft.studio.export import reason_to_stay, safe_name
 from weft.studio.project import Project, VariantRef, Version, find_variant, find_version
 
 ReadFiles = Callable[[str], Awaitable[Mapping[str, bytes]]]  # the files of a session
@@ -125,15 +124,13 @@ async def collect_commits(project: Project, base: VariantRef, read_files: ReadFi
     return commits
 
 
-async def push_commits(
-    address: str, branch: str, commits: Sequence[Commit], *, local: bool = False, seconds: float = _SECONDS
-) -> PushResult:
+async def push_commits(address: str, branch: str, commits: Sequence[Commit], *, local: bool = False) -> PushResult:
     """Push commits to a branch of a remote. Raises PushFailed with a sentence that holds no credentials."""
     address, branch = check_remote(address, local=local), check_branch(branch)
     if shutil.which("git") is None:
         raise PushFailed("Git is not installed on this machine; install it to push.")
     with tempfile.TemporaryDirectory(prefix="weft-push-") as folder:
-        git = _Git(folder, seconds, local=local)
+        git = _Git(folder, local=local)
         await git.run("init", "--quiet", "--bare", folder)
         name = (await git.run("config", "--get", "user.name", check=False)).strip() or "Weft"
         email = (await git.run("config", "--get", "user.email", check=False)).strip() or "weft@localhost"
@@ -148,9 +145,8 @@ async def push_commits(
 class _Git:
     """Runs git in a folder, without prompts, hooks and foreign protocols."""
 
-    def __init__(self, folder: str, seconds: float, *, local: bool) -> None:
+    def __init__(self, folder: str, *, local: bool) -> None:
         self._folder = folder
-        self._seconds = seconds
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _OWN},
             "GIT_TERMINAL_PROMPT": "0",
@@ -173,10 +169,10 @@ class _Git:
             start_new_session=True,
         )
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(_SECONDS):
                 out, errors = await process.communicate(data)
         except TimeoutError:
-            raise PushFailed(f"The remote did not answer within {self._seconds:.0f} seconds; try it later.") from None
+            raise PushFailed(f"The remote did not answer within {_SECONDS:.0f} seconds; try it later.") from None
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError):

@@ -17,8 +17,7 @@ from weft.core.errors import WeftError
 from weft.core.json import encode_text
 from weft.core.markup import EndTag, StartTag, scan_html, start_tags
 from weft.studio.export import safe_name
-from weft.studio.page_files import read_title
-from weft.studio.preview import PAGE
+from weft.studio.preview import PAGE, read_title
 from weft.studio.project import SitePage
 from weft.studio.stack import Stack
 

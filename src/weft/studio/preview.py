@@ -1,4 +1,5 @@
-"""Serves the files of a project as a page without network and node: for screenshots, the studio page and exports."""
+"""Serves the files of a project as a page without network and node: for screenshots, the studio page and exports. Reads
+whether there is a page, and its title."""
 
 import json
 import re
@@ -9,7 +10,7 @@ from importlib import resources
 from urllib.parse import urlsplit
 
 from weft.core.json import encode
-from weft.core.markup import StartTag, start_tags
+from weft.core.markup import EndTag, StartTag, TextToken, scan_html, start_tags
 from weft.studio.browser.page import PageResponse, media_type, project_path
 from weft.studio.cdn import HOSTS, serve_library
 from weft.studio.stack import Stack
@@ -37,6 +38,13 @@ _PAGES = (".html", ".htm")
 _ROOTED = ("href", "src", "poster", "data")
 _HEAD = re.compile(rb"<head\b[^>]*>", re.IGNORECASE)
 _HTML = re.compile(rb"<html\b[^>]*>|<!doctype[^>]*>", re.IGNORECASE)
+_MAX_TITLE = 80
+_MAX_SCANNED = 400_000
+_HEADINGS = ("h1", "h2")
+_EMPTY_TITLES = frozenset(
+    ("", "document", "untitled", "title", "page", "my page", "my app", "app", "react app", "vite app", "vite + react",
+     "vite + react + ts", "drawing", "index", "home")
+)  # fmt: skip
 
 
 def localise_urls(text: str, base: str) -> str:
@@ -238,3 +246,30 @@ def draft_page() -> bytes:
 @cache
 def _resource(name: str) -> bytes:
     return (resources.files("weft.studio") / name).read_bytes()
+
+
+def has_page(files: Mapping[str, bytes], entry: str) -> bool:
+    """Whether the files hold a page that a preview can show."""
+    return any(files.get(path, b"").strip() for path in (entry, PAGE))
+
+
+def read_title(files: Mapping[str, bytes], entry: str) -> str:
+    """Read the title of the page, or its first heading if the title is missing or says nothing; else empty."""
+    page = files.get(entry) or files.get(PAGE) or b""
+    title, heading, inside, parts = "", "", "", list[str]()
+    for token in scan_html(page.decode("utf-8", "replace")[:_MAX_SCANNED]):
+        match token:
+            case StartTag(name=name) if name == "title" or name in _HEADINGS:
+                inside, parts = name, []
+            case TextToken(text=text) if inside:
+                parts.append(text)
+            case EndTag(name=name) if name == inside and inside:
+                words = " ".join("".join(parts).split())[:_MAX_TITLE]
+                if inside == "title":
+                    title = title or words
+                else:
+                    heading = heading or words
+                inside = ""
+            case _:
+                pass
+    return heading if title.lower() in _EMPTY_TITLES else title

@@ -146,12 +146,12 @@ def parse_design_system(text: str, name: str = "") -> DesignSystem:
     return DesignSystem(" ".join((name or first or "Design system").split())[:80], text.strip())
 
 
-def read_design_system(path: Path, name: str = "") -> DesignSystem:
+def read_design_system(path: Path) -> DesignSystem:
     """Read a design system from a file. Raises BadInput."""
     try:
         if path.stat().st_size > 4 * MAX_DESIGN_SYSTEM:
             raise BadInput(f"The design system {path.name} is too long for a prompt; shorten it.", "too_large")
-        return parse_design_system(path.read_text("utf-8"), name)
+        return parse_design_system(path.read_text("utf-8"))
     except OSError as error:
         raise BadInput(f"The design system {path.name} cannot be read: {error.strerror}.", "not_found") from None
     except UnicodeDecodeError:

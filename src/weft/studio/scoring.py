@@ -1,14 +1,19 @@
-"""Renders the page of a variant and scores it against the target picture."""
+"""Renders the pages of projects, the same files in the same window once, and scores them against the target picture."""
 
 import asyncio
+import hashlib
 import logging
+from collections import OrderedDict
+from collections.abc import Mapping
 from functools import lru_cache, partial
+from weakref import WeakKeyDictionary
 
 from weft.core.errors import WeftError
-from weft.studio.browser.page import Viewport
+from weft.studio.browser.browser import shared_browser
+from weft.studio.browser.page import Rendering, Viewport
 from weft.studio.input.pictures import read_picture
+from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import VariantScore
-from weft.studio.renderings import render_project
 from weft.studio.score.picture import PageImage, read_text
 from weft.studio.score.score import Score, score
 from weft.studio.stack import Stack
@@ -20,6 +25,9 @@ _read_once = lru_cache(maxsize=8)(read_text)
 _score_once = lru_cache(maxsize=4)(partial(score, read=_read_once))
 """A page is scored while it is built and when it is done: often nothing has changed in between."""
 _log = logging.getLogger("weft.studio")
+_MAX_RENDERINGS = 6  # renderings that are kept
+_Renderings = OrderedDict[tuple[str, str, Viewport, bool], "asyncio.Task[Rendering]"]
+_by_loop: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Renderings]" = WeakKeyDictionary()
 
 
 async def compare_page(stack: Stack, files: Files, target: bytes) -> tuple[Score, PageImage, PageImage]:
@@ -45,3 +53,35 @@ async def score_variant(stack: Stack, files: Files, target: bytes) -> tuple[Vari
         _log.info("no score: %s", error)
         return None
     return VariantScore(found.block, found.text, found.position, found.colour, found.ssim, found.overall), found
+
+
+async def render_project(
+    stack: Stack, files: Mapping[str, bytes], viewport: Viewport, *, page: str = PAGE, mobile: bool = False
+) -> Rendering:
+    """Render a page of a project; join a rendering that is under way. Raises BrowserError, and keeps no failure."""
+    known = _by_loop.setdefault(asyncio.get_running_loop(), OrderedDict())
+    key = (await asyncio.to_thread(digest_files, stack, files), page, viewport, mobile)
+    task = known.get(key)
+    if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+        work = shared_browser().render(ProjectPreview(stack, files), page, viewport, mobile=mobile)
+        task = known[key] = asyncio.ensure_future(work)
+        task.add_done_callback(_note_failure)
+    known.move_to_end(key)
+    while len(known) > _MAX_RENDERINGS:
+        known.popitem(last=False)
+    return await asyncio.shield(task)
+
+
+def _note_failure(task: "asyncio.Task[Rendering]") -> None:
+    """Mark the failure as seen: its callers may all have been cancelled."""
+    if not task.cancelled():
+        task.exception()
+
+
+def digest_files(stack: Stack, files: Mapping[str, bytes]) -> str:
+    """Return a text that is the same for the same files of the same stack."""
+    digest = hashlib.sha256(repr(stack).encode())
+    for path, data in sorted(files.items()):
+        digest.update(f"\0{path}\0{len(data)}\0".encode())
+        digest.update(data)
+    return digest.hexdigest()

@@ -28,6 +28,13 @@ _FILE = re.compile(
 _MAX_BYTES = 256_000
 _ORDER = ("html_tailwind", "html_css", "react_tailwind", "vue_tailwind", "bootstrap", "ionic_tailwind", "svg")
 """The built-in stacks that are offered first, in this order."""
+_STACK_MARKS = (
+    ("ionic_tailwind", re.compile(r"@ionic/core|<ion-app\b", re.I)),
+    ("vue_tailwind", re.compile(r"vue(?:@3)?(?:/dist/vue|\.global)|unpkg\.com/vue|npm/vue@", re.I)),
+    ("react_tailwind", re.compile(r"text/babel|react-dom(?:@|\.)", re.I)),
+    ("bootstrap", re.compile(r"bootstrap(?:@\d|\.min|\.bundle)", re.I)),
+    ("html_tailwind", re.compile(r"cdn\.tailwindcss\.com|@tailwindcss/browser", re.I)),
+)
 
 
 class Stack(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,3 +148,10 @@ def _check_path(source: str, path: str) -> str:
         return normalize_path(path)
     except PathFault as fault:
         raise ConfigurationError(f"{source} names a file that cannot be in a project: {fault}") from None
+
+
+def guess_stack(page: str) -> str:
+    """Guess the stack of an imported page by the libraries that it loads."""
+    if page.lstrip()[:2_000].lower().startswith(("<svg", "<?xml")) and "<html" not in page[:2_000].lower():
+        return "svg"
+    return next((name for name, mark in _STACK_MARKS if mark.search(page)), "html_css")

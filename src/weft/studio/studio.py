@@ -16,9 +16,8 @@ from weft.core.errors import ConfigurationError, NotFound, WeftError
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.studio.direct_edit import ElementChange, edit_element
 from weft.studio.host import SessionHost
-from weft.studio.page_files import has_page, read_title
 from weft.studio.pages import PageChange, change_pages
-from weft.studio.preview import PAGE, ProjectPreview
+from weft.studio.preview import PAGE, ProjectPreview, has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, find_variant, find_version
 from weft.studio.project_store import Change, ProjectFeed, ProjectPage, ProjectStore
 from weft.studio.prompt import PromptTexts

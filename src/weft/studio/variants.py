@@ -16,12 +16,12 @@ from weft.core.errors import ErrorInfo, WeftError
 from weft.core.events import ExchangeResponse
 from weft.core.messages import Message, user_message
 from weft.core.turn import Usage
+from weft.sessions.resumption import open_stored_files
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import PAGE, Fenced, HandedOver, NoSuchSession, SessionBusy, SessionInfo, Store, StoreError
-from weft.sessions.stored_files import open_stored_files
 from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
-from weft.studio.page_files import has_page, read_title
 from weft.studio.pages import list_pages
+from weft.studio.preview import has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
 from weft.studio.project_store import ChangeProject, NoSuchProject, ProjectStore
 from weft.studio.score.score import Score

@@ -3,19 +3,18 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool
-from weft.tools.files import FILE_TOOLS, READ_TOOLS
 from weft.tools.function_tools import tool
 from weft.tools.results import ToolFault, ToolOutput
-from weft.tools.shell.sandbox import Sandbox
-from weft.tools.shell.tools import shell_tools
-from weft.tools.web.fetch_tool import fetch_url
+
+if TYPE_CHECKING:
+    from weft.tools.shell.sandbox import Sandbox
 
 PATIENCE = 30 * 24 * 3600.0
 """Timeout of a question in seconds, so long that in effect only the exchange's own limit applies."""
@@ -98,8 +97,11 @@ async def todo_list(items: list[TodoItem], ctx: ToolContext) -> ToolOutput:
     return ToolOutput(content=content, summary=content.partition("\n")[0])
 
 
-def families(sandbox: Sandbox | None = None) -> dict[str, tuple[Tool, ...]]:
-    """Return the built-in tools by family name."""
+def families(sandbox: "Sandbox | None" = None) -> dict[str, tuple[Tool, ...]]:
+    """Return the built-in tools by family name. An agent without tools loads none of them."""
+    from weft.tools.files import FILE_TOOLS, READ_TOOLS
+    from weft.tools.web.fetch_tool import fetch_url
+
     return {
         "files": FILE_TOOLS,
         "read": READ_TOOLS,
@@ -110,17 +112,21 @@ def families(sandbox: Sandbox | None = None) -> dict[str, tuple[Tool, ...]]:
     }
 
 
-def _shell_family(sandbox: Sandbox | None) -> tuple[Tool, ...]:
+def _shell_family(sandbox: "Sandbox | None") -> tuple[Tool, ...]:
     """The shell tools with a sandbox, made once: every session of a server looks them up."""
     try:
-        return _made_shell_family(sandbox)
+        return _keep_shell_tools(sandbox)
     except TypeError:  # a list in it has no hash
-        return tuple(shell_tools(sandbox))
+        return _make_shell_tools(sandbox)
 
 
-@lru_cache(16)
-def _made_shell_family(sandbox: Sandbox | None) -> tuple[Tool, ...]:
+def _make_shell_tools(sandbox: "Sandbox | None") -> tuple[Tool, ...]:
+    from weft.tools.shell.tools import shell_tools
+
     return tuple(shell_tools(sandbox))
+
+
+_keep_shell_tools = lru_cache(16)(_make_shell_tools)
 
 
 def builtin_tool_names() -> set[str]:
@@ -128,8 +134,11 @@ def builtin_tool_names() -> set[str]:
     return {"all"} | {name for family, tools in families().items() for name in (family, *(each.name for each in tools))}
 
 
-def named_tools(names: Iterable[str], sandbox: Sandbox | None = None) -> list[Tool]:
+def named_tools(names: Iterable[str], sandbox: "Sandbox | None" = None) -> list[Tool]:
     """Return the tools of these names, without duplicates. A name may be a tool, a family, or `all`."""
+    names = list(names)
+    if not names:
+        return []
     groups = families(sandbox)
     known = {tool.name: (tool,) for family in groups.values() for tool in family}
     offered: dict[str, tuple[Tool, ...]] = {**known, **groups, "all": tuple(t for f in groups.values() for t in f)}

@@ -22,7 +22,7 @@ from weft.core.messages import File, Image, ResultPart, Text, ToolCall, ToolDefi
 from weft.tools.approvals import NotPending
 from weft.tools.context import Emit, ToolContext
 from weft.tools.definitions import Tool
-from weft.tools.foreign_schema import find_schema_problem
+from weft.tools.json_schema import find_schema_problem
 from weft.tools.results import Parts, ToolFault, ToolOutput, plain_text, to_content
 
 MAX_TOOLS = 128

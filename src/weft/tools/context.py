@@ -1,20 +1,23 @@
-"""The `ToolContext` of a running call, and the per-session objects of tools."""
+"""The `ToolContext` of a running call, the per-session objects of tools, and their requests to the agent's model."""
 
 import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
 
 from weft.core.events import ToolOutputDelta
-from weft.core.messages import File, Image, ResultPart, Text, ToolCall
+from weft.core.messages import File, Image, Message, ResultPart, Text, ToolCall
 from weft.core.payload import Payload
+from weft.core.turn import StopReason
 from weft.tools.results import ToolFault, ToolOutput, join_output, plain_text, to_content
 from weft.tools.secrets import environment_mask
 from weft.tools.workspace.base import Workspace
 
 if TYPE_CHECKING:
     from weft.tools.runtime import ToolRuntime
+
 
 T = TypeVar("T")
 
@@ -216,3 +219,27 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRequest:
+    """Messages for one turn of the model. No tools are offered."""
+
+    messages: list[Message]
+    max_output_tokens: int
+    system: str = ""
+    temperature: float | None = None
+    stop_sequences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAnswer:
+    """The answer of the model, and its cost in US dollars if it is known."""
+
+    text: str
+    model: str
+    stop_reason: StopReason
+    usd: float | None
+
+
+AskModel = Callable[[ModelRequest], Awaitable[ModelAnswer]]

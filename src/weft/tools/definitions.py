@@ -29,16 +29,15 @@ class CallPreview(Protocol):
 class WholeFile:
     """The preview of tools with a `path` and a whole-file `content` argument. Text before the path is buffered."""
 
-    def __init__(self, path: str = "path", text: str = "content") -> None:
-        self._path_key, self._text_key = (path,), (text,)
+    def __init__(self, _: Workspace) -> None:
         self._path: list[str] = []
         self._held: list[str] = []  # text received before the path
 
     def grow(self, growths: Iterable[Growth]) -> Iterable[tuple[str, str]]:
         for key, text in growths:
-            if key == self._path_key:
+            if key == ("path",):
                 self._path.append(text)
-            elif key == self._text_key:
+            elif key == ("content",):
                 if self._path and not self._held:
                     yield "".join(self._path), text
                 else:

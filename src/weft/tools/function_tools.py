@@ -21,9 +21,9 @@ import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
+from weft.core.message_forms import read_tool_definition
 from weft.core.messages import ToolDefinition
 from weft.tools.context import ToolContext
-from weft.tools.declared_tools import declared_tool
 from weft.tools.definitions import Access, CallPreview, Effect, Tool
 from weft.tools.results import ToolOutput
 from weft.tools.type_schema import TypeSchema, slim_schema
@@ -278,7 +278,7 @@ class Registry:
         self._tools: dict[str, Tool] = {}
         self._sources: list[tuple[ToolSource, int, dict[str, Tool]]] = []  # with the version and the tools of it
         for tool in tools:
-            if isinstance(tool, ToolSource):
+            if not isinstance(tool, Tool) and isinstance(tool, ToolSource):  # the second check is slow
                 self._sources.append((tool, -1, {}))
             else:
                 self.add(tool)
@@ -303,7 +303,7 @@ class Registry:
 
     def add(self, tool: ToolLike) -> Tool:
         if isinstance(tool, Mapping):
-            tool = declared_tool(cast("Mapping[str, Any]", tool), in_thread)
+            tool = declared_tool(cast("Mapping[str, Any]", tool))
         elif not isinstance(tool, Tool):
             tool = tool_of(cast("Callable[..., Any]", tool))
         if tool.name in self._tools:
@@ -335,3 +335,30 @@ class Registry:
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
+
+
+def declared_tool(declaration: Mapping[str, Any]) -> Tool:
+    """Make a tool that is declared as data, with a function `execute` of the arguments. Raises ConfigurationError.
+
+    {
+        "name": "weather",
+        "description": "Weather of a city.",
+        "jsonSchema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "execute": lambda args: {"status": "success", "result": "3 °C"},
+    }
+    """
+    fields = dict(declaration)
+    definition = read_tool_definition(fields)
+    execute = fields.get("execute")
+    if not callable(execute):
+        raise ConfigurationError(
+            f"The tool {definition.name[:64]!r} has no function 'execute'; give one that is called with the arguments."
+        )
+
+    async def run(given: JsonObject, ctx: ToolContext) -> Any:  # noqa: ARG001
+        if inspect.iscoroutinefunction(execute):
+            return await execute(given)
+        value = await in_thread(partial(execute, given), definition.name)
+        return await value if inspect.isawaitable(value) else value
+
+    return Tool(definition=definition, run=run)

@@ -2,7 +2,8 @@
 
 Schemas and values are untrusted, and neither compiling nor checking can be interrupted. Both are therefore measured
 first: a schema that is too large, too deep or too recursive is rejected, and so is a value whose check would take too
-long. A pattern that the linear engine cannot run is reported in `unchecked`.
+long. A pattern that the linear engine cannot run is reported in `unchecked`. `find_schema_problem` judges the schemas
+of tools that others define: MCP servers and clients.
 """
 
 import logging
@@ -13,7 +14,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
-from weft.core.json import JsonObject, encode
+from weft.core.json import JsonObject, as_list, as_object, depth_of, encode
 from weft.tools.schema_budget import (
     MAX_VALUE_DEPTH,
     MAX_WORK,
@@ -27,11 +28,16 @@ from weft.tools.schema_messages import TYPES, Explainer, Path, Problem, describe
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError, Validator, ValidatorMap
 
+
 MAX_EXPLAINED = 100_000
 """Maximum steps of a check that collects all errors. Beyond that, only the first error is reported."""
 _CACHED = 2_000
 _TOO_DEEP = "nested too deeply to be checked against the schema; make it flatter"
 _TOO_MUCH = "too much to be checked against the schema; make it smaller"
+MAX_SCHEMA = 64 * 1024
+"""Maximum bytes of a schema as JSON."""
+_MAX_DEPTH = 60
+_MAX_FAULT = 200
 
 
 class JsonSchema:
@@ -191,3 +197,30 @@ def _without_surrogates(value: Any) -> Any:
             return [_without_surrogates(item) for item in cast("list[Any]", value)]
         case _:
             return value
+
+
+def find_schema_problem(schema: Any) -> str:
+    """Return why a schema cannot be used, as the end of a sentence about its tool; empty if it can be."""
+    if as_object(schema).get("type") != "object":
+        return "has an input schema that is not of type object"
+    if depth_of(schema) > _MAX_DEPTH or len(encode(schema)) > MAX_SCHEMA:
+        return "has an input schema that is too large"
+    if _refers_outside(schema):
+        return "has an input schema that refers to another document"
+    try:
+        compile_schema(schema)
+    except SchemaFault as fault:
+        text = " ".join(str(fault).rstrip(".").split())
+        return f"has an input schema that is not valid ({text if len(text) <= _MAX_FAULT else text[:_MAX_FAULT] + '…'})"
+    return ""
+
+
+def _refers_outside(schema: Any) -> bool:
+    pending = [schema]
+    while pending:
+        item = pending.pop()
+        for key, value in as_object(item).items():
+            if key in ("$ref", "$dynamicRef", "$recursiveRef") and isinstance(value, str) and value[:1] != "#":
+                return True
+        pending += [*as_object(item).values(), *as_list(item)]
+    return False

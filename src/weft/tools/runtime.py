@@ -16,11 +16,9 @@ from weft.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
 from weft.tools.approvals import Approval, PendingApprovals, digest_of
 from weft.tools.call_batch import CallBatch, CallHost, PlannedCall
 from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT, PendingClientCalls, check_names, client_tool
-from weft.tools.context import Emit, SessionObjects, ToolContext
+from weft.tools.context import AskModel, Emit, SessionObjects, ToolContext
 from weft.tools.definitions import Tool
-from weft.tools.files.effects import describe_change
 from weft.tools.function_tools import Registry, ToolLike
-from weft.tools.model_requests import AskModel
 from weft.tools.permissions import Decision, Permissions, reads_secrets
 from weft.tools.result_cache import ResultCache, WatchedWorkspace
 from weft.tools.results import Parts, ToolFault
@@ -209,6 +207,8 @@ class ToolRuntime:
         digest = self.digest(planned)
         if decision.verdict == "allow" or digest in self.permissions.always:
             return planned
+        from weft.tools.files.effects import describe_change
+
         diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace)
         summary = describe_call_in_full(planned.arguments)
         approval = await self.approvals.approve(planned.call, digest, summary, emit, diff=diff)

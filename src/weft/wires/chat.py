@@ -18,18 +18,18 @@ from weft.wires.think_tags import ThinkTags
 from weft.wires.writer import OpenBlock
 
 
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: Any = None
     arguments: Any = None
 
 
-class _CallDelta(msgspec.Struct):
+class _CallDelta(msgspec.Struct, gc=False):
     index: Any = None
     id: Any = None
     function: _Function | None = None
 
 
-class _Delta(msgspec.Struct):
+class _Delta(msgspec.Struct, gc=False):
     content: Any = None
     refusal: Any = None
     reasoning_content: Any = None
@@ -41,7 +41,7 @@ class _Delta(msgspec.Struct):
     images: Any = None
 
 
-class _Choice(msgspec.Struct):
+class _Choice(msgspec.Struct, gc=False):
     index: Any = 0
     delta: _Delta | None = None
     message: _Delta | None = None
@@ -49,7 +49,7 @@ class _Choice(msgspec.Struct):
     finish_reason: Any = None
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     id: Any = None
     model: Any = None
     choices: list[_Choice] | None = None

@@ -254,10 +254,10 @@ class Decoder(MessageWriter):
         """Add text in which calls or files may be written."""
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))
-        elif self._text_calls is not None:
-            self._add_parts(self._text_calls.feed(text))
-        else:
+        elif self._text_calls is None or self._text_calls.is_plain(text):
             self._add_text(text)
+        else:
+            self._add_parts(self._text_calls.feed(text))
 
     def _end_text_calls(self) -> None:
         """Add the rest of the text: it ends, or the API reports a call and so parses calls itself."""

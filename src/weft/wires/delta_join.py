@@ -4,11 +4,11 @@ Each event has its price. Where streams are read together, or a read brings a fl
 one, so they are one event. Otherwise each delta of a provider stays an event of its own."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from weft.core.events import InputJsonDelta, TextDelta, ThinkingDelta
 from weft.core.payload import Payload
-from weft.wires.writer import MAX_DELTA
+from weft.wires.writer import MAX_DELTA, split_delta
 
 _FIELDS: dict[type[Payload], str] = {TextDelta: "text", ThinkingDelta: "text", InputJsonDelta: "partial_json"}
 
@@ -19,32 +19,33 @@ def join_deltas(payloads: Sequence[Payload]) -> Sequence[Payload]:
         return payloads
     joined: list[Payload] = []
     texts: list[str] = []
-    first: Any = None
+    first: Any = None  # the delta that `texts` begins with
     kind: type[Payload] | None = None
-    size = 0
+    block = field = ""
     for payload in payloads:
-        own = type(payload)
-        field = _FIELDS.get(own)
-        if field is None:
-            if texts:
-                joined.append(_join(first, texts))
-                texts = []
-            kind = None
-            joined.append(payload)
-            continue
-        delta = cast("Any", payload)
-        text: str = getattr(delta, field)
-        if own is kind and delta.block == first.block and size + len(text) <= MAX_DELTA:
-            texts.append(text)
-            size += len(text)
+        delta: Any = payload
+        if type(delta) is kind and delta.block == block:
+            texts.append(getattr(delta, field))
             continue
         if texts:
-            joined.append(_join(first, texts))
-        first, kind, texts, size = delta, own, [text], len(text)
+            joined += _join(first, texts)
+            texts = []
+        kind = type(payload)
+        field = _FIELDS.get(kind, "")
+        if field:
+            first, block, texts = delta, delta.block, [getattr(delta, field)]
+        else:
+            kind = None
+            joined.append(payload)
     if texts:
-        joined.append(_join(first, texts))
+        joined += _join(first, texts)
     return joined
 
 
-def _join(first: Any, texts: list[str]) -> Payload:
-    return first if len(texts) == 1 else type(first)(first.index, first.block, "".join(texts))
+def _join(first: Any, texts: list[str]) -> list[Payload]:
+    """Make as few deltas of these texts as their largest size allows."""
+    if len(texts) == 1:
+        return [first]
+    whole = "".join(texts)
+    pieces = [whole] if len(whole) <= MAX_DELTA else split_delta(whole)
+    return [type(first)(first.index, first.block, piece) for piece in pieces]

@@ -92,47 +92,39 @@ _CODES: dict[type[ProviderError], tuple[str, ...]] = {
 }
 _ERROR_BY_CODE = {code: kind for kind, codes in _CODES.items() for code in codes}
 
-# Phrases in the message decide only where status and code do not.
-_OVERFLOW = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)|maximum context"
+# Phrases in the message decide only where status and code do not. They are compiled when there is an error.
+_OVERFLOW = (
+    r"(?i)context[ _-]?(?:length|window|size|limit)|maximum context"
     r"|max(?:imum)? (?:prompt|context|input) (?:length|tokens?)|(?:prompt|input) (?:is )?too long"
     r"|too many (?:input |prompt )?tokens|tokens? (?:count )?\(?\d*\)? ?exceeds?|input token count.{0,40}exceeds"
     r"|exceeds? (?:the )?(?:maximum|max|model's|available) (?:number of tokens|context|input)|reduce the length"
     r"|request (?:entity )?too large|total length of all messages is too long|longer than the model"
     r"|exceeded max context|larger than the context|n_ctx|kv cache|prompt exceeds|longer than the maximum model length"
     r"|token count.{0,40}(?:exceeds the limit|only supports up to)|exceeded model token limit"
-    r"|tokens.{0,40}max_new_tokens.{0,10}must be",
-    re.I,
+    r"|tokens.{0,40}max_new_tokens.{0,10}must be"
 )
-_MONEY = re.compile(
-    r"insufficient (?:quota|balance|credit|fund)|credit balance is too low|out of credits?|spend(?:ing)? limit"
+_MONEY = (
+    r"(?is)insufficient (?:quota|balance|credit|fund)|credit balance is too low|out of credits?|spend(?:ing)? limit"
     r"|billing (?:hard )?limit|payment required|exceeded your current quota(?!.*(?:retry in|per[_ ]?minute))"
-    r"|requires more credits|reached your specified (?:workspace )?API usage limits",
-    re.I | re.S,
+    r"|requires more credits|reached your specified (?:workspace )?API usage limits"
 )
-_TOO_LARGE = re.compile(
-    r"request too large.{0,200}(?:tokens per min|\bTPM\b)|tokens must be reduced in order to run", re.I | re.S
-)
+_TOO_LARGE = r"(?is)request too large.{0,200}(?:tokens per min|\bTPM\b)|tokens must be reduced in order to run"
 """A single request above a rate limit: it never fits, however long one waits."""
-_NOT_SERVED = re.compile(r"requires --jinja|tools? (?:param )?requires? .{0,20}jinja", re.I)
+_NOT_SERVED = r"(?i)requires --jinja|tools? (?:param )?requires? .{0,20}jinja"
 """The server was started without what the request needs."""
-_WRONG_KEY = re.compile(
-    r"(?:incorrect|invalid|expired|wrong) api[ _-]?key|api[ _-]?key (?:is )?(?:not valid|expired|invalid|incorrect)",
-    re.I,
+_WRONG_KEY = (
+    r"(?i)(?:incorrect|invalid|expired|wrong) api[ _-]?key"
+    r"|api[ _-]?key (?:is )?(?:not valid|expired|invalid|incorrect)"
 )
-_KEY = re.compile(r"api[ _-]?key|unauthori[sz]ed|authentication", re.I)
-_MODEL = re.compile(
-    r"model.{0,80}(?:not found|does ?n.t exist|does not exist|not a valid model|not supported|has been deprecated)"
+_KEY = r"(?i)api[ _-]?key|unauthori[sz]ed|authentication"
+_MODEL = (
+    r"(?i)model.{0,80}(?:not found|does ?n.t exist|does not exist|not a valid model|not supported|has been deprecated)"
     r"|(?:invalid|unknown|unsupported) model|not a valid model|no such model|supported (?:api )?model names"
-    r"|model not found",
-    re.I,
+    r"|model not found"
 )
-_BLOCKED = re.compile(
-    r"content (?:management )?policy|violates? (?:our )?(?:usage|content)|safety check|content[ _]filter",
-    re.I,
-)
-_BUSY = re.compile(r"overloaded|over capacity|at capacity|temporarily unavailable|try again later", re.I)
-_SECRET = re.compile(r"\b(?:[a-z]?sk|pk|rk|xai|key|AIza|nvapi|pplx|hf)[-_]?[A-Za-z0-9_*-]{12,}")
+_BLOCKED = r"(?i)content (?:management )?policy|violates? (?:our )?(?:usage|content)|safety check|content[ _]filter"
+_BUSY = r"(?i)overloaded|over capacity|at capacity|temporarily unavailable|try again later"
+_SECRET = r"\b(?:[a-z]?sk|pk|rk|xai|key|AIza|nvapi|pplx|hf)[-_]?[A-Za-z0-9_*-]{12,}"
 
 _GOOGLE_RETRY = "type.googleapis.com/google.rpc.RetryInfo"
 _MAX_FIELDS = 5
@@ -273,7 +265,7 @@ class _ErrorReport(msgspec.Struct):
 
     def _is_final(self, kind: type[ProviderError]) -> bool:
         """Whether no other attempt can succeed, whatever the server says."""
-        return kind in _FINAL or _NOT_SERVED.search(self.message) is not None
+        return kind in _FINAL or re.search(_NOT_SERVED, self.message) is not None
 
     def _kind(self, status: int | None) -> type[ProviderError]:
         by_code = [_ERROR_BY_CODE[code.lower()] for code in self.codes if code.lower() in _ERROR_BY_CODE]
@@ -282,12 +274,12 @@ class _ErrorReport(msgspec.Struct):
                 return precise
         if self.per_day:
             return QuotaExhausted
-        if _TOO_LARGE.search(self.message):
+        if re.search(_TOO_LARGE, self.message):
             return ContextOverflow
-        if _NOT_SERVED.search(self.message):
+        if re.search(_NOT_SERVED, self.message):
             return InvalidRequest
         if status == 429 or RateLimited in by_code:
-            money = self.retry_after is None and _MONEY.search(self.message)
+            money = self.retry_after is None and re.search(_MONEY, self.message)
             return QuotaExhausted if money else RateLimited
         if status in (None, 400, 403, 404, 413, 422):
             by_message = self._kind_by_message(status)
@@ -297,7 +289,7 @@ class _ErrorReport(msgspec.Struct):
             return error_class(status)
         if by_code:
             return by_code[0]
-        return Overloaded if _BUSY.search(self.message) else ServerFault
+        return Overloaded if re.search(_BUSY, self.message) else ServerFault
 
     def _kind_by_message(self, status: int | None) -> type[ProviderError] | None:
         for kind, pattern in (
@@ -306,18 +298,18 @@ class _ErrorReport(msgspec.Struct):
             (ContentBlocked, _BLOCKED),
             (ModelNotFound, _MODEL),
         ):
-            if pattern.search(self.message):
+            if re.search(pattern, self.message):
                 return kind
-        if status == 400 and _WRONG_KEY.search(self.message):
+        if status == 400 and re.search(_WRONG_KEY, self.message):
             return AuthenticationFailed
-        if status == 404 and _KEY.search(self.message):
+        if status == 404 and re.search(_KEY, self.message):
             return AuthenticationFailed
         return None
 
 
 def mask_keys(text: str) -> str:
     """The text with everything that looks like a key masked."""
-    return _SECRET.sub(lambda found: found[0][:4] + "…", text)
+    return re.sub(_SECRET, lambda found: found[0][:4] + "…", text)
 
 
 def error_from_unexpected_body(content_type: str, body: bytes) -> ProviderError:

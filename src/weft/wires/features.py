@@ -101,16 +101,21 @@ FEATURES: Mapping[FeatureName, Feature] = {
     "metadata": Feature("`metadata`", "metadata"),
 }
 _DEFAULTS = Settings()
+_OPTIONAL: list[tuple[FeatureName, str, Any]] = [
+    (name, feature.setting, getattr(_DEFAULTS, feature.setting))
+    for name, feature in FEATURES.items()
+    if feature.setting
+]
+"""Features with the setting that requests each, and its default."""
 
 
 def keep_supported(settings: Settings, features: WireFeatures) -> Settings:
     """Return the settings without those that the API has no field for."""
-    dropped: dict[str, Any] = {}
-    for name, feature in FEATURES.items():
-        if feature.setting and features.get(name, PASSED) == PASSED:
-            default = getattr(_DEFAULTS, feature.setting)
-            if getattr(settings, feature.setting) != default:
-                dropped[feature.setting] = default
+    dropped = {
+        setting: default
+        for name, setting, default in _OPTIONAL
+        if getattr(settings, setting) != default and features.get(name, PASSED) == PASSED
+    }
     return msgspec.structs.replace(settings, **dropped) if dropped else settings
 
 

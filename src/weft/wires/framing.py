@@ -31,9 +31,9 @@ class SSEParser:
         self.retry_ms: int | None = None
         self.stray: list[bytes] = []
         self._max = max_event_bytes
-        self._pieces: list[bytes] = []  # of the line that is still open
-        self._size = 0  # of the data of the event that is still open
-        self._line = 0  # of the line that is still open
+        self._pieces: list[bytes] = []  # of the line or event that is still open, not parsed yet
+        self._held = 0  # bytes of them
+        self._size = 0  # of the data of an open event of which some lines are parsed
         self._data: list[bytes] = []
         self._event = ""
         self._id = ""
@@ -44,23 +44,17 @@ class SSEParser:
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         if not self._started:
             chunk = self._strip_bom(chunk)
-        if b"\r" in chunk or self._skip_lf:
-            if chunk.endswith(b"\r\n\r\n") and not (self._pieces or self._dirty or self._skip_lf):
-                return self._parse_crlf(chunk)
-            chunk = self._to_lf(chunk)
-        end = chunk.rfind(b"\n") + 1
-        self._line = len(chunk) - end + (0 if end else self._line)
-        if self._size + self._line > self._max:
-            raise self._too_large()
-        if not end:
-            self._pieces.append(chunk)
-            return []
-        lines = chunk[:end]
-        if self._pieces:
-            self._pieces.append(lines)
-            lines = b"".join(self._pieces)
-        self._pieces = [chunk[end:]] if end < len(chunk) else []
         events: list[ServerSentEvent] = []
+        if b"\r" in chunk or self._skip_lf:
+            chunk = self._to_lf(self._parse_crlf(chunk, events))
+        end = chunk.rfind(b"\n\n") + 2  # an event that is still open is kept as it is
+        if end == 1:
+            end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._hold(chunk)
+            return events
+        lines = self._end_pieces(chunk[:end])
+        self._hold(chunk[end:])
         if self._dirty:
             self._parse_lines(lines, events)
         else:
@@ -76,10 +70,25 @@ class SSEParser:
         self._pieces = []
         return events
 
+    def _hold(self, piece: bytes) -> None:
+        if not piece:
+            return
+        self._pieces.append(piece)
+        self._held += len(piece)
+        if self._size + self._held > self._max:
+            raise self._too_large()
+
+    def _end_pieces(self, piece: bytes) -> bytes:
+        """Return the pieces that were held, with the one that ends them."""
+        if not self._pieces:
+            return piece
+        self._pieces.append(piece)
+        whole = b"".join(self._pieces)
+        self._pieces, self._held = [], 0
+        return whole
+
     def _strip_bom(self, chunk: bytes) -> bytes:
-        if self._pieces:
-            chunk = b"".join([*self._pieces, chunk])
-            self._pieces = []
+        chunk = self._end_pieces(chunk)
         if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
             self._pieces = [chunk]
             return b""
@@ -119,15 +128,18 @@ class SSEParser:
         if rest:
             self._parse_lines(rest, events)
 
-    def _parse_crlf(self, chunk: bytes) -> list[ServerSentEvent]:
-        """Parse whole events whose lines end with CR and LF."""
-        events: list[ServerSentEvent] = []
-        if chunk.startswith(b"data: "):
-            found = chunk[6:-4].split(b"\r\n\r\ndata: ")
-            if chunk.count(b"\n") == chunk.count(b"\r") == 2 * len(found):  # each event is one line
-                return [ServerSentEvent(data, "message", self._id) for data in found]
-        self._parse_blocks(self._to_lf(chunk), events)
-        return events
+    def _parse_crlf(self, chunk: bytes, events: list[ServerSentEvent]) -> bytes:
+        """Parse whole events whose lines end with CR and LF, and return the rest."""
+        end = chunk.rfind(b"\r\n\r\n") + 4
+        if end == 3 or self._dirty or self._skip_lf:
+            return chunk
+        lines = self._end_pieces(chunk[:end])
+        found = lines[6:-4].split(b"\r\n\r\ndata: ")
+        if lines.startswith(b"data: ") and lines.count(b"\n") == lines.count(b"\r") == 2 * len(found):
+            events += [ServerSentEvent(data, "message", self._id) for data in found]  # each event is one line
+        else:
+            self._parse_blocks(self._to_lf(lines), events)
+        return chunk[end:]
 
     def _parse_lines(self, lines: bytes, events: list[ServerSentEvent]) -> None:
         for line in lines.split(b"\n")[:-1]:

@@ -21,11 +21,11 @@ from weft.wires.server_tools import ServerCall, ServerResult, read_gemini_part, 
 from weft.wires.writer import OpenBlock, replayable_input
 
 
-class _Content(msgspec.Struct):
+class _Content(msgspec.Struct, gc=False):
     parts: list[JsonObject] | None = None
 
 
-class _Candidate(msgspec.Struct):
+class _Candidate(msgspec.Struct, gc=False):
     index: Any = 0
     content: _Content | None = None
     finishReason: Any = None  # noqa: N815
@@ -34,7 +34,7 @@ class _Candidate(msgspec.Struct):
     citationMetadata: Any = None  # noqa: N815
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     candidates: list[_Candidate] | None = None
     usageMetadata: JsonObject | None = None  # noqa: N815
     promptFeedback: Any = None  # noqa: N815
@@ -44,7 +44,6 @@ class _Chunk(msgspec.Struct):
 
 
 _chunks = msgspec.json.Decoder(_Chunk)
-_TEXT_ONLY = {"text"}
 
 
 class GeminiDecoder(Decoder):
@@ -72,6 +71,7 @@ class GeminiDecoder(Decoder):
     def _init_state(self) -> None:
         self._parts: list[JsonObject] = []
         self._texts: dict[int, list[str]] = {}  # pieces of the text of a part, by its place in _parts
+        self._plain: tuple[int, list[str]] = (-1, [])  # the last part that holds nothing but text: place and pieces
         self._calls: dict[int, OpenBlock] = {}  # by place in _parts
         self._queries: list[str] = []  # of searches, which each chunk may repeat
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
@@ -136,20 +136,22 @@ class GeminiDecoder(Decoder):
 
     def _read_text(self, part: JsonObject, text: str) -> None:
         """Join the pieces of one text; a signature ends the piece that holds it."""
+        place = len(self._parts) - 1
+        if len(part) == 1 and text and self._plain[0] == place >= 0:
+            self._plain[1].append(self._add_text(text))
+            return
         if text:
             text = (self._add_thinking if part.get("thought") else self._add_text)(text)
-        place = len(self._parts) - 1
-        if len(part) == 1 and place in self._texts and self._parts[place].keys() == _TEXT_ONLY:
-            self._texts[place].append(text)
-            return
         last = self._parts[place] if self._parts else {}
         mergeable = place in self._texts and "thoughtSignature" not in last
         if mergeable and last.get("thought") == part.get("thought") and (text or "thoughtSignature" not in part):
             self._texts[place].append(text)
             last |= {name: value for name, value in part.items() if name != "text"}
-            return
-        self._parts.append(dict(part))
-        self._texts[place + 1] = [text]
+        else:
+            place += 1
+            self._parts.append(dict(part))
+            self._texts[place] = [text]
+        self._plain = (place if len(self._parts[place]) == 1 else -1), self._texts[place]
 
     def _read_call(self, part: JsonObject, function: JsonObject) -> None:
         if "partialArgs" in function or (self._partial is not None and "name" not in function):

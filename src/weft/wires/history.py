@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from weft.core.json import JsonObject, encode
 from weft.core.messages import Block, File, Image, Message, ResultPart, Text, ToolCall, ToolResult, user_message
+from weft.core.running_total import RunningTotal
 from weft.wires.request import legal_name
 
 UNANSWERED = "No result: the call was interrupted before it finished. Its effects are unknown."
@@ -98,12 +99,18 @@ class RenderCache:
         self.history: History | None = None
         self.source: list[Message] = []
         self.items: list[JsonObject] = []
+        self.file_ids = RunningTotal(_count_file_ids)
+        """Counts the uploaded files that messages name."""
         self.encoded: list[msgspec.Raw] = []
         """The items as bytes, without the last few: a wire may still add to those."""
 
     def encode_stable(self) -> None:
         for item in self.items[len(self.encoded) : -_STILL_OPEN]:
             self.encoded.append(msgspec.Raw(encode(item)))
+
+
+def _count_file_ids(message: Message) -> int:
+    return sum(1 for block in message.content if isinstance(block, Image | File) and block.file_id)
 
 
 Write = Callable[[Message, History, list[JsonObject]], None]

@@ -20,7 +20,7 @@ from weft.wires.server_tools import ServerCall, parse_server_input, read_message
 from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
 
 
-class _Delta(msgspec.Struct):
+class _Delta(msgspec.Struct, gc=False):
     type: str = ""
     text: str = ""
     thinking: str = ""
@@ -34,7 +34,7 @@ class _Delta(msgspec.Struct):
     container: Any = None
 
 
-class _Event(msgspec.Struct):
+class _Event(msgspec.Struct, gc=False):
     type: str = ""
     index: int = NO_INDEX
     delta: _Delta | None = None

@@ -12,7 +12,7 @@ from weft.wires.audio import describe_unsent, is_audio
 from weft.wires.claude_models import default_max_tokens, find_effort, is_adaptive, refuses_sampling
 from weft.wires.documents import read_text_document
 from weft.wires.features import WireFeatures
-from weft.wires.history import History, native_echo, render, result_parts
+from weft.wires.history import History, RenderCache, native_echo, render, result_parts
 from weft.wires.output_schema import EMPTY_OBJECT, anthropic_schema
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.writer import replayable_input
@@ -105,10 +105,8 @@ def find_betas(request: TurnRequest) -> list[str]:
     """Name the betas that the request needs."""
     edits = as_objects(as_object(_encode_context_edits(request.settings)).get("edits"))
     betas = [_BETAS[edit["type"]] for edit in edits]
-    has_ids = any(
-        isinstance(block, Image | File) and block.file_id for message in request.messages for block in message.content
-    )
-    return [*betas, *([_FILES_BETA] if has_ids else [])]
+    cache: RenderCache = request.cache or RenderCache()
+    return [*betas, *([_FILES_BETA] if cache.file_ids.of(request.messages) else [])]
 
 
 def _cache_mark(settings: Settings) -> JsonObject:

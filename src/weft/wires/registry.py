@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from weft.wires.decoder import Decoder
 
 
-def _no_headers(_: TurnRequest) -> dict[str, str]:
-    return {}
-
-
 class Wire(msgspec.Struct, frozen=True):
     """The codec of one provider API: the path, headers and body of a request, and the decoder of its response."""
 
@@ -26,7 +22,7 @@ class Wire(msgspec.Struct, frozen=True):
     encode_request: Callable[[TurnRequest], JsonObject]
     decoder: "type[Decoder]"
     features: WireFeatures
-    encode_headers: Callable[[TurnRequest], dict[str, str]] = _no_headers
+    encode_headers: Callable[[TurnRequest], dict[str, str]] | None = None
 
     def build_request(self, request: TurnRequest) -> JsonObject:
         """Encode a request, with the extra parameters of its settings merged in."""
@@ -35,6 +31,8 @@ class Wire(msgspec.Struct, frozen=True):
     def build_headers(self, request: TurnRequest) -> dict[str, str]:
         """Return the headers of a request beyond those of its endpoint, in lower case."""
         own = {name.lower(): value for name, value in request.settings.extra_headers.items()}
+        if self.encode_headers is None:
+            return own
         headers = self.encode_headers(self._supported(request))
         if "anthropic-beta" in headers and "anthropic-beta" in own:
             own["anthropic-beta"] = f"{headers['anthropic-beta']},{own['anthropic-beta']}"

@@ -23,7 +23,7 @@ _DIFFERS = "The text that was streamed differs from the finished text; parts wer
 _TERMINAL = ("response.completed", "response.incomplete", "response.failed")
 
 
-class _Event(msgspec.Struct):
+class _Event(msgspec.Struct, gc=False):
     type: str = ""
     delta: Any = None
     output_index: Any = None
@@ -86,7 +86,7 @@ class ResponsesDecoder(Decoder):
         key = read.item_id if read.output_index is None else read.output_index
         match kind:
             case "response.output_text.delta":
-                if isinstance(read.delta, str) and read.delta:
+                if read.delta and type(read.delta) is str:
                     self._item_at(key).pieces.append(self._add_text(read.delta))
             case "response.function_call_arguments.delta":
                 call = self._item_at(key).call
@@ -126,7 +126,7 @@ class ResponsesDecoder(Decoder):
 
     def _item_at(self, key: Any) -> _Item:
         """The item that an event refers to. One that was never announced is added."""
-        item = self._at.get(_hashable(key))
+        item = self._at.get(key if type(key) is int else _hashable(key))
         return item if item is not None else self._add_item(key, {})
 
     def _add_item(self, key: Any, content: JsonObject) -> _Item:

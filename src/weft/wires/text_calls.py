@@ -49,8 +49,14 @@ class TextCalls:
         self.failed = False
         """A text looked like a call and was none that can be read."""
 
+    def is_plain(self, text: str) -> bool:
+        """Whether the next piece of text is no part of a call. Such a piece need not be fed."""
+        if self._held or self._at_line_start or self._after_call:
+            return False
+        return _PLAIN.fullmatch(text) is not None
+
     def feed(self, text: str) -> list[Part]:
-        if not self._held and not self._at_line_start and not self._after_call and _PLAIN.fullmatch(text):
+        if self.is_plain(text):
             return [text]
         self._held += text
         parts: list[Part] = []

@@ -172,7 +172,7 @@ class MessageWriter:
         if len(text) <= MAX_DELTA:
             self._out.append(TextDelta(block.index, block.id, text))
         else:
-            self._out += [TextDelta(block.index, block.id, piece) for piece in _split(text)]
+            self._out += [TextDelta(block.index, block.id, piece) for piece in split_delta(text)]
         return text
 
     def _add_refusal(self, text: str) -> str:
@@ -188,7 +188,7 @@ class MessageWriter:
         if len(text) <= MAX_DELTA:
             self._out.append(ThinkingDelta(block.index, block.id, text))
         else:
-            self._out += [ThinkingDelta(block.index, block.id, piece) for piece in _split(text)]
+            self._out += [ThinkingDelta(block.index, block.id, piece) for piece in split_delta(text)]
         return text
 
     def _open_block(self, kind: BlockKind) -> OpenBlock:
@@ -226,7 +226,7 @@ class MessageWriter:
         if block.started and len(text) <= MAX_DELTA:
             self._out.append(InputJsonDelta(block.index, block.id, text))
         elif block.started:
-            self._out += [InputJsonDelta(block.index, block.id, piece) for piece in _split(text)]
+            self._out += [InputJsonDelta(block.index, block.id, piece) for piece in split_delta(text)]
 
     def _replace_arguments(self, block: OpenBlock, text: str) -> None:
         """Set the arguments to the provider's final text."""
@@ -298,7 +298,7 @@ class MessageWriter:
         if block.kind == "tool":
             self._out.append(ToolUseContentBlockStart(block.index, block.id, block.call_id, block.name, block.form))
             if block.parts:  # they arrived before the name
-                self._out += [InputJsonDelta(block.index, block.id, piece) for piece in _split(block.text)]
+                self._out += [InputJsonDelta(block.index, block.id, piece) for piece in split_delta(block.text)]
         elif block.kind == "thinking":
             self._out.append(ThinkingContentBlockStart(block.index, block.id))
         else:
@@ -334,5 +334,6 @@ def _is_named(block: OpenBlock) -> bool:
     return bool(block.name) and block.name != PARALLEL
 
 
-def _split(text: str) -> list[str]:
+def split_delta(text: str) -> list[str]:
+    """Cut a text into pieces of the largest size that a delta may have."""
     return [text[at : at + MAX_DELTA] for at in range(0, len(text), MAX_DELTA)] or [""]

@@ -11,9 +11,10 @@ from weft.agent.engine import ModelLike
 from weft.core.errors import ConfigurationError, ServerFault, WeftError
 from weft.sessions.store import NoSuchSession
 from weft.studio.host import rank_models
-from weft.studio.page_files import guess_stack, read_title
+from weft.studio.preview import read_title
 from weft.studio.project import VariantRef
 from weft.studio.request import BuildRequest
+from weft.studio.stack import guess_stack
 
 
 def _failing() -> weft.ScriptedModel:

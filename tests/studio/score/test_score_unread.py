@@ -7,9 +7,8 @@ from PIL import Image, ImageDraw, ImageFont
 from score_support import WORDS, drawn
 
 from weft.studio.browser.page import TextBlock
-from weft.studio.score.picture import PageImage, read_text
+from weft.studio.score.picture import PageImage, find_unread, read_text
 from weft.studio.score.score import score
-from weft.studio.score.unread import find_unread
 from weft.vision.elements import Rect
 from weft.vision.see.fonts import installed
 from weft.vision.see.models import available

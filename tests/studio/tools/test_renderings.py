@@ -10,8 +10,7 @@ from weft.studio import scoring
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import DESKTOP, MOBILE, BrowserError, Rendering, Viewport
 from weft.studio.input.pictures import InputPicture
-from weft.studio.renderings import render_project
-from weft.studio.scoring import compare_page
+from weft.studio.scoring import compare_page, render_project
 from weft.studio.stack import find_stack
 
 STACK = find_stack("html_css")

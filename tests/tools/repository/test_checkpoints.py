@@ -10,6 +10,7 @@ from weft.tools.repository import checkpoints as module
 from weft.tools.repository.checkpoints import KEPT_SECONDS, Checkpoints, open_checkpoints
 from weft.tools.repository.git import GitFailed, find_repository
 from weft.tools.repository.status import describe_outside_changes, describe_repository
+from weft.tools.shell.protected_paths import ProtectedPaths
 
 
 def git(folder: Path, *words: str) -> str:
@@ -238,3 +239,17 @@ def test_changes_by_others_are_described_with_their_diff(repo: Path) -> None:
     long = describe_outside_changes(points, before, points.save("long"))
     assert "The diff is long" in long
     assert len(long) < 500
+
+
+def test_placeholders_of_a_running_command_are_in_no_checkpoint(repo: Path) -> None:
+    points = opened(repo)
+    before = points.save("before")
+    folder = os.open(repo, os.O_PATH | os.O_DIRECTORY)
+    shield = ProtectedPaths(folder)
+    os.close(folder)
+    assert (repo / ".envrc").exists()
+    during = points.save("during")
+    shield.close()
+    assert points.changed(before, during) == set()
+    (repo / ".envrc").write_text("")  # one of the user's, empty as it is
+    assert points.changed(before, points.save("after")) == {".envrc"}

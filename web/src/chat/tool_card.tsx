@@ -1,16 +1,17 @@
 /** A tool call: there with the first byte of its arguments, and one card until its result is known. */
 
 import { memo, useState } from "react";
-import { picturesOf, resultText } from "../log/content";
-import type { ToolItem } from "../log/item";
+import { type Json, type JsonObject, picturesOf, resultText } from "../log/content";
+import type { Item, ToolItem } from "../log/item";
 import { countOf, Diff } from "../parts/diff";
 import { duration, plain } from "../parts/format";
 import { Icon, type IconName } from "../parts/icon";
 import { Picture } from "../parts/picture";
-import { Elapsed } from "./elapsed";
 import { Ask } from "./ask";
-import { Delegate } from "./delegate";
-import { Inputs } from "./inputs";
+import { useDelegate } from "./delegates";
+import { Elapsed } from "./elapsed";
+import { Said, Thought } from "./messages";
+import { ServerTool } from "./sources";
 
 /** Characters of what still arrives that fit into its box. */
 const SEEN = 900;
@@ -176,4 +177,59 @@ function Changes({ item }: { item: ToolItem }) {
       <span className="added">+{added}</span> <span className="removed">−{removed}</span>
     </span>
   );
+}
+
+/** The arguments of a call: long texts as texts, everything else as JSON. */
+function Inputs({ input, json }: { input: JsonObject | null; json: string }) {
+  if (input === null) {
+    return (
+      <pre className="code-box" tabIndex={0}>
+        {plain(json) || "…"}
+      </pre>
+    );
+  }
+  const pairs = Object.entries(input);
+  if (pairs.length === 0) return <p className="faint">No arguments.</p>;
+  return (
+    <dl className="inputs">
+      {pairs.map(([name, value]) => (
+        <div key={name}>
+          <dt className="mono">{plain(name)}</dt>
+          <dd>
+            <Value value={value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Value({ value }: { value: Json }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  if (text.length < 80 && !text.includes("\n")) return <code>{plain(text)}</code>;
+  return (
+    <pre className="code-box" tabIndex={0}>
+      {plain(text)}
+    </pre>
+  );
+}
+
+/** An agent that works for a call: what it says and does, inside the call's card. */
+function Delegate({ call, session }: { call: string; session: string }) {
+  const conversation = useDelegate(session, call);
+  if (conversation === null || conversation.transcript.items.length === 0) return null;
+  return (
+    <div className="delegate">
+      {conversation.transcript.items.map((item) => (
+        <DelegatePart key={item.key} item={item} session={conversation.session} />
+      ))}
+    </div>
+  );
+}
+
+function DelegatePart({ item, session }: { item: Item; session: string }) {
+  if (item.kind === "text") return <Said item={item} />;
+  if (item.kind === "thinking") return <Thought item={item} />;
+  if (item.kind === "server_tool") return <ServerTool item={item} />;
+  return item.kind === "tool" ? <ToolCard item={item} session={session} /> : null;
 }

@@ -3,7 +3,6 @@
 import { createContext, use, useEffect, useReducer, useState } from "react";
 import type { Connection } from "../wire/socket";
 import type { Followed, Live } from "./live";
-import { paced } from "./pace";
 
 export const LiveContext = createContext<Live | null>(null);
 
@@ -39,4 +38,34 @@ export function useConnection(): Connection {
     return socket.onState(set);
   }, [socket]);
   return state;
+}
+
+/** Something that is wanted often and done seldom: at once the first time, then at most once in a while. */
+interface Paced {
+  /** It is wanted. What is wanted before its time comes is done once, when it has come. */
+  want(): void;
+  stop(): void;
+}
+
+/** `pause` is the least time between two calls, in milliseconds. */
+export function paced(call: () => void, pause: number): Paced {
+  let timer: number | undefined;
+  let last = -Infinity;
+  const run = () => {
+    timer = undefined;
+    last = performance.now();
+    call();
+  };
+  return {
+    want: () => {
+      if (timer !== undefined) return;
+      const wait = last + pause - performance.now();
+      if (wait <= 0) run();
+      else timer = window.setTimeout(run, wait);
+    },
+    stop: () => {
+      window.clearTimeout(timer);
+      timer = undefined;
+    },
+  };
 }

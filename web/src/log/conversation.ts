@@ -7,7 +7,6 @@
 import { Assembler } from "./assembler";
 import { type ErrorInfo, isCall, type Message, type ToolCall, type ToolResult } from "./content";
 import type { ApprovalRequest, ClientCall, ExchangeEnd, FileChange, LogEvent, Question } from "./event";
-import { Course } from "./rewinding";
 import { Transcript } from "./transcript";
 import { addUsage, type Usage } from "./usage";
 
@@ -220,4 +219,24 @@ export function fold(state: Conversation, event: LogEvent): Conversation {
 
 function planned(call: ToolCall): ToolState {
   return { call, phase: "planned", summary: "", result: null };
+}
+
+/** Behind the first seq and up to the second; null is the log's end. */
+type Span = readonly [number, number | null];
+
+/** Which parts of a log are in force after rewinding, which may itself be undone by rewinding. */
+export class Course {
+  private courses: { since: number; spans: readonly Span[] }[] = [];
+
+  /** At event `at` the conversation went back to what it was at `seq`. */
+  rewind(at: number, seq: number): void {
+    const before = this.courses.findLast((course) => course.since <= seq)?.spans ?? [[0, null] as const];
+    const kept = before.map(([after, upto]): Span => [after, upto ?? seq]);
+    this.courses.push({ since: at, spans: [...kept, [at, null]] });
+  }
+
+  holds(seq: number): boolean {
+    const now = this.courses.at(-1);
+    return now === undefined || now.spans.some(([after, upto]) => after < seq && (upto === null || seq <= upto));
+  }
 }

@@ -18,11 +18,6 @@ export function money(usd: number): string {
   return usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
-export function bytes(size: number): string {
-  if (size < 1024) return `${size} B`;
-  return size < 1024 * 1024 ? `${(size / 1024).toFixed(1)} kB` : `${(size / 1024 / 1024).toFixed(1)} MB`;
-}
-
 /** A moment, in seconds or as ISO text, as a date that a person can place. */
 export function ago(moment: number | string, now = Date.now()): string {
   const time = typeof moment === "string" ? Date.parse(moment) : moment * 1000;

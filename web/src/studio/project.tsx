@@ -24,7 +24,6 @@ import type { PageEdit } from "./pages";
 import { ProjectHead } from "./project_head";
 import { type Selected, Stage } from "./stage";
 import { Talk } from "./talk";
-import { undoTarget } from "./undo";
 import { isRunning, VariantCard } from "./variant_card";
 
 const Code = lazy(() => import("./code").then((module) => ({ default: module.Code })));
@@ -339,4 +338,12 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
 
 function asTab(tab: string): Tab {
   return tab === "chat" || tab === "code" || tab === "compare" || tab === "history" || tab === "events" ? tab : "preview";
+}
+
+/** What undoing a version goes back to; null for a first version. Undoing an undone version goes one step further. */
+function undoTarget(versions: readonly VersionView[], version: VersionView): Base | null {
+  const find = (base: Base | null) => versions.find((each) => each.id === base?.version);
+  let shown: VersionView | undefined = version;
+  while (shown?.kind === "restore") shown = find(shown.base);
+  return shown?.base ?? null;
 }

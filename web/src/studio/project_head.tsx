@@ -9,8 +9,7 @@ import { Rename } from "../shell/rename";
 import { type Base, projects, type ProjectView, type VersionView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
 import { blitzFields, CODEPEN, penFields, postForm, STACKBLITZ } from "./playgrounds";
-import { PushDialog } from "./push";
-import { ShareDialog } from "./share";
+import { PushDialog, ShareDialog } from "./share";
 
 interface Props {
   project: ProjectView;

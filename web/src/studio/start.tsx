@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { type Attachment, readFiles } from "../chat/attachments";
 import { Box } from "../chat/box";
 import { Button } from "../parts/button";
+import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
@@ -11,13 +12,13 @@ import { showFailure, showToast } from "../parts/toasts";
 import { useAway } from "../shell/away";
 import { useFetched } from "../shell/fetched";
 import { address, go } from "../shell/route";
-import { type ModelView, models, projects, studio, type StudioView } from "../wire/api";
+import { models, type ModelView, projects, type ProjectView, studio, type StudioView } from "../wire/api";
+import { blobAt } from "../wire/rest";
 import { Assist } from "./assist";
 import { designSystems } from "./calls";
-import { type Example, Examples, pictureOf } from "./examples";
+import { Frame } from "./frame";
 import { ModelChoice } from "./model_choice";
 import { isFigma, isPage, promptOf } from "./prompt";
-import { RecentProjects } from "./recent";
 import { canRecord, Recorder, Storyboard } from "./recorder";
 
 type Mode = "design" | "assist";
@@ -262,4 +263,71 @@ function buildersOf(offer: StudioView | null, chosen: readonly string[]): ModelV
   if (offer === null) return [];
   const names = chosen.length > 0 ? chosen : (offer.defaults.models ?? []);
   return offer.models.filter((each) => names.includes(each.name));
+}
+
+const MOST = 8;
+
+function RecentProjects() {
+  const recent = useFetched("recent", () => projects.list());
+  if (recent.value === null || recent.value.projects.length === 0) return null;
+  return (
+    <section className="start-section" aria-labelledby="recent">
+      <h2 id="recent">Recent projects</h2>
+      <div className="project-grid">
+        {recent.value.projects.slice(0, MOST).map((project) => (
+          <a key={project.id} className="project-card" href={address("project", project.id)}>
+            <Thumbnail project={project} />
+            <span className="truncate">{project.title || "Untitled"}</span>
+            <span className="faint">{ago(project.updated)}</span>
+          </a>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The newest version that has a page. */
+function Thumbnail({ project }: { project: ProjectView }) {
+  const variants = (project.versions ?? []).map((version) => version.variants[version.chosen] ?? version.variants[0]);
+  const shown = variants.findLast((variant) => variant?.status === "completed");
+  return (
+    <span className="project-thumb" aria-hidden="true">
+      {shown === undefined ? <Icon name="grid" size={24} /> : <Frame inert source={{ src: shown.preview }} title={project.title} />}
+    </span>
+  );
+}
+
+type Example = StudioView["examples"][number];
+
+interface Props {
+  examples: readonly Example[];
+  /** Where no model takes words, the examples are screenshots alone. */
+  pictures: boolean;
+  onChoose(example: Example): void;
+}
+
+/** Things to build, to be chosen with a click: sentences, and screenshots. */
+function Examples({ examples, pictures, onChoose }: Props) {
+  if (examples.length === 0) return null;
+  return (
+    <section className="start-section" aria-labelledby="examples">
+      <h2 id="examples">{pictures ? "Screenshots to try it with" : "Examples"}</h2>
+      <div className="examples">
+        {examples.map((example) => (
+          <button key={example.name} type="button" className="example" onClick={() => onChoose(example)}>
+            {example.thumbnail && <img src={example.thumbnail} alt="" loading="lazy" />}
+            <span>{example.title}</span>
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The screenshot of an example, as if it had been dropped on the page. */
+async function pictureOf(example: Example): Promise<Attachment[]> {
+  if (!example.thumbnail) return [];
+  const picture = await blobAt(example.thumbnail);
+  const { read } = await readFiles([new File([picture], example.name, { type: "image/png" })]);
+  return read;
 }

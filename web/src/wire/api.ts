@@ -14,14 +14,12 @@ export type {
   WhenBusy,
 } from "weft-client";
 export type Prompt = api.PromptBody;
-export type Score = api.VariantScore;
 export type SessionSettings = Omit<api.SessionChange, "title">;
 export type Permissions = NonNullable<SessionSettings["permissions"]>;
 /** A model of a session, or one that builds pages. */
 export type ModelView = Omit<api.ModelOffer, "label"> & { label?: string; reason?: string };
 /** Sessions of variants belong to a project. */
 export type SessionView = api.SessionView & { project?: string | null };
-export type VariantStatus = "queued" | "running" | "completed" | "failed" | "cancelled" | "limit";
 
 export const { sessions, projects } = client;
 export const studio = () => client.studio();

@@ -8,7 +8,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from weft.cli.attempts import clean_leftovers
 from weft.cli.chat.session import ChatSession, EventHandler
+from weft.cli.folder_extras import ExtrasCollector
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, builtin_names, open_own_tools, print_problems
 from weft.cli.project_commands import find_project_folder, project_folder_state
@@ -16,13 +18,12 @@ from weft.cli.project_notes import find_notes, notes_state
 from weft.cli.request_settings import reasoning_of
 from weft.cli.run import default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
-from weft.cli.terminal import BOLD, DIM, Colours
+from weft.cli.terminal import BOLD, DIM, Colours, choose_theme, hold_typing
 from weft.config.paths import data_folder
 from weft.core.errors import ConfigurationError
 from weft.server.models import KnownModels
 from weft.sessions.settings import SessionSettings
 from weft.tools.builtin import named_tools
-from weft.tools.hooks import ToolHooks
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
 
@@ -71,11 +72,13 @@ def run(options: argparse.Namespace) -> int:
     sandbox = Sandbox(unsandboxed=options.unsandboxed)
     Permissions(settings.permissions, settings.rules)
     named_tools(settings.tools, sandbox)
+    clean_leftovers(data_folder(options.data))
     log = logging.FileHandler(data_folder(options.data) / "chat.log", delay=True)  # the screen is for the conversation
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
     if sys.stdin.isatty() and sys.stdout.isatty():
         _ask_about_notes(settings.workspace)
-        asyncio.run(_chat(options, models, settings, sandbox))
+        with hold_typing(sys.stdin):
+            asyncio.run(_chat(options, models, settings, sandbox))
         return 0
     return asyncio.run(_chat_plain(options, models, settings, sandbox))
 
@@ -110,8 +113,7 @@ async def _open_chat(
             own_tools=own.sources,
             on_event=on_event,
             data=data_folder(options.data),
-            has_map=options.repo_map,
-            hooks=ToolHooks(options.hooks_before, options.hooks_after, folder=settings.workspace),
+            extras=ExtrasCollector(options),
             after_crash=options.after_crash,
         )
         if options.resume is None:
@@ -147,11 +149,12 @@ async def _chat(options: argparse.Namespace, models: KnownModels, settings: Sess
     from weft.cli.chat.display import EventDisplay
     from weft.cli.chat.screen import ChatScreen
 
-    paint = Colours(sys.stdout)
-    screen = ChatScreen(sys.stdout)
+    theme = choose_theme(options.theme)
+    paint = Colours(sys.stdout, theme=theme)
+    screen = ChatScreen(sys.stdout, theme=theme)
     display = EventDisplay(screen, paint)
     async with _open_chat(options, models, settings, sandbox, display.on_event) as (chat, own):
-        console = ChatConsole(chat, screen, display, paint, own.servers)
+        console = ChatConsole(chat, screen, display, paint, options, own.servers)
         try:
             screen.print(f"{paint('weft', BOLD)} with {chat.model} in {chat.folder}")
             console.note("/help lists commands and keys. Calls that do more than read ask first.")

@@ -4,10 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from weft.cli.chat.attempts_command import run_attempts_command, undo_attempt
 from weft.cli.chat.planning import run_plan_command
 from weft.cli.chat.work_commands import compact_conversation, review_changes, show_diff, show_jobs
 from weft.cli.mcp_input import expand_prompt, prompt_commands
 from weft.cli.sessions import format_time
+from weft.cli.terminal import choose_theme
 from weft.core.errors import ConfigurationError
 from weft.sessions.store import SessionInfo
 
@@ -85,7 +87,8 @@ async def _undo(console: "ChatConsole", count: str) -> None:
         return
     if count and not count.isdecimal():
         raise ConfigurationError(f"{count[:40]!r} is no number of exchanges; /undo list numbers them.")
-    console.note(*await console.chat.undo(int(count or 1)))
+    lines = [] if count else await undo_attempt(console)
+    console.note(*(lines or await console.chat.undo(int(count or 1))))
 
 
 async def _redo(console: "ChatConsole", _: str) -> None:
@@ -96,6 +99,11 @@ async def _redo(console: "ChatConsole", _: str) -> None:
 async def _plan(console: "ChatConsole", word: str) -> None:
     _check_idle(console)
     await run_plan_command(console, word)
+
+
+async def _attempts(console: "ChatConsole", text: str) -> None:
+    _check_idle(console)
+    await run_attempts_command(console, text)
 
 
 async def _jobs(console: "ChatConsole", word: str) -> None:
@@ -149,6 +157,16 @@ async def _mcp(console: "ChatConsole", _: str) -> None:
         console.note(f"{name}: {about}")
 
 
+async def _theme(console: "ChatConsole", name: str) -> None:
+    if name not in ("", "auto", "dark", "light"):
+        raise ConfigurationError(f"There is no theme {name[:40]!r}; there are auto, dark and light.")
+    if name:
+        console.paint.theme = console.screen.renderer.theme = choose_theme(name)
+    console.note(
+        f"The theme is for a {console.paint.theme} background; --theme or [chat] theme in weft.toml keeps one."
+    )
+
+
 async def _exit(console: "ChatConsole", _: str) -> None:
     console.quit()
 
@@ -174,6 +192,7 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
     "undo": ("undo the last exchange and its changes of files, /undo N the last N, /undo list numbers them", _undo),
     "redo": ("repeat what the last /undo removed", _redo),
     "plan": ("plan first: only reading until you approve; /plan WHAT, /plan go, /plan edit, /plan off", _plan),
+    "attempts": ("let several agents try: /attempts 3 REQUEST, with --check 'COMMAND' or --model a,b", _attempts),
     "jobs": ("list background commands, or /jobs N shows its output, /jobs stop N ends it", _jobs),
     "review": ("let the model review the changes, or /review WHAT", review_changes),
     "compact": ("let the model summarise the conversation; /compact undo restores it", compact_conversation),
@@ -182,6 +201,7 @@ CHAT_COMMANDS: dict[str, tuple[str, Callable[["ChatConsole", str], Awaitable[Non
     "new": ("begin a new conversation", _new),
     "mcp": ("show the MCP servers, and how many tools, prompts and resources each has", _mcp),
     "cost": ("show tokens and cost so far", _cost),
+    "theme": ("show the theme of the colours, or /theme light, /theme dark", _theme),
     "exit": ("leave; the conversation is stored", _exit),
     "quit": ("the same", _exit),
 }

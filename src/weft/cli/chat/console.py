@@ -1,5 +1,6 @@
 """Connects keys, requests, slash commands and the screen of `weft chat`."""
 
+import argparse
 import asyncio
 import logging
 import signal
@@ -22,7 +23,7 @@ from weft.cli.chat.session import ChatSession
 from weft.cli.chat.work_commands import describe_job, run_shell_line
 from weft.cli.event_printer import Transcript
 from weft.cli.mcp_input import attach_resources, complete_resource
-from weft.cli.terminal import BOLD, DIM, RED, YELLOW, Colours, format_usd
+from weft.cli.terminal import BOLD, DIM, RED, YELLOW, Colours, format_usd, truncate
 from weft.core.errors import WeftError
 from weft.core.messages import Image, ResultPart, user_message
 from weft.tools.approvals import NotPending
@@ -39,7 +40,7 @@ _TWICE_SECONDS = 2.0
 _HISTORY_LINES = 60
 _FRAME_SECONDS = 0.06
 _FOOTER_SECONDS = 0.5
-_JOB_WIDTH, _MAX_JOB_ROWS = 78, 4
+_JOB_COLUMNS, _MAX_JOB_ROWS = 32, 4
 _MAX_CHARACTERS = 200_000
 _PASTE_LINES, _PASTE_CHARACTERS = 20, 4_000
 """A longer paste is shown as a marker."""
@@ -55,9 +56,14 @@ class ChatConsole:
         screen: ChatScreen,
         display: EventDisplay,
         paint: Colours,
+        options: argparse.Namespace,
         servers: "McpServers | None" = None,
     ) -> None:
         self.chat = chat
+        self.options = options
+        """The options of `weft chat`, which attempts have too."""
+        self.applied_seq: int | None = None
+        """The last event when the result of an attempt was applied, until it is undone."""
         self.servers = servers
         self.screen = screen
         self.paint = paint
@@ -333,7 +339,9 @@ class ChatConsole:
         for job in self.chat.background_commands:
             if job.process.running:
                 last = next(iter(job.recent_output.rstrip().splitlines()[-1:]), "")
-                rows.append(self.paint(f"  ⧗ {describe_job(job)} {sanitize_text(last)}"[:_JOB_WIDTH], DIM))
+                command = truncate(" ".join(job.command.split()), _JOB_COLUMNS)
+                row = sanitize_text(f"  ⧗ {job.name} ({command}) {last}")
+                rows.append(self.paint(truncate(row, self.screen.columns), DIM))
             elif job not in self._ended_jobs:
                 self._ended_jobs.append(job)
                 self.note(f"{describe_job(job)}; /jobs shows its output.")

@@ -94,6 +94,8 @@ class EventDisplay:
             case ExchangeRequest():
                 self._since, self._activity = monotonic(), "asks the model"
                 self.plan, self._last_text, self._todo = None, "", []
+            case UserMessage(message=message) if (message.said or "").startswith("!"):
+                pass  # a command of the person, which was shown with its output
             case UserMessage(message=message) if message.role == "user":
                 self._screen.print("", *self._user_lines(message))
             case MessageStart():

@@ -4,7 +4,7 @@ Text of the model loses its control characters first, so the only escape sequenc
 """
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from markdown_it import MarkdownIt
@@ -17,6 +17,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
+from weft.cli.terminal import ThemeName
 from weft.tools.sanitize import TextSanitizer
 
 _MAX_BLOCK = 30_000
@@ -25,14 +26,20 @@ _MAX_LINE = 8_000
 _LIVE_CHARACTERS = 2_000
 """Of an unfinished block that is longer, the end is shown as plain text."""
 _PARSE_AT_ONCE = 2_000
-_THEME = Theme({"markdown.code": "cyan", "markdown.link": "underline", "markdown.link_url": "none"})
+_LINKS = {"markdown.link": "underline", "markdown.link_url": "none"}
+_THEMES: Mapping[ThemeName, Theme] = {
+    "dark": Theme({"markdown.code": "cyan", **_LINKS}),
+    "light": Theme({"markdown.code": "blue", **_LINKS}),
+}
 _CHECKBOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 
 
 class Renderer:
     """Lays text and Markdown out in rows of the terminal's width."""
 
-    def __init__(self, columns: Callable[[], int], *, colours: bool) -> None:
+    def __init__(self, columns: Callable[[], int], *, colours: bool, theme: ThemeName = "dark") -> None:
+        self.theme: ThemeName = theme
+        """Whether the terminal's background is dark or light."""
         self._columns = columns
         self._colours = colours
         self._console = Console(
@@ -41,7 +48,6 @@ class Renderer:
             color_system="standard" if colours else None,
             legacy_windows=False,
             emoji=False,
-            theme=_THEME,
         )
 
     def wrap(self, line: str) -> list[str]:
@@ -52,9 +58,10 @@ class Renderer:
         return self._render(Text(text))
 
     def markdown(self, tokens: list[Token]) -> list[str]:
-        document = _Markdown("", hyperlinks=False, code_theme="ansi_dark")
+        document = _Markdown("", hyperlinks=False, code_theme=f"ansi_{self.theme}")
         document.parsed = tokens
-        return self._render(document)
+        with self._console.use_theme(_THEMES[self.theme]):
+            return self._render(document)
 
     def _render(self, content: RenderableType) -> list[str]:
         self._console.width = columns = max(self._columns(), 10)

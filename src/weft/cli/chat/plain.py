@@ -6,7 +6,8 @@ import sys
 from weft.agent.reactors import ApprovalReactor, QuestionReactor
 from weft.cli.chat.session import ChatSession
 from weft.cli.event_printer import ConsolePrinter, PipeGuard
-from weft.cli.run import EXIT_CODES, ask_approval, ask_question
+from weft.cli.questions import ask_approval, ask_question
+from weft.cli.run import EXIT_CODES
 from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.messages import Image, user_message

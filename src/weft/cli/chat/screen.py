@@ -2,10 +2,11 @@
 
 import os
 import subprocess
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from typing import TextIO
 
-from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application import Application, in_terminal, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.document import Document
@@ -22,7 +23,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from weft.cli.chat.markdown import Renderer
-from weft.cli.terminal import has_colours
+from weft.cli.terminal import ThemeName, has_colours
 
 _RESERVED_ROWS = 8
 """Rows of the terminal that are reserved for printed rows."""
@@ -36,7 +37,14 @@ ANSI_SEQUENCES["\x1b[13;2u"] = Keys.ControlJ  # Shift-Enter, where a terminal se
 class ChatScreen:
     """Writes all output, so that it never mixes with the line that is typed."""
 
-    def __init__(self, stream: TextIO, *, source: Input | None = None, output: Output | None = None) -> None:
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        theme: ThemeName = "dark",
+        source: Input | None = None,
+        output: Output | None = None,
+    ) -> None:
         self.tail: list[str] = []
         """Rows of an answer that is not finished."""
         self.status = ""
@@ -48,7 +56,7 @@ class ChatScreen:
         self._output = output or _open_output(stream)
         self._shown: tuple[object, ...] = ()
         self._since_mark = 0  # rows that were printed since the last `mark`
-        self.renderer = Renderer(lambda: self._output.get_size().columns - 1, colours=colours)
+        self.renderer = Renderer(lambda: self._output.get_size().columns - 1, colours=colours, theme=theme)
         self._app: Application[None] = Application(
             Layout(self._layout()),
             key_bindings=self.bindings,
@@ -72,6 +80,12 @@ class ChatScreen:
     async def run_program(self, argv: list[str]) -> int:
         """Give the terminal to another program until it ends. Returns its exit code."""
         return await run_in_terminal(lambda: subprocess.call(argv), in_executor=True)
+
+    @asynccontextmanager
+    async def lend(self) -> AsyncGenerator[None]:
+        """Let other code of this process print and read on the terminal for the duration of the block."""
+        async with in_terminal():
+            yield
 
     def print(self, *lines: str) -> None:
         """Print lines, which may hold colours, broken at spaces."""

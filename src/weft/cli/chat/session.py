@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from weft.cli.edit_formats import describe_format, use_kept_format
-from weft.cli.project_commands import MarkdownFile, describe_skills, load_commands, load_skills, skill_tool
-from weft.cli.project_notes import read_notes
-from weft.cli.run import NO_MODEL, overview_of, require_key
+from weft.agent.engine import ModelLike
+from weft.cli.edit_formats import describe_format
+from weft.cli.folder_extras import ExtrasCollector
+from weft.cli.project_commands import MarkdownFile, load_commands, load_skills
+from weft.cli.run import NO_MODEL, require_key
 from weft.cli.sessions import list_sessions
 from weft.cli.terminal import format_usd
 from weft.core.envelope import Event
@@ -26,7 +27,6 @@ from weft.sessions.store import SessionInfo, StoreError, iterate_events
 from weft.sessions.undo import ExchangeCheckpoints, UndoableExchange, list_exchanges, redo, undo
 from weft.tools.builtin import named_tools
 from weft.tools.function_tools import ToolLike
-from weft.tools.hooks import ToolHooks
 from weft.tools.repository.checkpoints import Checkpoints, open_checkpoints
 from weft.tools.repository.git import GitFailed
 from weft.tools.shell.sandbox import Sandbox
@@ -52,8 +52,7 @@ class ChatSession:
         own_tools: Callable[[], Sequence[ToolLike]],
         on_event: EventHandler,
         data: Path,
-        has_map: bool = True,
-        hooks: ToolHooks | None = None,
+        extras: ExtrasCollector,
         after_crash: AfterCrash = "continue",
     ) -> None:
         self._sessions = sessions
@@ -62,9 +61,8 @@ class ChatSession:
         self._sandbox = sandbox
         self._own_tools = own_tools
         self._on_event = on_event
-        self._data = data
-        self._has_map = has_map
-        self._hooks = hooks or ToolHooks()
+        self.data = data
+        self._extras = extras
         self.commands: list[MarkdownFile] = []
         """The commands that the user or the project wrote as markdown."""
         self.skills: list[MarkdownFile] = []
@@ -152,6 +150,10 @@ class ChatSession:
         if name.startswith("local/"):
             raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
         require_key(self._models, name)
+
+    def find_model(self, name: str) -> ModelLike:
+        """Return the model of this name."""
+        return self._models.open(name)
 
     async def earlier(self) -> list[SessionInfo]:
         """List earlier sessions of this folder that have events, the latest first."""
@@ -246,24 +248,19 @@ class ChatSession:
     async def _open(self, info: SessionInfo, settings: SessionSettings) -> Session:
         model = self._models.open(settings.model)
         tools = [*named_tools(settings.tools, self._sandbox), *self._own_tools()]
-        checkpoints = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self._data)
+        checkpoints = await asyncio.to_thread(_open_checkpoints, self.folder, info.id, self.data)
         self.commands, self.skills = load_commands(self.folder), load_skills(self.folder)
-        own_texts = (settings.instructions, read_notes(self.folder), describe_skills(self.skills))
-        instructions = [text for text in own_texts if text]
-        tools += [skill_tool(self.skills)] if self.skills and tools else []
+        extras = self._extras.collect(self.folder, settings.instructions, has_tools=bool(tools))
         saved = ExchangeCheckpoints(checkpoints)
-        hooks = [self._hooks.run_around] if self._hooks else []
         session = await self._sessions.open(
             info.id,
             model=model,
-            tools=tools,
-            instructions=instructions,
+            tools=[*tools, *extras.tools],
+            instructions=list(extras.instructions),
             after_crash=self._after_crash,
-            middleware=[saved.wait_until_saved, *hooks],
+            middleware=[saved.wait_until_saved, *extras.middleware],
         )
-        session.runtime.shared_middleware = [*session.runtime.shared_middleware, *hooks]
-        session.engine.overview = overview_of(session, has_map=self._has_map)
-        use_kept_format(session.engine, model)
+        extras.complete(session, model)
         await session.engine.find_edit_format()
         session.subscribe(saved.on_event)
         session.subscribe(self._receive)

@@ -46,7 +46,7 @@ from weft.server.client_conversation import ClientConversation, create_session
 from weft.server.context import ServerContext
 from weft.server.conversation import cancel_exchange, sniff_image, start_exchange
 from weft.server.errors import ApiError
-from weft.server.follow_exchange import follow_exchange
+from weft.server.exchange_stream import follow_exchange
 from weft.sessions.store import SessionInfo, iterate_events
 from weft.tools.approvals import NotPending
 

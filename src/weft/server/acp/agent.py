@@ -27,7 +27,8 @@ from weft.server.acp.requests import (
     mcp_servers_of,
     refusal,
 )
-from weft.server.acp.session import CALL_METHOD, EditorAbilities, EditorSession, FolderExtras, SessionParts
+from weft.server.acp.session import CALL_METHOD, EditorAbilities, EditorSession, SessionParts
+from weft.server.folder_extras import FolderExtras
 from weft.server.models import ModelSource
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from acp import Client, schema
 
-from weft.agent.engine import Overview
 from weft.agent.exchange import Exchange
 from weft.agent.result import AgentResult
 from weft.core.envelope import Event
@@ -29,11 +28,10 @@ from weft.core.messages import ToolCall
 from weft.providers.catalogue import describe_model
 from weft.providers.model import Model
 from weft.server.acp.content import Block, to_user_message
-from weft.server.acp.editor_terminal import terminal_tool
-from weft.server.acp.editor_workspace import FAULTS, EditorWorkspace, describe_fault
+from weft.server.acp.editor_workspace import FAULTS, EditorWorkspace, describe_fault, terminal_tool
 from weft.server.acp.updates import Update, UpdateEncoder, agent_text
+from weft.server.folder_extras import FolderExtras
 from weft.server.models import ModelSource
-from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, iterate_events
@@ -42,7 +40,6 @@ from weft.tools.builtin import named_tools
 from weft.tools.definitions import Effect
 from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Mode
-from weft.tools.runtime import Middleware
 from weft.tools.shell.sandbox import Sandbox
 from weft.tools.summaries import arguments_summary, call_summary
 from weft.tools.workspace.base import PathFault, Workspace, decode_text
@@ -74,19 +71,6 @@ class EditorAbilities:
     reads: bool = False
     writes: bool = False
     terminal: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderExtras:
-    """What a session gets from the folder that it works in and from the user."""
-
-    instructions: tuple[str, ...] = ()
-    """All instructions, those of the session's settings among them."""
-    tools: tuple[ToolLike, ...] = ()
-    middleware: tuple[Middleware, ...] = ()
-    """Around the calls of the session and of its subagents."""
-    overview: Callable[[Session], Overview] | None = None
-    """Makes the function that describes the folder to the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +130,10 @@ class EditorSession:
         else:
             workspace = DiskWorkspace(root)
         extras = await asyncio.to_thread(self._parts.find_extras, self.settings)
+        model = self._parts.models.open(self.settings.model)
         self._session = session = await self._parts.sessions.open(
             self.id,
-            model=self._parts.models.open(self.settings.model),
+            model=model,
             tools=[*self._tools(), *extras.tools],
             instructions=list(extras.instructions),
             middleware=list(extras.middleware),
@@ -157,9 +142,7 @@ class EditorSession:
             on_approval=self._approve,
             on_question=self._answer,
         )
-        session.runtime.shared_middleware = [*session.runtime.shared_middleware, *extras.middleware]
-        if extras.overview is not None:
-            session.engine.overview = extras.overview(session)
+        extras.complete(session, model)
         self._encoder = self._new_encoder()
         session.subscribe(self._on_event)
 

@@ -32,7 +32,7 @@ from weft.core.messages import Image, Text, user_message
 from weft.server.client_conversation import ClientConversation, create_session
 from weft.server.context import ServerContext
 from weft.server.conversation import cancel_exchange, sniff_image, start_exchange
-from weft.server.follow_exchange import follow_exchange
+from weft.server.exchange_stream import follow_exchange
 from weft.server.mcp.arguments import decode_base64
 from weft.sessions.session import Session
 from weft.sessions.store import SessionInfo

@@ -1,13 +1,13 @@
 """The connections of a PostgreSQL store: a pool that outlives restarts of the server, and errors in plain words."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from weft.sessions.postgres.address import with_password, without_password
-from weft.sessions.postgres.driver import LOST, Connection, Pool, asyncpg, is_lost
+from weft.sessions.postgres.driver import LOST, Connection, Pool, Row, asyncpg, is_lost
 from weft.sessions.postgres.schema import migrate_schema
 from weft.sessions.store import StoreError, StoreFull
 
@@ -69,6 +69,19 @@ class ConnectionPool:
                     raise translate_error(error, self.name) from None
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
+
+    async def fetch(self, query: str, *arguments: object) -> Sequence[Row]:
+        """Run one statement that may be repeated, and return its rows."""
+        return await self.run(lambda connection: connection.fetch(query, *arguments))
+
+    async def fetchrow(self, query: str, *arguments: object) -> Row | None:
+        return await self.run(lambda connection: connection.fetchrow(query, *arguments))
+
+    async def fetchval(self, query: str, *arguments: object) -> Any:
+        return await self.run(lambda connection: connection.fetchval(query, *arguments))
+
+    async def execute(self, query: str, *arguments: object) -> None:
+        await self.run(lambda connection: connection.execute(query, *arguments))
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:

@@ -122,7 +122,7 @@ SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
     async def publish(self, notice: Notice) -> None:
         text = encode(notice).decode()
         await self._pool.open()  # the name of the channel is known then
-        await self._pool.run(lambda connection: connection.execute("SELECT pg_notify($1, $2)", self._channel, text))
+        await self._pool.execute("SELECT pg_notify($1, $2)", self._channel, text)
 
     def subscribe(self, callback: OnNews) -> Callable[[], None]:
         if self._task is None:

@@ -1,4 +1,4 @@
-"""The tables of a PostgreSQL store, and their migrations.
+"""The tables of a PostgreSQL store, their migrations, and the conditions that several queries share.
 
 A migration runs once for all nodes, under a lock. Each one names the oldest schema whose Weft can still work with it,
 so that the nodes of a cluster can be replaced one by one.
@@ -6,11 +6,15 @@ so that the nodes of a cluster can be replaced one by one.
 
 from dataclasses import dataclass
 
+from weft.core.json import JsonObject
 from weft.sessions.postgres.driver import Connection
+from weft.sessions.shared import NODE_SECONDS
 from weft.sessions.store import StoreError
 
 PARTITIONS = 16
 _LOCK = 0x57454654  # "WEFT"
+_LOST_SECONDS = NODE_SECONDS / 2
+_RESTART_SECONDS = 2 * NODE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,3 +161,23 @@ def check_version(version: int, readable_by: int) -> None:
             f"The sessions were written by a newer Weft (schema {version}; this one knows {KNOWN}); "
             "install the newer one."
         )
+
+
+_ALIVE = f"""EXISTS (SELECT 1 FROM nodes n WHERE n.name = s.node AND n.expires > {NOW}
+    AND (n.backend = 0 OR n.expires > {NOW} + {NODE_SECONDS - _LOST_SECONDS}
+        OR EXISTS (SELECT 1 FROM pg_stat_get_activity(n.backend))))"""
+"""A node is dead `NODE_SECONDS` after its last heartbeat, or half of that if the connection of its heartbeats is closed
+too, as it is when its process was killed."""
+_JUDGED = f"extract(epoch FROM pg_postmaster_start_time())::float8 + {_RESTART_SECONDS} < {NOW}"
+"""After a restart of the database every node needs the time for a heartbeat before it can be judged dead."""
+NODE_DEAD = f"(s.node <> '' AND $1::boolean AND {_JUDGED} AND NOT {_ALIVE})"
+"""The node of a session is dead. The first parameter of the query is whether this node may judge others."""
+FREE = f"(s.holder = '' OR s.expires <= {NOW} OR {NODE_DEAD})"
+CLAIMABLE = f"""(s.work <> 'idle' AND NOT s.draft AND s.cause IS NULL AND s.not_before <= {NOW}
+    AND CASE WHEN s.holder = '' THEN s.node = '' OR {NODE_DEAD} ELSE s.expires <= {NOW} OR {NODE_DEAD} END)"""
+
+
+def folder_of(settings: JsonObject) -> str | None:
+    """Return the name of the folder that a session works in, if it works in one."""
+    folder = settings.get("workspace")
+    return folder if isinstance(folder, str) else None

@@ -1,17 +1,18 @@
 """Nodes, claims, commands, spending and records in PostgreSQL."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from time import monotonic
 
 import weft
 from weft.core.ids import new_id
-from weft.sessions.postgres.beating import HeartbeatThread
 from weft.sessions.postgres.connection import ConnectionPool
 from weft.sessions.postgres.driver import Connection
 from weft.sessions.postgres.news import NewsChannel, Notice
-from weft.sessions.postgres.rows import CLAIMABLE, FREE
-from weft.sessions.postgres.schema import NOW
+from weft.sessions.postgres.schema import CLAIMABLE, FREE, NOW
 from weft.sessions.shared import (
     HEARTBEAT_SECONDS,
     NODE_SECONDS,
@@ -30,6 +31,7 @@ _POLL_SECONDS = 0.5
 _CLEAN_SECONDS = 60.0
 _KEPT_SPENDING = 40 * 24 * 60
 """Minutes that spending is kept."""
+_log = logging.getLogger("weft.store")
 
 
 class PostgresSharing:
@@ -91,51 +93,43 @@ class PostgresSharing:
         return HeartbeatThread(self._control.connect_alone, self._node, is_alive).stop
 
     async def list_nodes(self) -> Sequence[NodeInfo]:
-        rows = await self._pool.run(
-            lambda connection: connection.fetch(
-                f"SELECT name, folders, room, version FROM nodes WHERE expires > {NOW} ORDER BY name"
-            )
+        rows = await self._pool.fetch(
+            f"SELECT name, folders, room, version FROM nodes WHERE expires > {NOW} ORDER BY name"
         )
         return [NodeInfo(name=row[0], folders=tuple(row[1]), room=row[2], version=row[3]) for row in rows]
 
     async def end_node(self) -> None:
         self._last_beat = None
-        await self._pool.run(lambda connection: connection.execute("DELETE FROM nodes WHERE name = $1", self._node))
+        await self._pool.execute("DELETE FROM nodes WHERE name = $1", self._node)
         await self._news.publish(Notice(w=True))
 
     # --- work --------------------------------------------------------------------------------------------------------
 
     async def claim_work(self, limit: int) -> Sequence[str]:
-        rows = await self._control.run(
-            lambda connection: connection.fetch(
-                "UPDATE sessions SET node = $2, holder = '', expires = 0, epoch = epoch + 1 WHERE key IN ("
-                f"SELECT s.key FROM sessions s WHERE {CLAIMABLE} AND (s.folder IS NULL OR s.folder = ANY($3))"
-                " ORDER BY s.updated LIMIT $4 FOR UPDATE OF s SKIP LOCKED) RETURNING id",
-                self._judges,
-                self._node,
-                list(self._folders),
-                limit,
-            )
+        rows = await self._control.fetch(
+            "UPDATE sessions SET node = $2, holder = '', expires = 0, epoch = epoch + 1 WHERE key IN ("
+            f"SELECT s.key FROM sessions s WHERE {CLAIMABLE} AND (s.folder IS NULL OR s.folder = ANY($3))"
+            " ORDER BY s.updated LIMIT $4 FOR UPDATE OF s SKIP LOCKED) RETURNING id",
+            self._judges,
+            self._node,
+            list(self._folders),
+            limit,
         )
         return [row[0] for row in rows]
 
     async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
-        await self._pool.run(
-            lambda connection: connection.execute(
-                f"UPDATE sessions SET node = '', not_before = {NOW} + $3,"
-                " work = CASE WHEN $4 THEN 'idle' ELSE work END WHERE id = $1 AND node = $2 AND holder = ''",
-                session,
-                self._node,
-                seconds,
-                forget,
-            )
+        await self._pool.execute(
+            f"UPDATE sessions SET node = '', not_before = {NOW} + $3,"
+            " work = CASE WHEN $4 THEN 'idle' ELSE work END WHERE id = $1 AND node = $2 AND holder = ''",
+            session,
+            self._node,
+            seconds,
+            forget,
         )
 
     async def find_holder(self, session: str) -> str:
-        row = await self._pool.run(
-            lambda connection: connection.fetchrow(
-                f"SELECT {FREE}, s.node, s.holder FROM sessions s WHERE s.id = $2", self._judges, session
-            )
+        row = await self._pool.fetchrow(
+            f"SELECT {FREE}, s.node, s.holder FROM sessions s WHERE s.id = $2", self._judges, session
         )
         if row is None:
             raise NoSuchSession(session)
@@ -143,11 +137,8 @@ class PostgresSharing:
         return "" if is_free else node or holder
 
     async def count_running(self, owner: str) -> int:
-        return await self._pool.run(
-            lambda connection: connection.fetchval(
-                "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL AND owner = $1",
-                owner,
-            )
+        return await self._pool.fetchval(
+            "SELECT count(*) FROM sessions WHERE work <> 'idle' AND NOT draft AND cause IS NULL AND owner = $1", owner
         )
 
     # --- news and commands -------------------------------------------------------------------------------------------
@@ -166,14 +157,12 @@ class PostgresSharing:
         unsubscribe = self.subscribe_news(on_news)
         until = monotonic() + seconds
         try:
-            await self._pool.run(
-                lambda connection: connection.execute(
-                    f"INSERT INTO commands VALUES ($1, $2, $3, {NOW} + $4) ON CONFLICT DO NOTHING",
-                    command,
-                    session,
-                    body,
-                    seconds,
-                )
+            await self._pool.execute(
+                f"INSERT INTO commands VALUES ($1, $2, $3, {NOW} + $4) ON CONFLICT DO NOTHING",
+                command,
+                session,
+                body,
+                seconds,
             )
             await self._news.publish(Notice(c=[session]))
             while monotonic() < until:
@@ -193,12 +182,10 @@ class PostgresSharing:
 
     async def _read_reply(self, command: str, session: str) -> bytes | None:
         """Return the reply if there is one. Raises NotHeld if there will be none."""
-        row = await self._pool.run(
-            lambda connection: connection.fetchrow(
-                f"SELECT c.reply, {FREE} FROM commands c LEFT JOIN sessions s ON s.id = c.session WHERE c.id = $2",
-                self._judges,
-                command,
-            )
+        row = await self._pool.fetchrow(
+            f"SELECT c.reply, {FREE} FROM commands c LEFT JOIN sessions s ON s.id = c.session WHERE c.id = $2",
+            self._judges,
+            command,
         )
         if row is None:
             raise NotAnswered("The command expired before it was answered; ask again.")
@@ -215,34 +202,28 @@ class PostgresSharing:
 
     async def _withdraw(self, command: str) -> bool:
         """Delete a command that nobody has accepted, or whose acceptor is dead."""
-        deleted = await self._pool.run(
-            lambda connection: connection.fetchval(
-                "DELETE FROM commands c WHERE c.id = $1 AND c.reply IS NULL AND (c.accepted_by IS NULL OR NOT EXISTS"
-                f" (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW})) RETURNING true",
-                command,
-            )
+        deleted = await self._pool.fetchval(
+            "DELETE FROM commands c WHERE c.id = $1 AND c.reply IS NULL AND (c.accepted_by IS NULL OR NOT EXISTS"
+            f" (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW})) RETURNING true",
+            command,
         )
         return bool(deleted)
 
     async def _forget_command(self, command: str) -> None:
-        await self._pool.run(lambda connection: connection.execute("DELETE FROM commands WHERE id = $1", command))
+        await self._pool.execute("DELETE FROM commands WHERE id = $1", command)
 
     async def read_commands(self) -> Sequence[PostedCommand]:
-        rows = await self._pool.run(
-            lambda connection: connection.fetch(
-                "UPDATE commands c SET accepted_by = $1 FROM sessions s WHERE s.id = c.session AND s.node = $1"
-                f" AND s.holder <> '' AND c.reply IS NULL AND c.expires > {NOW} AND (c.accepted_by IS NULL OR NOT"
-                f" EXISTS (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW}))"
-                " RETURNING c.id, c.session, c.body",
-                self._node,
-            )
+        rows = await self._pool.fetch(
+            "UPDATE commands c SET accepted_by = $1 FROM sessions s WHERE s.id = c.session AND s.node = $1"
+            f" AND s.holder <> '' AND c.reply IS NULL AND c.expires > {NOW} AND (c.accepted_by IS NULL OR NOT"
+            f" EXISTS (SELECT 1 FROM nodes n WHERE n.name = c.accepted_by AND n.expires > {NOW}))"
+            " RETURNING c.id, c.session, c.body",
+            self._node,
         )
         return [PostedCommand(id=row[0], session=row[1], body=row[2]) for row in rows]
 
     async def reply_command(self, command: str, reply: bytes) -> None:
-        await self._pool.run(
-            lambda connection: connection.execute("UPDATE commands SET reply = $2 WHERE id = $1", command, reply)
-        )
+        await self._pool.execute("UPDATE commands SET reply = $2 WHERE id = $1", command, reply)
         await self._news.publish(Notice(r=[command]))
 
     # --- spending and records ----------------------------------------------------------------------------------------
@@ -259,43 +240,35 @@ class PostgresSharing:
             )
 
     async def read_spending(self, owner: str, *, seconds: float) -> Spending:
-        row = await self._pool.run(
-            lambda connection: connection.fetchrow(
-                "SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(usd), 0), coalesce(bool_or(unpriced), false),"
-                f" greatest({NOW} - min(minute) * 60, 0) FROM spent WHERE owner = $1"
-                f" AND minute > (({NOW} - $2::float8) / 60)::bigint",
-                owner,
-                seconds,
-            )
+        row = await self._pool.fetchrow(
+            "SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(usd), 0), coalesce(bool_or(unpriced), false),"
+            f" greatest({NOW} - min(minute) * 60, 0) FROM spent WHERE owner = $1"
+            f" AND minute > (({NOW} - $2::float8) / 60)::bigint",
+            owner,
+            seconds,
         )
         tokens, usd, unpriced, age = row or (0, 0.0, False, None)
         return Spending(tokens=tokens, usd=usd, unpriced=unpriced, age=age or 0.0)
 
     async def read_records(self, kind: str) -> Mapping[str, bytes]:
-        rows = await self._pool.run(
-            lambda connection: connection.fetch("SELECT name, data FROM records WHERE kind = $1", kind)
-        )
+        rows = await self._pool.fetch("SELECT name, data FROM records WHERE kind = $1", kind)
         return {row[0]: row[1] for row in rows}
 
     async def put_record(self, kind: str, name: str, data: bytes, *, only_new: bool = False) -> bytes:
-        stored: bytes = await self._pool.run(
-            lambda connection: connection.fetchval(
-                "INSERT INTO records AS r VALUES ($1, $2, $3) ON CONFLICT (kind, name) DO UPDATE"
-                " SET data = CASE WHEN $4 THEN r.data ELSE $3 END RETURNING r.data",
-                kind,
-                name,
-                data,
-                only_new,
-            )
+        stored: bytes = await self._pool.fetchval(
+            "INSERT INTO records AS r VALUES ($1, $2, $3) ON CONFLICT (kind, name) DO UPDATE"
+            " SET data = CASE WHEN $4 THEN r.data ELSE $3 END RETURNING r.data",
+            kind,
+            name,
+            data,
+            only_new,
         )
         if stored == data:
             await self._news.publish(Notice(k=[kind]))
         return stored
 
     async def delete_record(self, kind: str, name: str) -> None:
-        await self._pool.run(
-            lambda connection: connection.execute("DELETE FROM records WHERE kind = $1 AND name = $2", kind, name)
-        )
+        await self._pool.execute("DELETE FROM records WHERE kind = $1 AND name = $2", kind, name)
         await self._news.publish(Notice(k=[kind]))
 
 
@@ -304,3 +277,45 @@ async def _clean(connection: Connection) -> None:
     await connection.execute(f"DELETE FROM nodes WHERE expires < {NOW} - 3600")
     await connection.execute(f"DELETE FROM commands WHERE expires < {NOW} - 60")
     await connection.execute(f"DELETE FROM spent WHERE minute < ({NOW} / 60)::bigint - $1", _KEPT_SPENDING)
+
+
+class HeartbeatThread:
+    """Extends the life of a node every second, as long as `is_alive` returns True. It is a thread of its own, so that a
+    node whose event loop is busy for a while is not judged dead."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Connection]], node: str, is_alive: Callable[[], bool]) -> None:
+        self._connect = connect
+        self._node = node
+        self._is_alive = is_alive
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="weft-heartbeat", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _run(self) -> None:
+        asyncio.run(self._beat_for_ever())
+
+    async def _beat_for_ever(self) -> None:
+        connection: Connection | None = None
+        while not await asyncio.to_thread(self._stopped.wait, HEARTBEAT_SECONDS):
+            if not self._is_alive():
+                continue
+            try:
+                async with asyncio.timeout(NODE_SECONDS):
+                    connection = connection or await self._connect()
+                    await connection.execute(
+                        f"UPDATE nodes SET expires = {NOW} + $2, backend = pg_backend_pid()"
+                        f" WHERE name = $1 AND expires > {NOW}",
+                        self._node,
+                        NODE_SECONDS,
+                    )
+            except Exception as error:
+                _log.debug("a heartbeat failed (%s)", type(error).__name__)
+                if connection is not None:
+                    connection.terminate()
+                connection = None
+        if connection is not None:
+            with suppress(Exception):
+                await connection.close()

@@ -5,22 +5,21 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any
 
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, encode
 from weft.sessions.crash_points import reach
 from weft.sessions.postgres.connection import ConnectionPool
 from weft.sessions.postgres.driver import Connection
-from weft.sessions.postgres.log import LogReader
+from weft.sessions.postgres.log import LogReader, thin_sessions
 from weft.sessions.postgres.news import NewsChannel, Notice, PostgresNews
-from weft.sessions.postgres.retention import thin_sessions
-from weft.sessions.postgres.rows import FREE, INFO, folder_of, read_info
-from weft.sessions.postgres.schema import NOW
+from weft.sessions.postgres.schema import FREE, NOW, folder_of
 from weft.sessions.postgres.sharing import PostgresSharing
 from weft.sessions.postgres.writer import LOCK_BLOBS, GroupWriter, PendingAppend, fenced, keep_blobs
 from weft.sessions.shared import Work
 from weft.sessions.store import (
+    INFO_COLUMNS,
     LEASE_SECONDS,
     PAGE,
     Lease,
@@ -38,9 +37,8 @@ from weft.sessions.store import (
     is_marked_dead,
     make_page,
     parse_cursor,
+    read_info,
 )
-
-T = TypeVar("T")
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _ENDLESS = float("inf")
@@ -104,18 +102,16 @@ class PostgresStore(PostgresSharing):
         await self._change_held(lease, "draft = false")
 
     async def abandoned(self) -> Sequence[str]:
-        rows = await self._pool.run(
-            lambda connection: connection.fetch(
-                f"SELECT s.id FROM sessions s WHERE s.draft AND CASE WHEN s.holder = '' THEN s.updated <= {NOW} - $2"
-                f" ELSE {FREE} END",
-                self._judges,
-                LEASE_SECONDS,
-            )
+        rows = await self._pool.fetch(
+            f"SELECT s.id FROM sessions s WHERE s.draft AND CASE WHEN s.holder = '' THEN s.updated <= {NOW} - $2"
+            f" ELSE {FREE} END",
+            self._judges,
+            LEASE_SECONDS,
         )
         return [row[0] for row in rows]
 
     async def info(self, session: str) -> SessionInfo:
-        row = await self._find_row(f"SELECT {INFO} FROM sessions WHERE id = $1 AND NOT draft", session)
+        row = await self._find_row(f"SELECT {INFO_COLUMNS} FROM sessions WHERE id = $1 AND NOT draft", session)
         return read_info(row)
 
     async def list(
@@ -129,28 +125,24 @@ class PostgresStore(PostgresSharing):
     ) -> SessionPage:
         updated, last = parse_cursor(after) if after is not None else (_ENDLESS, "")
         limit = max(limit, 1)
-        rows = await self._pool.run(
-            lambda connection: connection.fetch(
-                f"SELECT {INFO} FROM sessions WHERE (updated < $1 OR (updated = $1 AND id > $2))"
-                " AND position($3 IN title_key) > 0 AND NOT draft AND cause IS NULL"
-                " AND ($5::text IS NULL OR owner = $5) AND ($6::text IS NULL OR kind = $6)"
-                " ORDER BY updated DESC, id LIMIT $4",
-                updated,
-                _storable(last),
-                _storable(search.casefold()),
-                limit + 1,
-                owner,
-                kind,
-            )
+        rows = await self._pool.fetch(
+            f"SELECT {INFO_COLUMNS} FROM sessions WHERE (updated < $1 OR (updated = $1 AND id > $2))"
+            " AND position($3 IN title_key) > 0 AND NOT draft AND cause IS NULL"
+            " AND ($5::text IS NULL OR owner = $5) AND ($6::text IS NULL OR kind = $6)"
+            " ORDER BY updated DESC, id LIMIT $4",
+            updated,
+            _storable(last),
+            _storable(search.casefold()),
+            limit + 1,
+            owner,
+            kind,
         )
         return make_page([read_info(row, is_listed=True) for row in rows], limit)
 
     async def delegates(self, session: str) -> Sequence[SessionInfo]:
-        rows = await self._pool.run(
-            lambda connection: connection.fetch(
-                f"SELECT {INFO} FROM sessions WHERE parent = $1 AND cause IS NOT NULL ORDER BY created, key",
-                _storable(session),
-            )
+        rows = await self._pool.fetch(
+            f"SELECT {INFO_COLUMNS} FROM sessions WHERE parent = $1 AND cause IS NOT NULL ORDER BY created, key",
+            _storable(session),
         )
         return [read_info(row) for row in rows]
 
@@ -241,28 +233,24 @@ class PostgresStore(PostgresSharing):
         return Lease(session=lease.session, epoch=lease.epoch, holder=lease.holder, expires=expires)
 
     async def release(self, lease: Lease) -> None:
-        work = await self._pool.run(
-            lambda connection: connection.fetchval(
-                "UPDATE sessions SET holder = '', node = '', expires = 0"
-                " WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING work",
-                lease.session,
-                lease.epoch,
-                lease.holder,
-            )
+        work = await self._pool.fetchval(
+            "UPDATE sessions SET holder = '', node = '', expires = 0"
+            " WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING work",
+            lease.session,
+            lease.epoch,
+            lease.holder,
         )
         if work not in (None, "idle"):
             await self._news.publish(Notice(w=True))
 
     async def _change_held(self, lease: Lease, change: str, *values: object) -> float:
         """Change the row of a held session. Returns when its lease expires. Raises Fenced if it is not held."""
-        row = await self._pool.run(
-            lambda connection: connection.fetchrow(
-                f"UPDATE sessions SET {change} WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING expires",
-                lease.session,
-                lease.epoch,
-                lease.holder,
-                *values,
-            )
+        row = await self._pool.fetchrow(
+            f"UPDATE sessions SET {change} WHERE id = $1 AND epoch = $2 AND holder = $3 RETURNING expires",
+            lease.session,
+            lease.epoch,
+            lease.holder,
+            *values,
         )
         if row is None:
             await self._find_row("SELECT key FROM sessions WHERE id = $1", lease.session)
@@ -334,11 +322,7 @@ class PostgresStore(PostgresSharing):
 
     async def list_blobs(self, session: str) -> Sequence[str]:
         key = (await self._find_row("SELECT key FROM sessions WHERE id = $1", session))[0]
-        rows = await self._pool.run(
-            lambda connection: connection.fetch(
-                "SELECT digest FROM session_blobs WHERE session = $1 ORDER BY digest", key
-            )
-        )
+        rows = await self._pool.fetch("SELECT digest FROM session_blobs WHERE session = $1 ORDER BY digest", key)
         return [row[0] for row in rows]
 
     async def close(self) -> None:
@@ -352,7 +336,7 @@ class PostgresStore(PostgresSharing):
         """Run a query about one session. Raises NoSuchSession if it returns nothing."""
         row = None
         if not _UNSTORABLE.search(session):
-            row = await self._pool.run(lambda connection: connection.fetchrow(query, session, *values))
+            row = await self._pool.fetchrow(query, session, *values)
         if row is None:
             raise NoSuchSession(session)
         return row

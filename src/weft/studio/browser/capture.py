@@ -96,13 +96,6 @@ class CaptureProxy:
         finally:
             ours.close()
 
-    def _parse_first(self, method: str, where: str) -> WebTarget:
-        target = parse_target(f"https://{where}/" if method == "CONNECT" else where)
-        if self._first in ("", target.host):
-            self._first = ""
-            return target
-        raise ToolFault("Nothing was asked for yet.")
-
     async def _dial(self, target: WebTarget) -> _Streams:
         async with asyncio.timeout(_DIAL_SECONDS):
             try:

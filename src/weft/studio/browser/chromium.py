@@ -60,6 +60,15 @@ START_SECONDS = 20.0
 _INHERITED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH")
 
 
+def has_chromium() -> bool:
+    """Whether there is a browser that can render pages."""
+    try:
+        find_chromium()
+    except BrowserError:
+        return False
+    return True
+
+
 def find_chromium() -> Path:
     """Find the program: WEFT_CHROMIUM if it is set, else the first one that is installed. Raises BrowserError."""
     chosen = os.environ.get("WEFT_CHROMIUM")

@@ -20,8 +20,7 @@ from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import MAX_PIXELS, BrowserError, TextBlock, Viewport
 from weft.studio.evaluate.parts import PagePart, compare_parts, read_parts
 from weft.studio.evaluate.quality import Checkers, Files, find_checkers, measure_quality
-from weft.studio.evaluate.report import BARS, Bar, EvaluationReport, Pictures, Row
-from weft.studio.evaluate.row_store import RowStore, row_key
+from weft.studio.evaluate.report import BARS, Bar, EvaluationReport, Pictures, Row, RowStore, row_key
 from weft.studio.preview import ProjectPreview
 from weft.studio.score.picture import PageImage, PictureError, read_text
 from weft.studio.score.score import Score, heat_map, score
@@ -75,10 +74,6 @@ class EvaluationTarget(msgspec.Struct, frozen=True, kw_only=True):
         """The window in which its pages are rendered; no taller than the picture."""
         width, height = (max(side // self.scale, 16) for side in self.size)
         return Viewport(min(width, 4096), min(height, 812 if width < _PHONE else 800))
-
-    @property
-    def is_mobile(self) -> bool:
-        return self.viewport.width < _PHONE
 
 
 def load_targets(where: Path | Sequence[Path | EvaluationTarget]) -> tuple[EvaluationTarget, ...]:

@@ -1,15 +1,21 @@
-"""The rows of an evaluation, their figures, the bars they must reach, and the summaries of it all."""
+"""The rows of an evaluation, their figures, the bars they must reach, and the summaries of it all. Finished rows are
+kept on disk, so that a run that ended early continues where it was."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from weft.studio.evaluate.parts import PartFigures
 from weft.studio.evaluate.quality import Quality
 from weft.studio.score.score import Score
+
+FOLDER = "rows"
 
 
 class Pictures(msgspec.Struct, frozen=True):
@@ -292,3 +298,39 @@ def _summarise_column(column: Column, rows: Sequence[Row]) -> ColumnFigures:
     values = [value for value, _ in found]
     worst, where = (min if column.better == "high" else max)(found, key=lambda each: each[0])
     return ColumnFigures(column.key, len(values), fmean(values), float(median(values)), float(worst), where)
+
+
+class RowStore:
+    """The rows in a folder, by picture, text, model and stack. Processes that share the folder share the rows."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / FOLDER
+
+    def clear(self) -> None:
+        """Delete all rows."""
+        for path in self._folder.glob("*.msgpack"):
+            path.unlink(missing_ok=True)
+
+    def find(self, key: str, target: str, group: str) -> Row | None:
+        """Return the row with this key, under the name that the target has now; None if there is none that is whole."""
+        try:
+            row = msgspec.msgpack.decode((self._folder / f"{key}.msgpack").read_bytes(), type=Row)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return replace(row, target=target, group=group)
+
+    def keep(self, key: str, row: Row) -> None:
+        """Write a row that has been measured; one with an error is tried anew by the next run."""
+        if row.error:
+            return
+        self._folder.mkdir(parents=True, exist_ok=True)
+        fresh = self._folder / f"{key}.part"
+        fresh.write_bytes(msgspec.msgpack.encode(row))
+        fresh.replace(self._folder / f"{key}.msgpack")
+
+
+def row_key(image: bytes, texts: object, model: str, stack: str) -> str:
+    """Return the name of a row: a digest of everything that it was measured from."""
+    digest = hashlib.sha256(image)
+    digest.update(msgspec.json.encode([texts, model, stack]))
+    return digest.hexdigest()[:32]

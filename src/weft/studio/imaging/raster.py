@@ -104,10 +104,6 @@ class Palette(msgspec.Struct, frozen=True):
     ground: Colour = (245, 246, 248)
     accents: tuple[Colour, ...] = ((79, 110, 170), (224, 154, 92), (98, 152, 130))
 
-    @property
-    def is_dark(self) -> bool:
-        return brightness(self.ground) < 0.4
-
 
 def extract_palette(pictures: Sequence[bytes], files: Mapping[str, bytes]) -> Palette:
     """Extract a palette from a picture of the page, else from its styles, else use the default."""

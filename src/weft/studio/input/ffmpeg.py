@@ -1,4 +1,4 @@
-"""Finds ffmpeg, which decodes recordings."""
+"""Finds ffmpeg, which decodes recordings. It needs no package of the studio: `weft doctor` asks without them."""
 
 import shutil
 

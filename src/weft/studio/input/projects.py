@@ -12,8 +12,8 @@ import zlib
 from pathlib import Path, PurePosixPath
 
 from weft.core.errors import ConfigurationError
+from weft.studio.export import reason_to_stay
 from weft.studio.offline import restore_compiler
-from weft.studio.portable_names import reason_to_stay
 from weft.studio.request import BadInput
 from weft.tools.workspace.base import PathFault, normalize_path, quote_path
 from weft.tools.workspace.disk import DiskWorkspace

@@ -87,17 +87,19 @@ class VideoFrame(msgspec.Struct, frozen=True):
         return f"At {self.seconds:.1f} s"
 
 
-async def read_video(data: bytes, *, frames: int = FRAMES, name: str = "The recording") -> list[VideoFrame]:
+async def read_video(data: bytes, *, frames: int = FRAMES) -> list[VideoFrame]:
     """Read the moments of a recording that differ most, in order. Raises BadInput."""
     if len(data) > MAX_BYTES:
-        raise BadInput(f"{name} has {len(data):,} bytes; at most {MAX_BYTES:,} are read.", "too_large")
+        raise BadInput(f"The recording has {len(data):,} bytes; at most {MAX_BYTES:,} are read.", "too_large")
     kind = video_kind(data)
     if kind is None:
-        raise BadInput(f"{name} is no recording that can be read; give MP4, MOV, WebM, AVI or GIF.", "not_a_video")
+        raise BadInput(
+            "The recording is no recording that can be read; give MP4, MOV, WebM, AVI or GIF.", "not_a_video"
+        )
     if kind == "animation":
-        return await asyncio.to_thread(_read_animation, data, frames, name)
-    moments = await _decode(data, kind, name)
-    return await asyncio.to_thread(_pick_frames, moments, frames, name)
+        return await asyncio.to_thread(_read_animation, data, frames)
+    moments = await _decode(data, kind)
+    return await asyncio.to_thread(_pick_frames, moments, frames)
 
 
 def video_kind(data: bytes) -> Kind | None:
@@ -112,9 +114,9 @@ def video_kind(data: bytes) -> Kind | None:
     return "animation" if animated else None
 
 
-def _read_animation(data: bytes, frames: int, name: str) -> list[VideoFrame]:
+def _read_animation(data: bytes, frames: int) -> list[VideoFrame]:
     found: list[tuple[float, bytes]] = []
-    with open_picture(data, name) as picture:
+    with open_picture(data, "The recording") as picture:
         at, due, number = 0.0, 0.0, 0
         limit = min(int(getattr(picture, "n_frames", 1)), max(20 * MAX_PIXELS // (picture.width * picture.height), 1))
         while number < limit and at < MAX_SECONDS:
@@ -126,7 +128,7 @@ def _read_animation(data: bytes, frames: int, name: str) -> list[VideoFrame]:
                 due = max(due, at) + 1 / (2 * _RATE)
             at += shown
             number += 1
-    return _frames(found, frames, name)
+    return _frames(found, frames)
 
 
 def _encode_jpeg(picture: Pillow.Image) -> bytes:
@@ -139,16 +141,16 @@ def _encode_jpeg(picture: Pillow.Image) -> bytes:
     return out.getvalue()
 
 
-def _pick_frames(stream: bytes, frames: int, name: str) -> list[VideoFrame]:
-    return _frames([(number / _RATE, jpeg) for number, jpeg in enumerate(_split_jpegs(stream))], frames, name)
+def _pick_frames(stream: bytes, frames: int) -> list[VideoFrame]:
+    return _frames([(number / _RATE, jpeg) for number, jpeg in enumerate(_split_jpegs(stream))], frames)
 
 
-def _frames(moments: list[tuple[float, bytes]], frames: int, name: str) -> list[VideoFrame]:
+def _frames(moments: list[tuple[float, bytes]], frames: int) -> list[VideoFrame]:
     if not moments:
-        raise BadInput(f"{name} holds no pictures, or is damaged; record it again.", "not_a_video")
+        raise BadInput("The recording holds no pictures, or is damaged; record it again.", "not_a_video")
     looks = [make_thumbnail(Pillow.open(io.BytesIO(jpeg))) for _, jpeg in moments]
     return [
-        VideoFrame(round(moments[at][0], 2), read_picture(moments[at][1], name=name))
+        VideoFrame(round(moments[at][0], 2), read_picture(moments[at][1], name="The recording"))
         for at in choose_moments(looks, frames)
     ]
 
@@ -161,17 +163,18 @@ def _split_jpegs(stream: bytes) -> Iterator[bytes]:
         start = end + 2
 
 
-async def _decode(data: bytes, kind: Kind, name: str) -> bytes:
+async def _decode(data: bytes, kind: Kind) -> bytes:
     ffmpeg = find_ffmpeg()
     if ffmpeg is None:
         raise BadInput(
-            f"{name} needs ffmpeg to be decoded: pip install 'weft[video]'; an animated GIF or WebP works without.",
+            "The recording needs ffmpeg to be decoded: pip install 'weft[video]'; an animated GIF or WebP works "
+            "without.",
             "no_decoder",
         )
     async with _temporary_file(data) as file:
         status, stream = await _run(_ffmpeg(ffmpeg, file, kind))
     if status is None and not stream:
-        raise BadInput(f"{name} took longer than {_TIME:g} s to decode; give a shorter one.", "too_large")
+        raise BadInput(f"The recording took longer than {_TIME:g} s to decode; give a shorter one.", "too_large")
     return stream
 
 

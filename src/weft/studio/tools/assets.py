@@ -42,7 +42,7 @@ def asset_url(path: str) -> str:
     return f"/{path.removeprefix('public/')}" if path.startswith("public/") else path
 
 
-def asset_name(name: str, usual: str = "picture") -> str:
+def asset_name(name: str) -> str:
     """Make a safe file name from a model's name for it, with a suffix that can be written, PNG by default."""
     last = PurePosixPath(name.replace("\\", "/").replace("\x00", "")).name
     stem, dot, end = last.rpartition(".")
@@ -51,13 +51,13 @@ def asset_name(name: str, usual: str = "picture") -> str:
         stem, suffix = (last if suffix not in _DROPPED_SUFFIXES.split() else stem), ".png"
     plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode()
     plain = _UNSAFE.sub("-", plain).strip("-")[:_MAX_NAME].strip("-")
-    return f"{plain or usual}{suffix}"
+    return f"{plain or 'picture'}{suffix}"
 
 
-def asset_names(names: Iterable[str], usual: str = "picture") -> list[str]:
+def asset_names(names: Iterable[str]) -> list[str]:
     """Make safe file names, all different."""
     taken: set[str] = set()
-    return [unused_path(asset_name(name, usual), taken) for name in names]
+    return [unused_path(asset_name(name), taken) for name in names]
 
 
 def unused_path(path: str, taken: set[str]) -> str:

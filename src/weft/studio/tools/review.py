@@ -11,9 +11,8 @@ from weft.core.messages import ResultPart, Text
 from weft.studio.browser.page import DESKTOP, MOBILE, Rendering
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.prompt_history import decode_text
-from weft.studio.renderings import render_project
 from weft.studio.score.score import Score, heat_map
-from weft.studio.scoring import compare_page
+from weft.studio.scoring import compare_page, render_project
 from weft.studio.stack import Stack
 from weft.studio.tools.assets import MAX_RESULT_BYTES, crop_tall, picture_content
 from weft.studio.tools.context import Files, FindContext, VariantContext, read_page_files

@@ -1,15 +1,15 @@
-"""The file tools: read, write, edit, patch, list and search the files of a workspace."""
+"""The file tools: read, write, edit, patch, list and search the files of a workspace. A tool is loaded at its use."""
 
-from weft.tools.files.edit import edit_file
-from weft.tools.files.listing import find_file, glob, list_files
-from weft.tools.files.patch import apply_patch
-from weft.tools.files.read_write import create_file, read_file, write_file
-from weft.tools.files.search import search_files
+from weft.core.lazy import lazy_exports
 
-READ_TOOLS = (read_file, list_files, glob, search_files, find_file)
-"""The tools that do not change files."""
-
-FILE_TOOLS = (create_file, write_file, edit_file, apply_patch, *READ_TOOLS)
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from weft.tools.files.edit import edit_file
+    from weft.tools.files.families import FILE_TOOLS, READ_TOOLS
+    from weft.tools.files.listing import find_file, glob, list_files
+    from weft.tools.files.patch import apply_patch
+    from weft.tools.files.read_write import create_file, read_file, write_file
+    from weft.tools.files.search import search_files
 
 __all__ = [
     "FILE_TOOLS",
@@ -24,3 +24,20 @@ __all__ = [
     "search_files",
     "write_file",
 ]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "FILE_TOOLS": "weft.tools.files.families",
+        "READ_TOOLS": "weft.tools.files.families",
+        "apply_patch": "weft.tools.files.patch",
+        "create_file": "weft.tools.files.read_write",
+        "edit_file": "weft.tools.files.edit",
+        "find_file": "weft.tools.files.listing",
+        "glob": "weft.tools.files.listing",
+        "list_files": "weft.tools.files.listing",
+        "read_file": "weft.tools.files.read_write",
+        "search_files": "weft.tools.files.search",
+        "write_file": "weft.tools.files.read_write",
+    },
+)

@@ -28,10 +28,6 @@ from weft.tools.results import NO_CHANGE, ToolFault, ToolOutput
 from weft.tools.workspace.base import PathFault, Workspace, require_text
 
 
-def _whole_file_preview(_: Workspace) -> WholeFile:
-    return WholeFile()
-
-
 def _write_summary(arguments: JsonObject) -> str:
     return f"Write {arguments['path']} ({count_lines(arguments['content'])})"
 
@@ -42,7 +38,7 @@ def _write_summary(arguments: JsonObject) -> str:
     access=writes_path,
     subjects=path_subject,
     summary=_write_summary,
-    preview=_whole_file_preview,
+    preview=WholeFile,
 )
 def create_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
     """Write a whole file, making its folders. A file that is there already is replaced.
@@ -62,7 +58,7 @@ def create_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
     access=writes_path,
     subjects=path_subject,
     summary=_write_summary,
-    preview=_whole_file_preview,
+    preview=WholeFile,
 )
 def write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
     """Write a whole file, making its folders. A file that is there already is replaced.

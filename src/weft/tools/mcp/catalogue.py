@@ -16,7 +16,7 @@ from mcp import Client
 from weft.core.json import JsonObject, encode, loads
 from weft.core.messages import ToolDefinition
 from weft.tools.definitions import Tool
-from weft.tools.foreign_schema import MAX_SCHEMA, find_schema_problem
+from weft.tools.json_schema import MAX_SCHEMA, find_schema_problem
 from weft.tools.mcp.config import shorten
 from weft.tools.mcp.messages import RawSchemas
 from weft.tools.schema_budget import pattern_options

@@ -11,8 +11,7 @@ import mcp_types as types
 
 from weft.core.json import JsonObject, as_list, as_object
 from weft.tools.approvals import NOBODY
-from weft.tools.foreign_schema import find_schema_problem
-from weft.tools.json_schema import compile_schema
+from weft.tools.json_schema import compile_schema, find_schema_problem
 from weft.tools.mcp.config import shorten
 from weft.tools.validation import repair
 

@@ -16,7 +16,8 @@ from hashlib import sha256
 from pathlib import Path
 from time import time
 
-from weft.tools.repository.git import GitFailed, GitRepository, find_repository, run_git, split_paths
+from weft.tools.repository.git import GIT_SECONDS, GitFailed, GitRepository, find_repository, run_git, split_paths
+from weft.tools.shell.protected_paths import list_placeholders
 
 REFS = "refs/weft/"
 MAX_BYTES = 20_000_000
@@ -25,7 +26,9 @@ MAX_FILES = 50_000
 """A folder with more files has no checkpoints."""
 KEPT_SECONDS = 30 * 24 * 3600
 """Checkpoints of a session that saved none for so long are deleted."""
+_WRITE_SECONDS = 300.0
 _RAW = "* -text -filter -ident -working-tree-encoding -eol -merge\n"
+_MOVE = "undo"
 _AUTHOR = ("Weft", "weft@localhost")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
@@ -64,6 +67,12 @@ class Checkpoints:
             self._last = Checkpoint(commit, label)
             return self._last
 
+    def write_files(self, checkpoint: Checkpoint) -> None:
+        """Write all files of a checkpoint into the folder, which is empty. Raises GitFailed."""
+        with self._locked():
+            self._run("read-tree", checkpoint.commit)
+            self._run("checkout-index", "--all", "--force", "--index", "--quiet", seconds=_WRITE_SECONDS)
+
     def list(self) -> Sequence[Checkpoint]:
         """Return all checkpoints, the latest first."""
         return self._read(None)
@@ -83,6 +92,13 @@ class Checkpoints:
         words = ("diff-tree", "-r", "-p", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
         return self._run(*words, before.commit, after.commit).decode("utf-8", "replace")
 
+    def count_lines(self, before: Checkpoint, after: Checkpoint) -> tuple[int, int, int]:
+        """Return how many files differ between two checkpoints, and how many lines were added and removed."""
+        output = self._run("diff-tree", "-r", "-z", "--numstat", "--no-renames", before.commit, after.commit)
+        rows = [row.split(b"\t", 2) for row in output.split(b"\0") if row]
+        numbers = [(int(added), int(removed)) for added, removed, _ in rows if added != b"-"]  # "-" for a binary file
+        return len(rows), sum(added for added, _ in numbers), sum(removed for _, removed in numbers)
+
     def restore(self, checkpoint: Checkpoint, paths: Iterable[str]) -> None:
         """Restore files to a checkpoint: content, mode and links; a file that it lacks is deleted. Raises GitFailed."""
         there = self.files(checkpoint)
@@ -97,6 +113,19 @@ class Checkpoints:
                 *("--pathspec-from-file=-", "--pathspec-file-nul"),
                 stdin=names,
             )
+
+    def move(self, source: Checkpoint, target: Checkpoint) -> Mapping[str, str]:
+        """Bring the files that differ between two checkpoints from one to the other. Raises GitFailed.
+
+        A file that was changed since the first one stays as it is. Returns a sentence for each file.
+        """
+        changed = self.changed(source, target)
+        since = self.changed(source, self.save(_MOVE)) & changed
+        wanted = sorted(changed - since)
+        self.restore(target, wanted)
+        there = self.files(target)
+        lines = {path: f"{path} is {'restored' if path in there else 'deleted again'}." for path in wanted}
+        return lines | {path: f"{path} stays as it is: it was changed since." for path in sorted(since)}
 
     def delete_old(self, now: float | None = None) -> None:
         """Delete the checkpoints of sessions that saved none for a long time."""
@@ -114,7 +143,8 @@ class Checkpoints:
         tracked = split_paths(self.repository.run("ls-files", "-z", "-c", "-i", "--exclude-standard", "--", "."))
         if len(wanted) + len(tracked) > MAX_FILES:
             raise GitFailed(f"the folder has more than {MAX_FILES:,} files.")
-        paths = [path for path in dict.fromkeys([*wanted, *tracked]) if self._is_kept(path)]
+        made_up = list_placeholders(self.repository.folder)
+        paths = [path for path in dict.fromkeys([*wanted, *tracked]) if path not in made_up and self._is_kept(path)]
         self._update_index(os.fsencode("\0".join(paths)))
         return self._run("write-tree").decode().strip()
 
@@ -154,10 +184,10 @@ class Checkpoints:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def _run(self, *words: str, stdin: bytes = b"") -> bytes:
+    def _run(self, *words: str, stdin: bytes = b"", seconds: float = GIT_SECONDS) -> bytes:
         if self._env is None:
             self._env = self._prepare()
-        return run_git(self.repository.folder, words, stdin=stdin, env=self._env)
+        return run_git(self.repository.folder, words, stdin=stdin, env=self._env, seconds=seconds)
 
     def _prepare(self) -> Mapping[str, str]:
         """Create the private state, and return the variables that make git use it."""

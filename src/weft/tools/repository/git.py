@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from weft.core.errors import WeftError
 
-_SECONDS = 30.0
+GIT_SECONDS = 30.0
 _SAFE = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false")
 
 
@@ -36,10 +36,14 @@ class GitRepository:
         return "" if below == "." else f"{below.replace(os.sep, '/')}/"
 
     def run(
-        self, *words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, seconds: float = _SECONDS
+        self, *words: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, seconds: float = GIT_SECONDS
     ) -> bytes:
-        """Run git in the folder and return its output. Raises GitFailed."""
-        return run_git(self.folder, words, stdin=stdin, env=env, seconds=seconds)
+        """Run git in the folder and return its output. Raises GitFailed.
+
+        The repository is the one that was found: a `.git` that was replaced since has no effect.
+        """
+        place = {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.top}
+        return run_git(self.folder, words, stdin=stdin, env={**place, **(env or {})}, seconds=seconds)
 
 
 def find_repository(folder: str | os.PathLike[str] | None) -> GitRepository | None:
@@ -65,7 +69,7 @@ def run_git(
     *,
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
-    seconds: float = _SECONDS,
+    seconds: float = GIT_SECONDS,
 ) -> bytes:
     """Run git in a folder and return its output. Raises GitFailed."""
     # A variable such as GIT_DIR of the caller, who may be a hook, would name another repository.

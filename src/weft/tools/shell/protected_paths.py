@@ -40,6 +40,18 @@ _placeholders: dict[tuple[int, int, str], int] = {}  # number of running command
 _lock = threading.Lock()
 
 
+def list_placeholders(folder: str) -> frozenset[str]:
+    """Return the placeholders that running commands of this process need in a workspace. They are not the user's."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return frozenset()
+    with _lock:
+        return frozenset(
+            path for device, inode, path in _placeholders if (device, inode) == (found.st_dev, found.st_ino)
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Mount:
     """An open file or folder of the workspace that is mounted over itself."""

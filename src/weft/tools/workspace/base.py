@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Protocol
 
 import msgspec
@@ -225,7 +226,7 @@ def quote_path(path: str) -> str:
 
 def is_protected(path: str) -> bool:
     """Return whether some file system could resolve the path to one that no tool may write."""
-    return _PROTECTED.search(_folded(path)) is not None
+    return _protected_names().search(_folded(path)) is not None
 
 
 def _folded(path: str) -> str:
@@ -251,14 +252,13 @@ def _spellings(name: str) -> str:
     return rf"(?:{re.escape(name)}|(?:{re.escape(stem[:6])}|{re.escape(stem[:2])}[0-9a-f]{{4}})~[0-9]+{ending})"
 
 
-_PROTECTED = re.compile(
-    "(?:^|/)(?:"
-    + "|".join(
+@cache
+def _protected_names() -> re.Pattern[str]:
+    paths = (
         "/".join(_spellings(name) for name in _folded(path).split("/"))
         for path in (*PROTECTED_FOLDERS, *PROTECTED_FILES)
     )
-    + ")(?:/|$)"
-)
+    return re.compile(f"(?:^|/)(?:{'|'.join(paths)})(?:/|$)")
 
 
 _LOOK = 8192

@@ -1,0 +1,148 @@
+"""One attempt at a request: its agent in a worktree, what it changed, and what the check says about that."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from time import monotonic
+from typing import TypeVar
+
+from weft.agent.result import AgentResult
+from weft.core.turn import Usage
+from weft.tools.repository.checkpoints import Checkpoint
+from weft.tools.repository.worktrees import Worktree, Worktrees
+from weft.tools.results import ToolFault
+from weft.tools.shell.process import CommandOutput, Process
+from weft.tools.shell.sandbox import PATH, Sandbox
+
+CHECK_SECONDS = 600.0
+_CHECK_LINES = 12
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The outcome of the check command in the folder of an attempt."""
+
+    exit_code: int | None
+    """None if it could not run, or was stopped."""
+    lines: tuple[str, ...]
+    """Its last lines."""
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        return self.exit_code == 0
+
+
+@dataclass(slots=True)
+class Attempt:
+    """The state of one attempt, which its run changes."""
+
+    number: int
+    model: str
+    worktree: Worktree
+    started: float
+    activity: str = "begins"
+    seconds: float = 0.0
+    result: AgentResult | None = None
+    error: str = ""
+    saved: Checkpoint | None = None
+    """The files at its end, before the check."""
+    files: int = 0
+    added: int = 0
+    removed: int = 0
+    check: CheckResult | None = None
+    is_done: bool = False
+
+    @property
+    def status(self) -> str:
+        """How it ended: as an exchange, or failed before one began."""
+        if self.result is not None:
+            return self.result.status
+        return "failed" if self.is_done else "running"
+
+    @property
+    def cost(self) -> float | None:
+        return self.result.cost if self.result is not None else None
+
+    @property
+    def usage(self) -> Usage:
+        return self.result.usage if self.result is not None else Usage()
+
+    @property
+    def passed(self) -> bool:
+        """Whether it changed something that the check accepts."""
+        return self.files > 0 and self.check is not None and self.check.passed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """What all attempts at one request share."""
+
+    worktrees: Worktrees
+    base: Checkpoint
+    """The state that all of them begin with."""
+    sandbox: Sandbox
+    check: str = ""
+
+    def make_check_sandbox(self) -> Sandbox:
+        """The sandbox of the check command, which also finds the programs of linked dependencies."""
+        top, ignored = self.worktrees.repository.top, self.worktrees.ignored
+        places = [os.path.join(top, path) for path in ignored.programs]
+        found = [path for path in places if os.path.isdir(path)]
+        usual = os.environ.get("PATH", PATH) if self.sandbox.unsandboxed else PATH
+        return replace(self.sandbox, path=":".join([*found, usual]))
+
+
+async def run_attempt(
+    attempt: Attempt, shop: Workshop, ask: Callable[[Attempt], Awaitable[AgentResult]], on_change: Callable[[], object]
+) -> None:
+    """Run an attempt to its end: let the agent work, save its files, and check them. `on_change` follows each step."""
+    try:
+        attempt.result = await ask(attempt)
+        if attempt.result.error is not None:
+            attempt.error = attempt.result.error.message
+        checkpoints = attempt.worktree.checkpoints
+        attempt.saved = saved = await run_in_thread(attempt.worktree.save)
+        attempt.files, attempt.added, attempt.removed = await run_in_thread(
+            lambda: checkpoints.count_lines(shop.base, saved)
+        )
+        attempt.seconds = monotonic() - attempt.started
+        if shop.check and attempt.files:
+            attempt.activity = f"check: {shop.check}"
+            on_change()
+            attempt.check = await run_check(shop.check, attempt.worktree.folder, shop.make_check_sandbox())
+    finally:
+        attempt.seconds = attempt.seconds or monotonic() - attempt.started
+        attempt.is_done = True
+        on_change()
+
+
+async def run_check(command: str, folder: str, sandbox: Sandbox) -> CheckResult:
+    """Run the check command in the folder of an attempt, confined as a command of its agent."""
+    started = monotonic()
+    try:
+        process = Process(sandbox.prepare(folder, command), CommandOutput())
+        try:
+            in_time = await process.wait(CHECK_SECONDS)
+        finally:
+            await process.stop()
+    except ToolFault as fault:
+        return CheckResult(None, (str(fault),), monotonic() - started)
+    text = [line.rstrip() for line in process.output.close().splitlines() if line.strip()]
+    if not in_time:
+        text.append(f"It was stopped after {CHECK_SECONDS:g} s.")
+    code = process.exit_code if in_time and process.excess is None else None
+    text += [process.excess] if process.excess is not None else []
+    return CheckResult(code, tuple(text[-_CHECK_LINES:]), monotonic() - started)
+
+
+async def run_in_thread(call: Callable[[], T]) -> T:
+    """Run a call in a thread. If the caller is cancelled, the call still ends before this returns."""
+    task = asyncio.ensure_future(asyncio.to_thread(call))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

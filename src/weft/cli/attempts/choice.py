@@ -1,0 +1,72 @@
+"""Chooses the attempt that is applied: the named one, the first that passes the check, or the one the person names."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.cli.approval_view import diff_lines
+from weft.cli.attempts.attempt import Attempt, Workshop, run_in_thread
+from weft.cli.questions import read_line
+from weft.cli.terminal import Colours
+
+_MAX_DIFF_LINES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen attempt, or the reason why there is none."""
+
+    attempt: Attempt | None
+    reason: str = ""
+
+
+def choose_named(attempts: Sequence[Attempt], number: int) -> Choice:
+    """Choose an attempt by its number."""
+    found = next((each for each in attempts if each.number == number), None)
+    if found is None:
+        return Choice(None, f"There is no attempt {number}; there are {len(attempts)}.")
+    if not found.files:
+        return Choice(None, f"Attempt {number} changed nothing{f': {found.error}' if found.error else '.'}")
+    return Choice(found)
+
+
+def choose_passing(attempts: Sequence[Attempt]) -> Choice:
+    """Choose the first attempt whose changes pass the check."""
+    found = next((each for each in attempts if each.passed), None)
+    if found is not None:
+        return Choice(found)
+    if not any(each.files for each in attempts):
+        return Choice(None, "No attempt changed a file.")
+    return Choice(None, "No attempt passed the check.")
+
+
+async def ask_choice(attempts: Sequence[Attempt], shop: Workshop) -> Choice:
+    """Ask the person at the terminal. The first attempt that passes the check is the default."""
+    if not any(each.files for each in attempts):
+        return Choice(None, "No attempt changed a file.")
+    default = choose_passing(attempts).attempt
+    hint = f"; Enter applies {default.number}" if default is not None else ""
+    while True:
+        line = await read_line(f"apply which? [1-{len(attempts)}], d1 shows the diff of 1, n none{hint}: ")
+        answer = line.strip().lower()
+        if not answer and default is not None:
+            return Choice(default)
+        if answer in ("n", "no", "none"):
+            return Choice(None, "You chose none.")
+        number = answer.removeprefix("d").strip()
+        if not number.isdecimal() or not (chosen := choose_named(attempts, int(number))).attempt:
+            if number.isdecimal():
+                print(f"weft: {choose_named(attempts, int(number)).reason}", file=sys.stderr)
+            continue
+        if not answer.startswith("d"):
+            return chosen
+        await show_diff(chosen.attempt, shop)
+
+
+async def show_diff(attempt: Attempt, shop: Workshop) -> None:
+    """Print what an attempt changed."""
+    saved = attempt.saved
+    assert saved is not None
+    diff = await run_in_thread(lambda: attempt.worktree.checkpoints.diff(shop.base, saved))
+    for line in diff_lines(diff, Colours(sys.stderr), most=_MAX_DIFF_LINES, heads=True):
+        print(line, file=sys.stderr)

@@ -1,0 +1,101 @@
+"""Collects what a folder and the user's settings add to an agent, for `run`, `chat`, `acp` and `serve` alike.
+
+These are the trusted notes for agents, the trusted skills, the hooks, the map of the code with the state of the git
+repository, and the edit format that `weft conform` kept for the model.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from weft.agent.agent import Agent
+from weft.cli.edit_formats import use_kept_format
+from weft.cli.project_commands import (
+    describe_skills,
+    find_project_folder,
+    load_skills,
+    project_folder_state,
+    skill_tool,
+)
+from weft.cli.project_notes import find_notes, notes_state, read_notes
+from weft.config.paths import display_path
+from weft.server.folder_extras import FolderExtras
+from weft.tools.hooks import ToolHooks
+
+
+class ExtrasCollector:
+    """Collects what folders add to agents. Hooks are read once for each folder, so that a changed script is noticed."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._before: Sequence[str] = options.hooks_before
+        self._after: Sequence[str] = options.hooks_after
+        self._has_map: bool = options.repo_map
+        self._hooks: dict[str | None, ToolHooks] = {}
+
+    def read_hooks(self, folder: str | None) -> ToolHooks:
+        """Read the hooks, with the scripts of the folder that they name. Raises ConfigurationError for a faulty one."""
+        if folder not in self._hooks:
+            self._hooks[folder] = ToolHooks(self._before, self._after, folder=folder)
+        return self._hooks[folder]
+
+    def collect(
+        self, folder: str | None, instructions: str = "", *, has_tools: bool = True, worktree: str | None = None
+    ) -> FolderExtras:
+        """Collect what a folder adds to an agent with these instructions. An agent without a folder gets hooks only.
+
+        `worktree` is a copy of the folder that the agent works in: hooks run there, and the user's trust in the folder
+        counts for it.
+        """
+        hooks = self.read_hooks(worktree or folder)
+        skills = load_skills(folder) if folder and has_tools else []
+        texts = (instructions, read_notes(folder), describe_skills(skills))
+
+        def equip(agent: Agent, model: object) -> None:
+            if folder:
+                agent.engine.overview = describe_folder(agent, has_map=self._has_map)
+            use_kept_format(agent.engine, model)
+
+        return FolderExtras(
+            instructions=tuple(text for text in texts if text),
+            tools=(skill_tool(skills),) if skills else (),
+            middleware=(hooks.run_around,) if hooks else (),
+            equip=equip,
+        )
+
+
+def list_untrusted(folders: Sequence[str]) -> list[str]:
+    """Return a sentence for the notes, commands and skills of each folder that the user has not decided about."""
+    sentences: list[str] = []
+    for folder in folders:
+        notes, commands = find_notes(folder), find_project_folder(folder)
+        states = [(notes, notes_state(notes))] if notes is not None else []
+        states += [(commands, project_folder_state(commands))] if commands is not None else []
+        sentences += [
+            f"{display_path(path)} has no effect, because it is not trusted; `weft trust {folder}` decides that."
+            for path, state in states
+            if state in ("unknown", "changed")
+        ]
+    return sentences
+
+
+def describe_folder(agent: Agent, *, has_map: bool) -> Callable[[int], str]:
+    """Return the function that describes an agent's folder: the state of its repository, then the map of its code."""
+    from weft.tools.files import read_file
+    from weft.tools.repository.git import find_repository
+    from weft.tools.repository.map import RepositoryMap, count_map_tokens
+    from weft.tools.repository.status import describe_repository
+
+    runtime = agent.runtime
+    code = RepositoryMap(agent.workspace, lambda path: runtime.may_show(read_file, {"path": path})) if has_map else None
+
+    @cache
+    def read_state() -> str:
+        repository = find_repository(agent.workspace.root)
+        return describe_repository(repository) if repository is not None else ""
+
+    def describe(tokens: int) -> str:
+        state = read_state()
+        drawn = code.render(tokens - count_map_tokens(state)) if code is not None else ""
+        return "\n\n".join(part for part in (state, drawn) if part)
+
+    return describe

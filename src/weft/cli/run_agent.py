@@ -1,0 +1,89 @@
+"""Makes the agent of `weft run` from its options: in a folder, in a worktree of it, or in memory."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from weft.agent.agent import Agent
+from weft.agent.tracker import Budget
+from weft.cli.edit_formats import describe_format
+from weft.cli.folder_extras import ExtrasCollector
+from weft.cli.mcp_input import attach_resources, expand_prompt
+from weft.cli.own_tools import OwnTools, builtin_names
+from weft.cli.questions import ask_approval, ask_question
+from weft.cli.request_settings import reasoning_of
+from weft.core.errors import ConfigurationError
+from weft.core.messages import Message, user_message
+from weft.tools.builtin import named_tools
+from weft.tools.permissions import Permissions
+from weft.tools.shell.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from weft.agent.engine import ModelLike
+    from weft.agent.reactors import OnApproval, OnQuestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPlace:
+    """Where an agent works, and who answers its questions."""
+
+    worktree: str | None = None
+    """A copy of the workspace, if the agent does not work in the folder itself."""
+    sandbox: Sandbox
+    history: Sequence[Message] = ()
+    """The conversation that the agent continues."""
+    on_approval: "OnApproval" = ask_approval
+    on_question: "OnQuestion" = ask_question
+
+
+async def make_agent(
+    options: argparse.Namespace, model: "ModelLike", own: OwnTools, place: AgentPlace
+) -> tuple[Agent, str]:
+    """Make the agent that the options describe. Returns it with the reason why it writes files as text, or ""."""
+    names: list[str] = options.tools or ["all" if options.workspace else "none"]
+    tools = [*named_tools(builtin_names(names), place.sandbox), *own.sources()]
+    extras = ExtrasCollector(options).collect(
+        check_folder(options.workspace), options.system, has_tools=bool(tools), worktree=place.worktree
+    )
+    agent = Agent(
+        model,
+        tools=[*tools, *extras.tools],
+        instructions=list(extras.instructions),
+        history=place.history,
+        workspace=place.worktree or options.workspace,
+        permissions=Permissions(options.permissions, options.rule),
+        budget=Budget(
+            turns=options.max_turns, tokens=options.max_tokens, usd=options.max_usd, seconds=options.max_seconds
+        ),
+        max_output_tokens=options.max_output,
+        temperature=options.temperature,
+        reasoning=reasoning_of(options),
+        cache=options.cache,
+        tool_profile=options.tool_profile,
+        edit_format=options.edit_format,
+        middleware=list(extras.middleware),
+        on_approval=place.on_approval,
+        on_question=place.on_question,
+    )
+    extras.complete(agent, model)
+    await agent.engine.find_edit_format()
+    return agent, describe_format(agent.engine, options.edit_format)
+
+
+async def complete_question(question: Message, own: OwnTools) -> tuple[Message, list[str]]:
+    """Add prompts and resources of MCP servers that a question names. Returns it with sentences about what failed."""
+    expanded = await expand_prompt(own.servers, question.text)
+    question = question if expanded is None else user_message(*expanded)
+    resources, faults = await attach_resources(own.servers, question.text)
+    return msgspec.structs.replace(question, content=[*question.content, *resources]), faults
+
+
+def check_folder(name: str | None) -> str | None:
+    """Return the folder; raise ConfigurationError if it does not exist."""
+    if name is not None and not Path(name).is_dir():
+        raise ConfigurationError(f"There is no folder {name!r} to work in; create it first.")
+    return name
