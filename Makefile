@@ -25,7 +25,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # More processes than cores, because many tests wait; whoever is done first takes work from the others.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-PARALLEL ?= -n $(shell expr $(CORES) \* 2 + 4) --dist worksteal
+PARALLEL ?= -n $(shell expr $(CORES) \* 3) --dist worksteal
 
 .PHONY: test suite compiled test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
 

@@ -43,6 +43,7 @@ _COMPILED = re.compile(rf'<link rel="stylesheet" href="[^"]*{STYLES}" {_ORIGINAL
 _KEPT_CONFIG = f'<script type="text/plain" {_ORIGINAL}="">'
 _MODULES = f"{FOLDER}modules.js"
 _BUILT = "dist/"
+_PUBLIC = "public/"  # Vite copies what is in it to the built page
 _OPEN_BUILT = '<script>if (location.protocol === "file:") location.replace("{path}");</script>'
 _TEXTS = (*ENDINGS, ".css", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".vue")
 _URL = re.compile(r"""(?P<head>url\(\s*|@import\s+)(?P<quote>["']?)(?P<address>[^"'()\s;]+)(?P=quote)""")
@@ -83,7 +84,8 @@ def _vite_project(stack: Stack, files: Files) -> dict[str, str | bytes]:
         opening = _OPEN_BUILT.format(path=posixpath.relpath(built, posixpath.dirname(path) or "."))
         made[path] = source if opening in source else insert_in_head(source, opening)
         made[built] = single_page(stack, files, path=path)
-    return made
+    public = {path.removeprefix(_PUBLIC): content for path, content in files.items() if path.startswith(_PUBLIC)}
+    return {f"{_BUILT}{path}": content for path, content in public.items()} | made
 
 
 def _page_project(stack: Stack, files: Files, css: str) -> dict[str, str | bytes]:

@@ -145,7 +145,8 @@ async def test_every_stack_of_the_converter_looks_the_same_from_disk(
             await page.goto((tmp_path / name / ("image.svg" if name == "svg" else "index.html")).as_uri())
             if name != "svg":
                 await page.get_by_text("Everything that floats").first.wait_for(timeout=20_000)
-                await page.wait_for_load_state("networkidle")
+                await page.wait_for_function("[...document.images].every(image => image.complete)")
+                assert await page.evaluate("[...document.images].every(image => image.naturalWidth)"), name
             shots[name] = await page.screenshot()
     assert asked == []
     expected = decode_pixels(shots["html_css"])
