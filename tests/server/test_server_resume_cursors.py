@@ -97,6 +97,16 @@ async def test_a_bad_cursor_is_refused_in_other_dialects(dialect: str, tmp_path:
                 assert (message.type, socket.close_code) == (aiohttp.WSMsgType.CLOSE, 4409), cursor
 
 
+async def test_an_unknown_dialect_is_refused_with_its_reason(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        session = await _answered(server)
+        async with server.client.get(f"/sessions/{session}/events?dialect=morse") as answer:
+            assert (answer.status, "no dialect named 'morse'" in await answer.text()) == (400, True)
+        with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+            await server.client.ws_connect(f"/sessions/{session}/ws?dialect=morse")
+        assert refused.value.status == 400
+
+
 async def test_good_cursors_in_all_their_forms(tmp_path: Path) -> None:
     async with served(tmp_path, lambda: S(["Hello.", "Again."])) as server:
         session = await _answered(server)

@@ -100,6 +100,7 @@ class SocketConnection:
 
     async def run(self, after: str | int | None = None) -> None:
         """Serve the connection until one side closes it. `after` is the cursor of a socket for one session."""
+        open_dialect(self._dialect)  # an unknown one is refused with its reason, before the socket is open
         await self._socket.accept(chosen_protocol(self._socket.scope))
         receiving = asyncio.create_task(self._receive_commands(after))
         try:
