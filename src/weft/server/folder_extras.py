@@ -1,4 +1,4 @@
-"""What a session gets from the folder that it works in: notes for agents, skills, hooks and a description of it."""
+"""The parts that a session gets from its folder: notes for agents, skills, hooks and a description of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
