@@ -102,6 +102,14 @@ def test_controls_are_recognised_and_named() -> None:
     assert not button.children
 
 
+def test_a_field_may_be_nearly_full_of_its_placeholder() -> None:
+    words = text(114, 155, "A room above the river", 15, 400, "#6b7280")
+    for room, tag in ((30, "input"), (14, "button")):
+        frame = box(100, 142, words.rect.w + 14 + room, 44, "#ffffff", border=True, radius=6)
+        page = arrange(seen(text(100, 60, "Stay", 30, 700), frame, words))
+        assert [node.tag for node in walk_nodes(page.body) if node.tag in ("input", "button")] == [tag]
+
+
 def test_three_of_a_kind_are_a_list() -> None:
     page = arrange(
         seen(*(text(100, 100 + 40 * number, name) for number, name in enumerate(("Apples", "Pears", "Plums"))))

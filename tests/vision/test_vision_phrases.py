@@ -34,6 +34,16 @@ def test_runs_of_a_sentence_are_one_paragraph_with_a_link_and_bold_words() -> No
         assert "Sign in" in written, stack
 
 
+def test_a_link_that_hardly_differs_from_the_words_around_it_is_underlined() -> None:
+    underlined: dict[str, bool] = {}
+    for colour in ("#be123c", "#60a5fa"):
+        words = text(80, 300, "The boats leave at noon;")
+        page = seen(text(80, 60, "Welcome", 36, 700), words, _after(words, "book a seat", colour))
+        [link] = [node for node in walk_nodes(arrange(page).body) if node.tag == "a"]
+        underlined[colour] = ("text-decoration", "underline") in link.style
+    assert underlined == {"#be123c": True, "#60a5fa": False}
+
+
 def test_words_far_from_each_other_stay_apart() -> None:
     one = text(80, 300, "Total")
     page = seen(text(80, 60, "Receipt", 36, 700), one, text(300, 300, "Nine", colour="#1d4ed8"))

@@ -146,8 +146,33 @@ def _search_bar() -> Detection:
     return seen(*parts, height=400)
 
 
+def _plain_bar() -> Detection:
+    """The same on the ground of the page."""
+    names = ("Start", "Angebote", "Über uns", "Preise", "Hilfe")
+    parts: list[Seen] = [text(32, 24, "Lindenhof", 20, 700)]
+    parts += [text(153 + 78 * at, 27, name, 15) for at, name in enumerate(names)]
+    parts += [box(948, 16, 220, 43, "#eef6f5", border=True, radius=7), text(961, 28, "Übernachten über dem F", 15)]
+    parts += [picture(1188, 28, 18, 18), picture(1231, 28, 14, 18, 2), text(92, 156, "Alles auf einen Blick", 40, 700)]
+    return seen(*parts, height=400)
+
+
+def _logos() -> Detection:
+    """A row of names at even distances that fills the column of the page."""
+    names = [text(0, 400, name, 20, 700) for name in ("NORTHFOLD", "Mapleway", "OKTO & SONS", "brightkiln", "HALDEN")]
+    gap = (1056 - sum(name.rect.w for name in names)) / (len(names) - 1)
+    parts: list[Seen] = [*_header(1280), text(112, 160, "Everything that floats, in one place", 44, 700)]
+    left = 112.0
+    for name in names:
+        parts.append(text(left, 400, name.text, 20, 700))
+        left += name.rect.w + gap
+    parts += [text(112 + 380 * at, 520, "Words about something, in one line", 16) for at in range(3)]
+    return seen(*parts, height=700)
+
+
 @pytest.mark.parametrize(
-    "page", [_landing, _documentation, _form, _orders, _arabic, _search_bar], ids=lambda each: each.__name__[1:]
+    "page",
+    [_landing, _documentation, _form, _orders, _arabic, _search_bar, _plain_bar, _logos],
+    ids=lambda each: each.__name__[1:],
 )
 async def test_a_page_fits_every_width(browser: Browser, page: Callable[[], Detection]) -> None:
     files = write_files(arrange(page()))

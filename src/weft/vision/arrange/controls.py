@@ -14,6 +14,7 @@ WIDEST_BUTTON, WIDEST_FILLED = 460.0, 640.0
 LOWEST_BUTTON, LOWEST_ROUND = 26.0, 31.0
 _RINGS = frozenset("Oo0○◯〇")
 _LONGEST_NAME = 80
+_WIDE_FIELD = 160.0
 _FEWEST_QUESTIONS = 3
 _SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
@@ -85,11 +86,19 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         return _field(part, text, count, pictures)
     if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= 90:
         return _field(part, text, count, pictures)
+    if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
+        return _field(part, text, count, pictures)
     centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
     widest = WIDEST_FILLED if box.fill.startswith("#") and is_vivid(box.fill) else WIDEST_BUTTON
     if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and not _is_chip(part, text):
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
+
+
+def _begins_field(part: Part, text: TextElement) -> bool:
+    """Whether words that nearly fill a wide box begin at its left edge, as a long placeholder does."""
+    left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
+    return part.rect.w >= _WIDE_FIELD and left <= 20 and right > left + 12
 
 
 def _mark_search(part: Part, count: list[int]) -> Part:

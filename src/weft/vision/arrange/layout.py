@@ -199,13 +199,19 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
         and (abs(short) <= NEAR or (0 < short <= FAR and widest > SPRING))
     )
     spring = gaps.index(widest) if stretched and widest > 24 else -1
-    if len(gaps) > 1 and is_even(gaps, 2):
+    is_spread = len(gaps) > 1 and is_even(gaps, 2)
+    if is_spread:
         spring = -1
     fixed = [gap for number, gap in enumerate(gaps) if number != spring]
     gap = sum(fixed) / len(fixed) if fixed and is_even(fixed, 0.6) and fixed[0] > 0.3 else 0.0
     if gap:
         sheet["gap"] = fluid_length(gap, frame.width)
-    left_over = frame.right - rects[-1].right + (gaps[spring] - gap if spring >= 0 else 0)
+    reaches_edge = part.tag == "header" and not known  # it is stretched to the edge of the page, behind its last part
+    left_over = (frame.width if reaches_edge else frame.right) - rects[-1].right
+    left_over += gaps[spring] - gap if spring >= 0 else 0
+    if is_spread and stretched and abs(short) <= NEAR and widest > GUTTER and "justify-content" not in sheet:
+        sheet["justify-content"], sheet["gap"] = "space-between", f"{GUTTER}px"
+        gap, left_over = GUTTER, sum(gaps) - GUTTER * len(gaps)
     flows = left_over > _ROOMY and bottom - top <= _LOW and not any(is_column(child) for child in children)
     is_tick = children[0].tag == "input" and rects[0].w <= SMALL and len(children) == 2
     if "flex-wrap" not in sheet and not is_tick:

@@ -8,7 +8,10 @@ from statistics import median
 from weft.vision.arrange.phrases import run_spaces, run_tag
 from weft.vision.elements import Box, Control, Family, Node, Part, Shape, Style, TextElement, TextStyle
 from weft.vision.see.fonts import FONT_STACKS
+from weft.vision.see.regions import contrast
 from weft.vision.see.text import wrapped_lines
+
+_LEAST_CONTRAST = 3.0  # of a link and the words around it, which WCAG 2 asks for where nothing else marks it
 
 
 class Declarations(dict[str, str]):
@@ -125,7 +128,8 @@ def _run_nodes(part: Part, base: TextStyle) -> tuple[Node, ...]:
             sheet["font-weight"] = str(style.weight)
         if tag and style.italic != base.italic:
             sheet["font-style"] = "italic" if style.italic else "normal"
-        if tag and style.underline and not base.underline:
+        is_hidden = tag == "a" and contrast(style.colour, base.colour) < _LEAST_CONTRAST  # a link that few would see
+        if tag and (style.underline or is_hidden) and not base.underline:
             sheet["text-decoration"] = "underline"
         if space:
             nodes.append(Node("", "", lines=(space,)))
