@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from cli_bench import finish, is_one_line_error, run_process, started
 from cli_pages import here
+from cli_repository import git
 from cli_tmux import NEEDS_TMUX, Tmux
 
 from weft.core.messages import ToolCall
@@ -22,11 +22,6 @@ from weft.tools.shell.sandbox import Sandbox
 NEEDS_SANDBOX = pytest.mark.skipif(Sandbox().available() is not None, reason="bubblewrap makes no sandbox here")
 RIGHT, WRONG = "def add(a, b):\n    return a + b\n", "def add(a, b):\n    return a - b\n"
 CHECK = "grep -q 'a + b' calc.py"
-
-
-def git(*words: str) -> str:
-    names = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-    return subprocess.run(["git", *names, *words], check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture(autouse=True)

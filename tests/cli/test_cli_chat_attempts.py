@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 from cli_pages import here
+from cli_repository import git, make_repository
 from cli_tmux import NEEDS_TMUX, Tmux
 
 from weft.core.messages import ToolCall
@@ -14,18 +14,6 @@ from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
 pytestmark = NEEDS_TMUX
-
-
-def git(*words: str) -> str:
-    names = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-    return subprocess.run(["git", *names, *words], check=True, capture_output=True, text=True).stdout
-
-
-def make_repository() -> None:
-    git("init", "-q")
-    here("a.txt").write_text("one\n")
-    git("add", "-A")
-    git("commit", "-qm", "The first commit")
 
 
 def chat(server: ScriptedServer, tmp_path: Path) -> Tmux:
@@ -91,7 +79,7 @@ async def test_ctrl_c_ends_the_attempts_and_not_the_chat(tmp_path: Path) -> None
     async with ScriptedServer(reply) as server, chat(server, tmp_path) as terminal:
         await terminal.shows("weft with m")
         await terminal.enter("/attempts 2 Write it")
-        await terminal.shows("▸ 2  m", "answers")
+        await terminal.shows("▸ 2  m", "writes text")
         async with asyncio.timeout(40):
             while len(server.requests) < 2:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)

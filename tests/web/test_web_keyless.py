@@ -130,7 +130,7 @@ async def test_what_cannot_work_is_not_offered(visit: Visit) -> None:
     await expect(page.get_by_test_id("no-key")).to_contain_text("attach a screenshot")
     offered = await page.get_by_label("Stack").locator("option").evaluate_all("all => all.map(each => each.value)")
     assert "html_css" in offered
-    assert "react_vite" not in offered  # the converter does not write it
+    assert "react_vite" not in offered  # the converter does not correct it
     await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
     await expect(build).to_be_enabled()
 

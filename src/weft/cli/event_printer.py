@@ -14,6 +14,7 @@ from weft.core.events import (
     AssistantMessage,
     ErrorMessage,
     ExchangeResponse,
+    FilePreview,
     MessageDiscarded,
     MessageStart,
     MessageStop,
@@ -30,6 +31,7 @@ from weft.core.events import (
 )
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import File, Image, Message
+from weft.core.payload import Payload
 from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import TextSanitizer, sanitize_text
 
@@ -277,6 +279,23 @@ def failed_command(summary: str) -> bool:
 def describe_progress(progress: PromptProgress) -> str:
     """Describe how much of a request the model has read."""
     return "thinks" if progress.percent == 100 else f"reads the prompt, {progress.percent} %"
+
+
+def describe_activity(payload: Payload) -> str:
+    """Describe in a few words what an agent does from this event on; empty if the event does not show it."""
+    match payload:
+        case MessageStart() | ThinkingDelta():
+            return "thinks"
+        case TextDelta():
+            return "writes text"
+        case FilePreview(path=path, offset=offset, text=text):
+            return f"writes {sanitize_text(path)}, {offset + len(text):,} characters"
+        case ToolExecuting(name=name, summary=summary):
+            return sanitize_text(" ".join(f"{name} {summary}".split()))
+        case RetryScheduled(delay_s=delay, error=error):
+            return sanitize_text(f"waits {delay:.0f} s: {error.message}")
+        case _:
+            return ""
 
 
 def describe_context(payload: ConversationCompacted | RequestWithdrawn) -> str:

@@ -7,21 +7,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from weft.cli.event_printer import describe_activity
 from weft.cli.run import check_endpoint, own_model, require_key
 from weft.cli.terminal import align_columns, format_seconds, format_usd
 from weft.config.paths import DATABASE, data_folder
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
-from weft.core.events import (
-    FileChanged,
-    FilePreview,
-    MessageStart,
-    RetryScheduled,
-    TextDelta,
-    ThinkingDelta,
-    ToolExecuting,
-    ToolUseContentBlockStart,
-)
+from weft.core.events import FileChanged, RetryScheduled, ToolUseContentBlockStart
 from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
@@ -143,22 +135,14 @@ class VariantProgress:
         return align_columns(table)
 
     def _on_event(self, activity: _Activity, session: str, event: Event) -> None:
+        activity.text = describe_activity(event.data) or activity.text
         match event.data:
-            case MessageStart() | ThinkingDelta():
-                activity.text = "thinks"
-            case TextDelta():
-                activity.text = "writes text"
             case ToolUseContentBlockStart(name=name):
                 activity.text = sanitize_text(name)
-            case FilePreview(path=path, offset=offset, text=text):
-                activity.text = f"writes {sanitize_text(path)}, {offset + len(text):,} characters"
-            case ToolExecuting(name=name, summary=summary):
-                activity.text = sanitize_text(f"{name} {summary}")
             case FileChanged(path=path) if path not in activity.files:
                 activity.files.add(path)
                 self._report_line(session, f"wrote {sanitize_text(path)}")
-            case RetryScheduled(delay_s=delay, error=error):
-                activity.text = sanitize_text(f"waits {delay:.0f} s: {error.message}")
+            case RetryScheduled():
                 self._report_line(session, activity.text)
             case _:
                 pass

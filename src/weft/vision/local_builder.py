@@ -32,6 +32,7 @@ from weft.vision.local_model import Mode
 from weft.vision.local_refine import apply_mode, correct_page
 from weft.vision.local_request import SKETCH, FinishedCall, LocalRequest, asset_prefix
 from weft.vision.see.detect import Progress
+from weft.vision.write.jsx import PUBLIC
 from weft.vision.write.stacks import STACKS, write_files
 
 CANNOT = (
@@ -243,14 +244,14 @@ class PageBuilder:
         saved = extracted_paths(self._request, page)
         files = encode_as_files({path: data for path, data in page.assets if path not in saved})
         if self._is_project:
-            return PictureFiles({f"{_PUBLIC}{path}": text for path, text in files.files.items()}, files.places)
+            return PictureFiles({f"{PUBLIC}{path}": text for path, text in files.files.items()}, files.places)
         return files.with_prefix(asset_prefix(self._path)) if self._request.path else files
 
     def _sources(self, page: Page, carried: PictureFiles) -> dict[str, str]:
         """Return the files of a project beside its entry: components, data, styles."""
         written = write_files(page, self._request.stack)
         texts = {path: text for path, text in written.items() if isinstance(text, str) and path != self._entry}
-        return {path: carried.fill(text) for path, text in texts.items() if not path.startswith(_PUBLIC)}
+        return {path: carried.fill(text) for path, text in texts.items() if not path.startswith(PUBLIC)}
 
     def _text(self, page: Page, carried: PictureFiles) -> str:
         text = carried.fill(str(write_files(page, self._request.stack)[self._entry]))
@@ -336,7 +337,6 @@ class PageBuilder:
         return describe_page(page, self._path, self._mode, scores=rounds.scores, remarks=notes, rounds=count)
 
 
-_PUBLIC = "public/"  # where a project of Vite keeps files that are served as they are
 _ONE_PAGE = "The local converter writes a project of Vite with one page, by tools; choose another stack, or a model."
 _CHECK_TOOLS = ("screenshot_preview", "compare_with_target")
 _FEW = 3  # an instruction with more words than “Build this page” gets a note

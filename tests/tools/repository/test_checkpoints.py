@@ -1,21 +1,16 @@
 """Checkpoints in real git repositories: what they hold, what they restore, and that the user's state stays as it is."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from git_commands import git
 from weft.tools.repository import checkpoints as module
 from weft.tools.repository.checkpoints import KEPT_SECONDS, Checkpoints, open_checkpoints
 from weft.tools.repository.git import GitFailed, find_repository
 from weft.tools.repository.status import describe_outside_changes, describe_repository
 from weft.tools.shell.protected_paths import ProtectedPaths
-
-
-def git(folder: Path, *words: str) -> str:
-    names = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-    return subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture

@@ -2,21 +2,16 @@
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from git_commands import git
 from weft.tools.repository.applied_attempts import AppliedAttempts, ChangedMeanwhile
 from weft.tools.repository.checkpoints import Checkpoint
 from weft.tools.repository.git import GitRepository, find_repository
 from weft.tools.repository.ignored_files import find_ignored
 from weft.tools.repository.worktrees import FOLDER, Worktrees, remove_leftovers
-
-
-def git(folder: Path | str, *words: str) -> str:
-    names = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-    return subprocess.run(["git", *names, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture

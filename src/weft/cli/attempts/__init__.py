@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from weft.agent.engine import ModelLike
 from weft.agent.result import AgentResult
-from weft.cli.attempts.attempt import Attempt, Workshop, run_attempt, run_in_thread
+from weft.cli.attempts.attempt import Attempt, AttemptSetup, run_attempt, run_in_thread
 from weft.cli.attempts.choice import Choice, ask_choice, choose_named, choose_passing
 from weft.cli.attempts.view import AttemptRows, attempt_as_json, check_lines, describe_missing
 from weft.cli.own_tools import open_own_tools, print_problems
@@ -110,23 +110,23 @@ class AttemptRun:
 
     async def run(self) -> AttemptReport:
         """Run all attempts, then choose and apply one."""
-        async with self._open_workshop() as shop:
-            attempts = await self._run_all(shop)
+        async with self._open_setup() as setup:
+            attempts = await self._run_all(setup)
             for attempt in attempts:
                 for line in check_lines(attempt):
                     print(line, file=sys.stderr)
-            choice = await self._choose(attempts, shop)
+            choice = await self._choose(attempts, setup)
             paths: Sequence[str] = ()
             if choice.attempt is not None:
                 try:
-                    paths = await self._apply(choice.attempt, shop)
+                    paths = await self._apply(choice.attempt, setup)
                 except ChangedMeanwhile as error:
                     choice = Choice(None, f"{error} The attempts are kept.")
                     self._is_kept = True
         return AttemptReport(attempts, choice, paths, self._is_kept)
 
     @asynccontextmanager
-    async def _open_workshop(self) -> AsyncGenerator[Workshop]:
+    async def _open_setup(self) -> AsyncGenerator[AttemptSetup]:
         """Make the worktrees. At the end they are removed, or kept if that was asked for."""
         options = self._options
         worktrees = Worktrees(self._repository, self._data)
@@ -136,7 +136,7 @@ class AttemptRun:
             if (missing := describe_missing(worktrees.ignored)) and not options.json:
                 print_note(missing)
             sandbox = Sandbox(unsandboxed=options.unsandboxed, readable=worktrees.readable)
-            yield Workshop(worktrees=worktrees, base=base, sandbox=sandbox, check=options.check or "")
+            yield AttemptSetup(worktrees=worktrees, base=base, sandbox=sandbox, check=options.check or "")
         except BaseException:
             self._is_kept = False
             raise
@@ -146,31 +146,31 @@ class AttemptRun:
             else:
                 await run_in_thread(worktrees.remove)
 
-    async def _run_all(self, shop: Workshop) -> Sequence[Attempt]:
+    async def _run_all(self, setup: AttemptSetup) -> Sequence[Attempt]:
         attempts: list[Attempt] = []
-        for at, worktree in enumerate(shop.worktrees.made):
+        for at, worktree in enumerate(setup.worktrees.made):
             attempts.append(Attempt(worktree.number, self._models[at % len(self._models)][0], worktree, monotonic()))
         self._rows.attempts = attempts
         self._rows.report = self._live.report
         async with self._live, asyncio.TaskGroup() as group:
             for attempt in attempts:
-                group.create_task(self._run_one(attempt, shop), name=f"weft-attempt-{attempt.number}")
+                group.create_task(self._run_one(attempt, setup), name=f"weft-attempt-{attempt.number}")
         if len(self._faults) == len(attempts):
             raise next(iter(self._faults.values()))
         return attempts
 
-    async def _run_one(self, attempt: Attempt, shop: Workshop) -> None:
+    async def _run_one(self, attempt: Attempt, setup: AttemptSetup) -> None:
         async def ask(attempt: Attempt) -> AgentResult:
-            return await self._ask_agent(attempt, shop)
+            return await self._ask_agent(attempt, setup)
 
         try:
-            await run_attempt(attempt, shop, ask, lambda: self._rows.report_state(attempt))
+            await run_attempt(attempt, setup, ask, lambda: self._rows.report_state(attempt))
         except WeftError as error:
             self._faults[attempt.number] = error
             attempt.error = str(error)
             self._rows.report_state(attempt)
 
-    async def _ask_agent(self, attempt: Attempt, shop: Workshop) -> AgentResult:
+    async def _ask_agent(self, attempt: Attempt, setup: AttemptSetup) -> AgentResult:
         """Make the agent of an attempt and let it work in its worktree."""
         name = f"attempt {attempt.number} ({attempt.model})"
 
@@ -189,7 +189,7 @@ class AttemptRun:
                 print_problems(own)
             place = AgentPlace(
                 worktree=folder,
-                sandbox=shop.sandbox,
+                sandbox=setup.sandbox,
                 history=self._history,
                 on_approval=approve,
                 on_question=answer,
@@ -205,21 +205,21 @@ class AttemptRun:
             async with agent:
                 return await agent.run(question)
 
-    async def _choose(self, attempts: Sequence[Attempt], shop: Workshop) -> Choice:
+    async def _choose(self, attempts: Sequence[Attempt], setup: AttemptSetup) -> Choice:
         options = self._options
         if options.take is not None:
             return choose_named(attempts, options.take)
         if sys.stdin.isatty() and sys.stderr.isatty() and not options.json:
-            return await ask_choice(attempts, shop)
+            return await ask_choice(attempts, setup)
         if options.check:
             return choose_passing(attempts)
         return Choice(None)  # they are kept
 
-    async def _apply(self, attempt: Attempt, shop: Workshop) -> Sequence[str]:
+    async def _apply(self, attempt: Attempt, setup: AttemptSetup) -> Sequence[str]:
         saved = attempt.saved
         assert saved is not None
         title = f"attempt {attempt.number} ({attempt.model}): {self._question.words}"
-        return await run_in_thread(lambda: self._applied.apply(shop.base, saved, title))
+        return await run_in_thread(lambda: self._applied.apply(setup.base, saved, title))
 
 
 def run_attempts(options: argparse.Namespace, question: Message, models: Sequence[NamedModel]) -> int:

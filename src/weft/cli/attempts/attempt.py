@@ -77,7 +77,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
+class AttemptSetup:
     """What all attempts at one request share."""
 
     worktrees: Worktrees
@@ -96,7 +96,10 @@ class Workshop:
 
 
 async def run_attempt(
-    attempt: Attempt, shop: Workshop, ask: Callable[[Attempt], Awaitable[AgentResult]], on_change: Callable[[], object]
+    attempt: Attempt,
+    setup: AttemptSetup,
+    ask: Callable[[Attempt], Awaitable[AgentResult]],
+    on_change: Callable[[], object],
 ) -> None:
     """Run an attempt to its end: let the agent work, save its files, and check them. `on_change` follows each step."""
     try:
@@ -106,13 +109,13 @@ async def run_attempt(
         checkpoints = attempt.worktree.checkpoints
         attempt.saved = saved = await run_in_thread(attempt.worktree.save)
         attempt.files, attempt.added, attempt.removed = await run_in_thread(
-            lambda: checkpoints.count_lines(shop.base, saved)
+            lambda: checkpoints.count_lines(setup.base, saved)
         )
         attempt.seconds = monotonic() - attempt.started
-        if shop.check and attempt.files:
-            attempt.activity = f"check: {shop.check}"
+        if setup.check and attempt.files:
+            attempt.activity = f"check: {setup.check}"
             on_change()
-            attempt.check = await run_check(shop.check, attempt.worktree.folder, shop.make_check_sandbox())
+            attempt.check = await run_check(setup.check, attempt.worktree.folder, setup.make_check_sandbox())
     finally:
         attempt.seconds = attempt.seconds or monotonic() - attempt.started
         attempt.is_done = True

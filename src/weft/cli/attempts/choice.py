@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weft.cli.approval_view import diff_lines
-from weft.cli.attempts.attempt import Attempt, Workshop, run_in_thread
+from weft.cli.attempts.attempt import Attempt, AttemptSetup, run_in_thread
 from weft.cli.questions import read_line
-from weft.cli.terminal import Colours
+from weft.cli.terminal import Colours, print_note
 
 _MAX_DIFF_LINES = 400
 
@@ -40,7 +40,7 @@ def choose_passing(attempts: Sequence[Attempt]) -> Choice:
     return Choice(None, "No attempt passed the check.")
 
 
-async def ask_choice(attempts: Sequence[Attempt], shop: Workshop) -> Choice:
+async def ask_choice(attempts: Sequence[Attempt], setup: AttemptSetup) -> Choice:
     """Ask the person at the terminal. The first attempt that passes the check is the default."""
     if not any(each.files for each in attempts):
         return Choice(None, "No attempt changed a file.")
@@ -54,19 +54,21 @@ async def ask_choice(attempts: Sequence[Attempt], shop: Workshop) -> Choice:
         if answer in ("n", "no", "none"):
             return Choice(None, "You chose none.")
         number = answer.removeprefix("d").strip()
-        if not number.isdecimal() or not (chosen := choose_named(attempts, int(number))).attempt:
-            if number.isdecimal():
-                print(f"weft: {choose_named(attempts, int(number)).reason}", file=sys.stderr)
+        if not number.isdecimal():
             continue
-        if not answer.startswith("d"):
+        chosen = choose_named(attempts, int(number))
+        if chosen.attempt is None:
+            print_note(chosen.reason)
+        elif answer.startswith("d"):
+            await show_diff(chosen.attempt, setup)
+        else:
             return chosen
-        await show_diff(chosen.attempt, shop)
 
 
-async def show_diff(attempt: Attempt, shop: Workshop) -> None:
+async def show_diff(attempt: Attempt, setup: AttemptSetup) -> None:
     """Print what an attempt changed."""
     saved = attempt.saved
     assert saved is not None
-    diff = await run_in_thread(lambda: attempt.worktree.checkpoints.diff(shop.base, saved))
+    diff = await run_in_thread(lambda: attempt.worktree.checkpoints.diff(setup.base, saved))
     for line in diff_lines(diff, Colours(sys.stderr), most=_MAX_DIFF_LINES, heads=True):
         print(line, file=sys.stderr)

@@ -7,17 +7,10 @@ from typing import Any
 from msgspec import to_builtins
 
 from weft.cli.attempts.attempt import Attempt
+from weft.cli.event_printer import describe_activity
 from weft.cli.terminal import align_columns, format_seconds, format_usd
 from weft.core.envelope import Event
-from weft.core.events import (
-    FileChanged,
-    FilePreview,
-    MessageStart,
-    RetryScheduled,
-    TextDelta,
-    ThinkingDelta,
-    ToolExecuting,
-)
+from weft.core.events import FileChanged, RetryScheduled
 from weft.tools.repository.ignored_files import INCLUDE_FILE, IgnoredFiles
 from weft.tools.sanitize import sanitize_text
 
@@ -51,20 +44,12 @@ class AttemptRows:
         return align_columns(table)
 
     def _on_event(self, attempt: Attempt, event: Event) -> None:
+        attempt.activity = describe_activity(event.data) or attempt.activity
         match event.data:
-            case MessageStart() | ThinkingDelta():
-                attempt.activity = "thinks"
-            case TextDelta():
-                attempt.activity = "answers"
-            case FilePreview(path=path, offset=offset, text=text):
-                attempt.activity = f"writes {path}, {offset + len(text):,} characters"
-            case ToolExecuting(name=name, summary=summary):
-                attempt.activity = " ".join(f"{name} {summary}".split())
             case FileChanged(path=path):
                 self.report(f"{attempt.number} {attempt.model}: wrote {sanitize_text(path)}")
-            case RetryScheduled(delay_s=delay, error=error):
-                attempt.activity = f"waits {delay:.0f} s: {error.message}"
-                self.report(f"{attempt.number} {attempt.model}: {sanitize_text(attempt.activity)}")
+            case RetryScheduled():
+                self.report(f"{attempt.number} {attempt.model}: {attempt.activity}")
             case _:
                 pass
 

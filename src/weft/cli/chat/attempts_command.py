@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli.attempts import AttemptReport, AttemptRun, check_options
 from weft.cli.terminal import BOLD
+from weft.config.keys import command_keys
 from weft.core.errors import ConfigurationError
 from weft.core.messages import Message, Text, user_message
 from weft.tools.repository.applied_attempts import AppliedAttempts
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 _USAGE = "/attempts N REQUEST, such as /attempts 3 --check 'pytest -q' Fix the failing test; --model a,b names models."
 _OPTION = re.compile(r"--(check|model)[ =](?:\"([^\"]*)\"|'([^']*)'|(\S+))\s*")
-_LIMITS = {"max_turns": 20, "max_tokens": None, "max_usd": None, "max_seconds": None, "max_output": None}
-"""The limits of `weft run` by default, which the options of `weft chat` do not have."""
+_LIMITS = ("max_turns", "max_tokens", "max_usd", "max_seconds", "max_output")
+"""Options of `weft run` that `weft chat` does not have."""
 
 
 async def run_attempts_command(console: "ChatConsole", text: str) -> None:
@@ -94,8 +95,10 @@ def _parse(text: str) -> tuple[int, dict[str, str], str]:
 
 
 def _make_options(options: argparse.Namespace, folder: str, count: int, check: str | None) -> argparse.Namespace:
+    keys = command_keys("run")
+    limits = {name: keys[name].default for name in _LIMITS}
     own = {"attempts": count, "check": check, "take": None, "keep": False, "json": False, "workspace": folder}
-    return argparse.Namespace(**{**vars(options), **_LIMITS, **own})
+    return argparse.Namespace(**{**vars(options), **limits, **own})
 
 
 def _describe_for_model(report: AttemptReport, request: str) -> str:

@@ -20,7 +20,10 @@ Rows = Sequence[Sequence[Part]]
 
 def split_cards(rows: Rows, columns: Rows) -> list[list[Part]]:
     """Group the rows of a page into bands, if two bands or more are cards in the same columns; else none."""
-    gaps = [min(part.rect.y for part in two) - max(part.rect.bottom for part in one) for one, two in _pairs(rows)]
+    gaps = [
+        min(part.rect.y for part in two) - max(part.rect.bottom for part in one)
+        for one, two in itertools.pairwise(rows)
+    ]
     usual = sorted(gaps)[len(gaps) // 2]
     bands: list[list[Part]] = [list(rows[0])]
     for gap, row in zip(gaps, rows[1:], strict=True):
@@ -137,7 +140,3 @@ def _is_card_top(part: Part) -> bool:
 def _is_level(one: Part, two: Part) -> bool:
     low = one.rect.bottom, two.rect.bottom
     return abs(one.rect.middle[1] - two.rect.middle[1]) <= _ALIKE or abs(low[0] - low[1]) <= _ALIKE
-
-
-def _pairs(rows: Rows) -> list[tuple[Sequence[Part], Sequence[Part]]]:
-    return list(itertools.pairwise(rows))

@@ -128,8 +128,8 @@ def _run_nodes(part: Part, base: TextStyle) -> tuple[Node, ...]:
             sheet["font-weight"] = str(style.weight)
         if tag and style.italic != base.italic:
             sheet["font-style"] = "italic" if style.italic else "normal"
-        is_hidden = tag == "a" and contrast(style.colour, base.colour) < _LEAST_CONTRAST  # a link that few would see
-        if tag and (style.underline or is_hidden) and not base.underline:
+        is_faint = tag == "a" and contrast(style.colour, base.colour) < _LEAST_CONTRAST  # a link that few would see
+        if tag and (style.underline or is_faint) and not base.underline:
             sheet["text-decoration"] = "underline"
         if space:
             nodes.append(Node("", "", lines=(space,)))

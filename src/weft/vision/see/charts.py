@@ -102,11 +102,7 @@ def _without_texts(pixels: Pixels, panel: Box, inks: Sequence[Rect], inner: Sequ
     clean = pixels.copy()
     paper = np.array(rgb_parts(panel.fill), np.uint8)
     rect = panel.rect.grown(-edge).within(width, height)
-    for ink in inks:
-        if rect.common(ink) > 0:
-            part = ink.grown(2).within(width, height)
-            clean[int(part.y) : math.ceil(part.bottom), int(part.x) : math.ceil(part.right)] = paper
-    for each in inner:
+    for each in (*(ink for ink in inks if rect.common(ink) > 0), *inner):
         part = each.grown(2).within(width, height)
         clean[int(part.y) : math.ceil(part.bottom), int(part.x) : math.ceil(part.right)] = paper
     return clean

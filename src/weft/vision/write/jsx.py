@@ -20,6 +20,8 @@ _JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex", "checked": "defaultCheck
     )
 }
 _PARTS = frozenset({"header", "footer", "aside", "section", "form", "nav", "article"})
+PUBLIC = "public/"
+"""Where a project of Vite keeps files that are served as they are."""
 _FEWEST_ELEMENTS = 6  # a group of fewer elements is no component of its own
 
 
@@ -44,6 +46,11 @@ class ComponentWriter:
         self.body = "\n".join(lines)
         self.lists = self._repeats.unused()
 
+    @property
+    def all_lists(self) -> list[Repeat]:
+        """The lists in the components, and those beside them."""
+        return [*(found for part in self.components for found in part.lists), *self.lists]
+
     def _place(self, node: Node, depth: int) -> list[str]:
         """Write a component in place of a part; what holds several parts is written around theirs."""
         pad = "  " * depth
@@ -67,7 +74,7 @@ def write_react(page: Page) -> dict[str, str | bytes]:
     """Write a page with components that Babel compiles in the browser."""
     made = ComponentWriter(page)
     declared: list[str] = []
-    for each in (*(found for part in made.components for found in part.lists), *made.lists):
+    for each in made.all_lists:
         declared += [f"const {each.data} = [\n{each.entries(2)}];", _function(each.name, made.item(each), each.slots)]
     declared += [_function(each.name, each.markup) for each in made.components]
     declared.append(_function("App", _root(page, made.body)))
@@ -93,13 +100,13 @@ def write_react_vite(page: Page) -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
     for part in made.components:
         files[f"src/components/{part.name}.jsx"] = _module(part.name, part.markup, _list_imports(part.lists, "."))
-    for each in (*(found for part in made.components for found in part.lists), *made.lists):
+    for each in made.all_lists:
         files[f"src/data/{each.data}.js"] = f"export const {each.data} = [\n{each.entries(2)}];\n"
         files[f"src/components/{each.name}.jsx"] = _module(each.name, made.item(each), [], each.slots)
     imports = [f'import {part.name} from "./components/{part.name}.jsx";' for part in made.components]
     imports += _list_imports(made.lists, "./components")
     files["src/App.jsx"] = _module("App", _root(page, made.body), imports)
-    files |= {f"public/{path}": data for path, data in page.assets}
+    files |= {f"{PUBLIC}{path}": data for path, data in page.assets}
     files["index.html"] = _shell(page)
     return files
 
