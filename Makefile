@@ -73,6 +73,7 @@ made: .venv/ready
 	@$(BIN)/python scripts/make_prices.py
 	@$(BIN)/python scripts/vendor_libraries.py
 	@$(BIN)/python packages/local/fetch_models.py
+	@$(BIN)/python packages/local/fetch_icons.py
 	@$(BIN)/python scripts/build_page.py
 
 dist: .venv/ready
@@ -85,7 +86,8 @@ chaos: .venv/ready
 	$(BIN)/python -m benchmarks.soak.soak $(CHAOS)
 
 fuzz: .venv/ready
-	WEFT_FUZZ_ROUNDS=40000 WEFT_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 tests/fuzz tests/server/test_server_openapi_schemathesis.py
+	WEFT_FUZZ_ROUNDS=40000 WEFT_FUZZ_SEED=$$(date +%s) $(BIN)/pytest -n 2 tests/fuzz tests/agent/test_log_random.py \
+		tests/server/test_server_openapi_schemathesis.py
 
 fresh:
 	sh scripts/fresh_machine.sh --make
@@ -100,6 +102,7 @@ bench: .venv-bench/ready
 	.venv-bench/bin/python -m benchmarks.agents $(SHORT)
 	.venv-bench/bin/python -m benchmarks.partial_json
 	.venv-bench/bin/python -m benchmarks.sandbox
+	$(BIN)/python -m benchmarks.startup $(QUICK)
 	$(BIN)/python -m benchmarks.live $(QUICK)
 	$(BIN)/python -m benchmarks.fan_out $(QUICK)
 	$(BIN)/python -m benchmarks.server --quick

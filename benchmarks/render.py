@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import MOBILE, PageResponse, Rendering, Serve, media_type, project_path
-from weft.studio.score.picture import PageImage
+from weft.studio.score.blocks import PageImage
 from weft.studio.score.score import score
 
 PAGES = Path(__file__).parent / "pages" / "tuning"

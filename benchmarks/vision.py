@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from weft.studio.score.picture import PageImage
+from weft.studio.score.blocks import PageImage
 from weft.studio.score.score import score
 from weft.vision.arrange.page import arrange
 from weft.vision.see import detect

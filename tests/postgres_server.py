@@ -4,9 +4,12 @@ Debian's server refuses to run as root, so it is started as the user `postgres` 
 skipped; in CI they fail.
 """
 
+import fcntl
+import json
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -49,19 +52,22 @@ class PostgresServer:
         if self._as_user is not None:
             for path in (self._folder, password):
                 shutil.chown(path, self._as_user)
-        self._run("initdb", "-D", str(self._data), "-U", "weft", "--auth=scram-sha-256", f"--pwfile={password}")
+        options = [f"--pwfile={password}", *([] if self._fsync else ["--no-sync"])]
+        self._run("initdb", "-D", str(self._data), "-U", "weft", "--auth=scram-sha-256", *options)
 
-    def start(self) -> None:
+    def _settings(self) -> list[str]:
         settings = [
             f"fsync={'on' if self._fsync else 'off'}",
-            "max_connections=200",
+            "max_connections=400",
             f"port={self.port}",
             f"unix_socket_directories={self._folder}",
         ]
-        arguments = [argument for setting in settings for argument in ("-c", setting)]
+        return [argument for setting in settings for argument in ("-c", setting)]
+
+    def start(self) -> None:
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", str(self._data), *arguments],
+                [self._programs / "postgres", "-D", str(self._data), *self._settings()],
                 user=self._as_user,
                 cwd=self._folder,
                 stdout=subprocess.DEVNULL,
@@ -80,9 +86,14 @@ class PostgresServer:
         """Stop the server; with `kill` as a crash does, its connections broken."""
         if self._process is None:
             return
-        self._process.send_signal(3 if kill else 2)  # SIGQUIT: immediate shutdown, SIGINT: fast shutdown
+        self._process.send_signal(signal.SIGQUIT if kill else signal.SIGINT)  # immediate shutdown, fast shutdown
         self._process.wait(60)
         self._process = None
+
+    def start_detached(self) -> None:
+        """Start the server for longer than this process."""
+        log, options = str(self._folder / "log"), " ".join(self._settings())
+        self._run("pg_ctl", "start", "-s", "-w", "-D", str(self._data), "-l", log, "-o", options)
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
@@ -138,6 +149,60 @@ def running_postgres(*, fsync: bool = False) -> Generator[PostgresServer]:
     finally:
         server.stop(kill=True)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def shared_postgres(folder: Path) -> Generator[str]:
+    """The address of a server that the processes of a run share: the first one starts it, the last one stops it.
+
+    The folder is theirs. Each holds a shared lock on a file in it; the lock of a process that is killed is released.
+    """
+    note = folder / "postgres.json"
+    with (folder / "postgres.users").open("w") as users:
+        with _locked(folder):
+            fcntl.flock(users, fcntl.LOCK_SH)
+            if not note.exists():
+                note.write_text(json.dumps(_start_shared()))
+            found = json.loads(note.read_text())
+        yield found["url"]
+        with _locked(folder):
+            fcntl.flock(users, fcntl.LOCK_UN)
+            try:
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return
+            note.unlink()
+            _stop_shared(Path(found["folder"]))
+
+
+def _start_shared() -> dict[str, str]:
+    from weft.sessions.shared import NODE_SECONDS
+
+    programs = require_programs()
+    folder = Path(tempfile.mkdtemp(prefix="weft-pg-"))
+    server = PostgresServer(programs, folder)
+    server.create()
+    server.start_detached()
+    time.sleep(2 * NODE_SECONDS)  # right after its start nobody is judged dead
+    return {"url": server.url, "folder": str(folder)}
+
+
+def _stop_shared(folder: Path) -> None:
+    note = folder / "data" / "postmaster.pid"
+    os.kill(int(note.read_text().split()[0]), signal.SIGQUIT)  # immediate shutdown
+    for _ in range(600):
+        if not note.exists():
+            break
+        time.sleep(0.1)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _locked(folder: Path) -> Generator[None]:
+    """One process of the run at a time."""
+    with (folder / "postgres.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _account() -> str | None:

@@ -1,7 +1,7 @@
 """README and docs: every block of code is tried.
 
-Python runs. So do the commands of the tutorial that need nobody at the keyboard; of the others it is checked that the
-command, its options and its files are there. TOML is given to Weft as its settings, JSON is read.
+Python runs. Of commands it is checked that the command, its options and its files are there; those of the tutorial run
+in `test_tutorial_typed.py`. TOML is given to Weft as its settings, JSON is read.
 """
 
 import importlib.util
@@ -20,19 +20,14 @@ from doc_commands import commands, lines, wrong_with
 from doc_pages import PAGES, ROOT, Block, blocks, name_of
 
 LANGUAGES = frozenset({"python", "console", "toml", "json", "html", "ini", "nginx", "text", "yaml"})
-RUN_COMMANDS = frozenset({"tutorial.md"})
-"""Pages whose commands are run, one after the other in one folder."""
-_ALONE = frozenset({"build", "completion", "demo", "doctor", "models", "replay", "run", "sessions", "--version"})
-"""Commands of weft that end by themselves."""
 _LONGEST = 300
 
 ALL = [block for page in PAGES for block in blocks(page)]
 Folders = dict[Path, Path]
 
 
-def _of(language: str, pages: frozenset[str] | None = None) -> list[object]:
-    chosen = [block for block in ALL if block.language == language and (pages is None or block.page.name in pages)]
-    return [pytest.param(block, id=block.place) for block in chosen]
+def _of(language: str) -> list[object]:
+    return [pytest.param(block, id=block.place) for block in ALL if block.language == language]
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +39,7 @@ def folders() -> Folders:
 @pytest.fixture
 def folder(block: Block, folders: Folders, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if block.page not in folders:
-        place = folders[block.page] = tmp_path_factory.mktemp(block.page.stem)
-        (place / "examples").mkdir()
-        (place / "examples" / "shot.png").write_bytes(_small_picture())
+        folders[block.page] = tmp_path_factory.mktemp(block.page.stem)
     for earlier in blocks(block.page):  # also where a block is tried alone
         if earlier.file and earlier.line <= block.line:
             (folders[block.page] / earlier.file).write_text(earlier.text, "utf-8")
@@ -72,22 +65,6 @@ def test_the_commands_are_there(block: Block) -> None:
     files = {other.file for other in blocks(block.page) if other.file}
     wrong = [wrong for line in typed for words in commands(line) if (wrong := wrong_with(words, files))]
     assert not wrong, f"{block.place}: {'; '.join(wrong)}"
-
-
-@pytest.mark.parametrize("block", _of("console", RUN_COMMANDS))
-def test_the_commands_of_the_tutorial_run(block: Block, folder: Path) -> None:
-    typed = lines(block)
-    if not all(_ends_by_itself(words) for line in typed for words in commands(line)):
-        pytest.skip("somebody has to be there")
-    for line in typed:
-        done = _run(["sh", "-c", line], folder)
-        assert done.returncode == 0, f"{block.place}: {line}\n{done.stdout}\n{done.stderr}"
-
-
-def _ends_by_itself(words: list[str]) -> bool:
-    if words[0] == "weft":
-        return words[1] in _ALONE
-    return words[0] in ("cat", "ls", "mkdir") or (words[0] == "python" and words[1].endswith(".py"))
 
 
 @pytest.mark.parametrize("block", _of("toml"))
@@ -130,22 +107,6 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
         timeout=_LONGEST,
         check=False,
     )
-
-
-def _small_picture() -> bytes:
-    """In place of the screenshot of the examples, which takes longer to rebuild."""
-    import io
-
-    from PIL import Image, ImageDraw, ImageFont
-
-    picture = Image.new("RGB", (400, 240), "white")
-    draw = ImageDraw.Draw(picture)
-    draw.rectangle((0, 0, 400, 60), fill="#1a4d8f")
-    draw.text((20, 18), "Oslo", fill="white", font=ImageFont.load_default(24))
-    draw.text((20, 90), "It snows. Take a warm coat.", fill="black", font=ImageFont.load_default(16))
-    file = io.BytesIO()
-    picture.save(file, "PNG")
-    return file.getvalue()
 
 
 def _script(name: str, folder: str = "scripts") -> Any:

@@ -5,6 +5,7 @@ descriptors that the command gets: its standard input, output and error, and the
 the command's process id.
 """
 
+import gc
 import importlib
 import json
 import os
@@ -75,6 +76,7 @@ def _do_nothing(number: int, frame: object) -> None:
 def main() -> None:
     for name in sys.argv[1:]:
         importlib.import_module(name)
+    gc.freeze()  # what is loaded stays shared with the commands
     exits: dict[int, int] = {}
     orders = socket.socket(fileno=os.dup(0))
     wake, wakened = os.pipe()

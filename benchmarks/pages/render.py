@@ -19,7 +19,7 @@ import msgspec
 from benchmarks.pages import made, pictures
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import DESKTOP, MOBILE, PageResponse, Viewport, media_type, project_path
-from weft.studio.evaluate.parts import with_parts
+from weft.studio.evaluate.quality import with_parts
 
 HERE = Path(__file__).parent
 CACHE = HERE / ".cache"

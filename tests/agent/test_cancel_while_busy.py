@@ -39,6 +39,19 @@ async def test_queue_waits_for_its_turn() -> None:
     log.assert_clean()
 
 
+async def test_a_reactor_cancels_when_something_is_queued() -> None:
+    """The cancellation belongs to the exchange that runs, though the event that caused it belongs to none."""
+    async with Agent(slow("Next.")) as agent:
+        log = Log(agent)
+        agent.subscribe(lambda _: agent.cancel("Enough."), types=["conversation_queued"])
+        first = agent.send("Go.")
+        await until(lambda: log.has(TextDelta))
+        second = agent.send("And this.")
+        assert (await soon(first.result())).status == "cancelled"
+        assert (await soon(second.result())).text == "Next."
+    log.assert_clean()
+
+
 @pytest.mark.parametrize("wire", WIRES)
 async def test_interrupt_ends_the_running_one_and_replaces_it(wire: str) -> None:
     replies = [hanging(wire, b"Half", text=[SAID, " more"]), wire_reply(wire, text="Done.")]

@@ -90,3 +90,40 @@ async def test_cancelled_before_its_first_step() -> None:
     driver.task.cancel()
     await asyncio.wait_for(ended.wait(), 5)
     assert ran == []
+
+
+async def test_work_that_does_not_wait_ends_before_the_loop_runs_anything_else() -> None:
+    ended = asyncio.Event()
+    order: list[str] = []
+
+    async def work() -> None:
+        order.append("work")
+
+    async def main() -> None:
+        asyncio.get_running_loop().call_soon(order.append, "loop")
+        await driver.run_inline(work())
+        order.append("main")
+
+    driver = Driver(main(), "test", ended.set)
+    await asyncio.wait_for(ended.wait(), 5)
+    assert order == ["work", "main", "loop"]
+
+
+async def test_a_cancellation_reaches_work_that_waits() -> None:
+    ended = asyncio.Event()
+    order: list[str] = []
+
+    async def work() -> None:
+        driver.task.cancel()
+        await asyncio.sleep(0)
+        order.append("work")
+
+    async def main() -> None:
+        try:
+            await driver.run_inline(work())
+        except asyncio.CancelledError:
+            order.append("cancelled")
+
+    driver = Driver(main(), "test", ended.set)
+    await asyncio.wait_for(ended.wait(), 5)
+    assert order == ["cancelled"]

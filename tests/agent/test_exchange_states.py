@@ -65,7 +65,7 @@ def test_a_refused_retry_returns_false_and_publishes_nothing() -> None:
     published: list[Payload] = []
     listener = TurnListener(published.append, *([_Anything()] * 3))  # pyright: ignore
     retry = RetryScheduled("msg", 2, 0.1, Overloaded("Busy.").info())
-    assert listener.on_payload(retry) is True
+    assert listener.on_payload(retry) is not False
     listener.may_retry = lambda: False
     assert listener.on_payload(retry) is False
     assert (published, listener.retry_stopped) == ([retry], True)

@@ -7,6 +7,7 @@ import pytest
 from log_support import Log
 
 import weft
+from conformance.batches import batches, running
 from conformance.case import Case, all_cases
 from conformance.endpoint import CONTENT_TYPES, model_of
 from conformance.matching import match
@@ -29,10 +30,6 @@ REQUESTS = [name for name, case in CASES.items() if case.expect_request is not N
 BROKEN = {
     "responses/T21-final-wins": "I25: the final arguments are other than the deltas that were shown",
 }
-MARKED = [
-    pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=BROKEN[name])) if name in BROKEN else name
-    for name in STREAMS
-]
 
 
 class Bodies:
@@ -110,9 +107,15 @@ async def hold(
         return log, server
 
 
-@pytest.mark.parametrize("name", MARKED)
-async def test_stream(name: str) -> None:
-    case = CASES[name]
+@pytest.mark.parametrize("names", batches(STREAMS, BROKEN))
+async def test_stream(names: list[str]) -> None:
+    for name in names:
+        with running(name):
+            await stream(CASES[name])
+
+
+async def stream(case: Case) -> None:
+    """Hold the log of a stream, and the bodies that ran, against what the case expects."""
     expected = case.expect
     assert expected is not None
     bodies = Bodies(case, also_called=True)
@@ -134,15 +137,17 @@ async def test_stream(name: str) -> None:
     assert len(server.requests) == (2 if goes_on else 1)
 
 
-@pytest.mark.parametrize("name", MARKED)
-async def test_stream_where_no_tool_is_there(name: str) -> None:
+@pytest.mark.parametrize("names", batches(STREAMS, BROKEN))
+async def test_stream_where_no_tool_is_there(names: list[str]) -> None:
     """Whatever a model calls, nothing runs and every call is told why."""
-    case = CASES[name]
-    bodies = Bodies(case, also_called=False)
-    bodies.tools = []
-    log, _ = await hold(case, [reply_of(case)], bodies)
-    assert (bodies.ran, log.of(ToolExecuting)) == ([], [])
-    assert {result.status for result in log.of(ToolResult)} <= {"unknown_tool", "invalid_input"}
+    for name in names:
+        case = CASES[name]
+        with running(name):
+            bodies = Bodies(case, also_called=False)
+            bodies.tools = []
+            log, _ = await hold(case, [reply_of(case)], bodies)
+            assert (bodies.ran, log.of(ToolExecuting)) == ([], [])
+            assert {result.status for result in log.of(ToolResult)} <= {"unknown_tool", "invalid_input"}
 
 
 RETRIED = [
@@ -150,29 +155,33 @@ RETRIED = [
 ]
 
 
-@pytest.mark.parametrize("name", RETRIED)
-async def test_a_stream_that_failed_is_retried(name: str) -> None:
+@pytest.mark.parametrize("names", batches(RETRIED))
+async def test_a_stream_that_failed_is_retried(names: list[str]) -> None:
     """What the failed attempt said or called is nowhere but in its own messages."""
-    case = CASES[name]
-    bodies = Bodies(case, also_called=True)
-    log, server = await hold(case, [reply_of(case)], bodies, retry=weft.Retry(attempts=3, base=0))
-    (response,) = log.of(ExchangeResponse)
-    assert (response.status, bodies.ran, len(server.requests)) == ("completed", [], 2)
-    assert log.agent.messages[-1].text == "Next."
-    assert [start.attempt for start in log.of(MessageStart)] == [1, 2]
-    assert len(log.of(MessageDiscarded)) == 1
+    for name in names:
+        case = CASES[name]
+        with running(name):
+            bodies = Bodies(case, also_called=True)
+            log, server = await hold(case, [reply_of(case)], bodies, retry=weft.Retry(attempts=3, base=0))
+            (response,) = log.of(ExchangeResponse)
+            assert (response.status, bodies.ran, len(server.requests)) == ("completed", [], 2)
+            assert log.agent.messages[-1].text == "Next."
+            assert [start.attempt for start in log.of(MessageStart)] == [1, 2]
+            assert len(log.of(MessageDiscarded)) == 1
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-async def test_request(name: str) -> None:
+@pytest.mark.parametrize("names", batches(REQUESTS))
+async def test_request(names: list[str]) -> None:
     """A history of any kind can be gone on with, and what an agent sends is what a session would."""
-    case = CASES[name]
-    bodies = Bodies(case, also_called=False)
-    log, server = await hold(case, [], bodies)
-    (response,) = log.of(ExchangeResponse)
-    assert (response.status, log.agent.messages[-1].text) == ("completed", "Next.")
-    if case.history and case.history[-1].role == "user" and len(bodies.tools) == len(case.tools):
-        match(case.expect_request, server.requests[0].body)
+    for name in names:
+        case = CASES[name]
+        with running(name):
+            bodies = Bodies(case, also_called=False)
+            log, server = await hold(case, [], bodies)
+            (response,) = log.of(ExchangeResponse)
+            assert (response.status, log.agent.messages[-1].text) == ("completed", "Next.")
+            if case.history and case.history[-1].role == "user" and len(bodies.tools) == len(case.tools):
+                match(case.expect_request, server.requests[0].body)
 
 
 def test_all_of_them_are_here() -> None:

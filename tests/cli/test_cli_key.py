@@ -79,11 +79,12 @@ async def examined(**env: str) -> dict[str, dict[str, str]]:
     return {each["name"]: each for each in json.loads(ran.out)["findings"]}
 
 
-def absent(_: str) -> None:
-    """As `find_spec` where a package is not installed."""
+def absent() -> bool:
+    """The package is not installed."""
+    return False
 
 
-def unwanted(_: str) -> None:
+def unwanted() -> None:
     pytest.fail("It was looked for.")
 
 
@@ -175,7 +176,7 @@ async def test_what_is_typed_is_not_shown(ring: Path, tmp_path: Path) -> None:
 
 
 async def test_without_the_package(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weft.providers.keys.find_spec", absent)
+    monkeypatch.setattr("weft.providers.keys._has_keyring", absent)
     ran = await run(capsys, "key", "remove", "anthropic")
     assert (ran.code, is_one_line_error(ran)) == (2, True)
     assert "pip install 'weft[keyring]'" in ran.err
@@ -201,7 +202,7 @@ async def test_what_can_be_wrong(name: str, key: str, sentence: str) -> None:
 
 async def test_nobody_who_keeps_nothing_there_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The package is not even looked for."""
-    monkeypatch.setattr("weft.providers.keys.find_spec", unwanted)
+    monkeypatch.setattr("weft.providers.keys._has_keyring", unwanted)
     assert find_key(("ANTHROPIC_API_KEY",)) is None
     assert has_key(("ANTHROPIC_API_KEY",)) is False
     assert find_key_origin(()) is None

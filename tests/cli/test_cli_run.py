@@ -219,3 +219,44 @@ async def test_a_run_loads_no_package_that_it_does_not_need(tmp_path: Path) -> N
         process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, cwd=tmp_path)
         out, _ = await process.communicate()
     assert out.decode().splitlines() == ["Hello", "0"]
+
+
+LOADED_AT_FIRST_REQUEST = """
+import os, sys
+from weft.cli.main import main
+
+def print_modules(event, _):
+    if event == "socket.connect":
+        os.write(1, " ".join(sys.modules).encode())
+        os._exit(0)
+
+sys.addaudithook(print_modules)
+main(sys.argv[1:])
+"""
+UNUSED = (
+    # Each takes milliseconds: dataclasses compile source, shutil loads the compressions, ids need no random.
+    *("dataclasses", "difflib", "email", "encodings.idna", "http.client", "importlib.metadata", "random", "shutil"),
+    *("sqlite3", "tempfile", "tomllib", "urllib.request", "xml"),
+    *("weft.cli.chat", "weft.cli.telemetry", "weft.providers.batch_queue", "weft.providers.cloud_auth"),
+    *("weft.providers.context_size", "weft.providers.prices.price_list", "weft.providers.recording", "weft.server"),
+    *(
+        "weft.sessions.store",
+        "weft.studio",
+        "weft.tools.builtin",
+        "weft.tools.files",
+        "weft.tools.hooks",
+        "weft.vision",
+    ),
+    *("weft.tools.shell.commands", "weft.tools.shell.sandbox", "weft.tools.web", "weft.wires.messages"),
+)
+
+
+async def test_a_run_loads_little_before_its_first_request(tmp_path: Path) -> None:
+    async with ScriptedServer([wire_reply("chat", text="Hello")]) as server:
+        words = [sys.executable, "-c", LOADED_AT_FIRST_REQUEST, *run_with(server, "Hi")]
+        process = await asyncio.create_subprocess_exec(*words, stdout=asyncio.subprocess.PIPE, cwd=tmp_path)
+        out, _ = await process.communicate()
+    loaded = set(out.decode().split())
+    assert "weft.providers.session" in loaded
+    assert loaded & set(UNUSED) == set()
+    assert len([name for name in loaded if name.startswith("weft.")]) < 150

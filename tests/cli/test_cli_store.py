@@ -9,12 +9,12 @@ import pytest
 
 import weft
 from weft.cli.main import main
+from weft.sessions.archive import copy_sessions
 from weft.sessions.memory import MemoryStore
 from weft.sessions.open import open_store
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
 from weft.sessions.store import Store, iterate_events
-from weft.sessions.store_copy import copy_sessions
 
 
 async def talk(store: Store, *texts: str, owner: str = "") -> str:

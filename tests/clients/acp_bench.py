@@ -15,7 +15,18 @@ from warm_process import WarmProcess, start_warm, warm_host
 from weft.testing.server import ScriptedServer
 
 SECONDS = 60
-LOADED = ("weft.cli.acp", "weft.server.acp.serve", "weft.sessions.session", "weft.providers.session")
+LOADED = (
+    "jsonschema_rs",
+    "re2",
+    "weft.cli.acp",
+    "weft.providers.session",
+    "weft.server.acp.serve",
+    "weft.sessions.session",
+    "weft.tools.files.families",
+    "weft.tools.repository.map",
+    "weft.tools.web.fetch_tool",
+    "weft.wires.chat",
+)
 
 
 @dataclass

@@ -14,8 +14,7 @@ from typing import Any
 import weft
 from weft.core.events import QuestionAsked
 from weft.tools.definitions import Tool
-from weft.tools.mcp.sign_in import SignIn
-from weft.tools.mcp.token_store import TokenStore
+from weft.tools.mcp.sign_in import SignIn, TokenStore
 
 S = weft.ScriptedModel
 

@@ -29,7 +29,7 @@ from a2a.types import (
 from scripted_agents import PIXEL, S, launch, model, slow, weather
 from serving_parts import OTHER, TOKEN, Served, context_on, serving
 
-from weft.server.protocol_routes import a2a_routes
+from weft.server.app import a2a_routes
 from weft.sessions.settings import SessionSettings
 from weft.sessions.sqlite import SqliteStore
 

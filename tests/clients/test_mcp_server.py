@@ -18,7 +18,7 @@ from serving_parts import OTHER, TOKEN, Served, context_on, serving
 
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse
-from weft.server.protocol_routes import mcp_routes
+from weft.server.app import mcp_routes
 from weft.server.settings import ServerSettings
 from weft.server.studio_host import open_studio
 from weft.sessions.settings import SessionSettings

@@ -8,6 +8,7 @@ from weft.core.errors import ErrorInfo
 from weft.core.json import encode
 from weft.core.messages import decode_messages
 
+from .batches import batches, running
 from .case import Case, all_cases
 from .matching import match
 from .runner import build_next, build_request, check, cut_at_random, decode
@@ -41,22 +42,21 @@ def cuts(name: str, data: bytes) -> Iterator[tuple[str, list[bytes]]]:
         yield f"at random, {seed}", cut_at_random(data, f"{name}/{seed}")
 
 
-@pytest.mark.parametrize("name", STREAMS)
-def test_stream_in_every_cut(name: str) -> None:
-    case = CASES[name]
-    for cut, pieces in cuts(name, b"".join(case.pieces())):
-        try:
-            check_codec(case, pieces)
-        except Exception as error:
-            error.add_note(f"The stream was cut: {cut}.")
-            raise
+@pytest.mark.parametrize("names", batches(STREAMS))
+def test_stream_in_every_cut(names: list[str]) -> None:
+    for name in names:
+        for cut, pieces in cuts(name, b"".join(CASES[name].pieces())):
+            with running(f"{name}, cut {cut}"):
+                check_codec(CASES[name], pieces)
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-def test_request_and_that_of_a_stored_history(name: str) -> None:
+@pytest.mark.parametrize("names", batches(REQUESTS))
+def test_request_and_that_of_a_stored_history(names: list[str]) -> None:
     """G12 too: encode, decode, and the request is the same to the byte."""
-    case = CASES[name]
-    request = build_request(case, case.history)
-    match(case.expect_request, request)
-    stored = decode_messages(encode(case.history))
-    assert encode(build_request(case, stored)) == encode(request)
+    for name in names:
+        case = CASES[name]
+        with running(name):
+            request = build_request(case, case.history)
+            match(case.expect_request, request)
+            stored = decode_messages(encode(case.history))
+            assert encode(build_request(case, stored)) == encode(request)

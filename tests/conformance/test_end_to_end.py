@@ -11,7 +11,8 @@ from weft.providers.base import ProviderTurn
 from weft.testing.server import EVENT_STREAM, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
 
-from .case import all_cases
+from .batches import batches, running
+from .case import Case, all_cases
 from .endpoint import CONTENT_TYPES, PATHS, session_of
 from .matching import match
 from .runner import build_next, check, result_of
@@ -21,9 +22,15 @@ STREAMS = [name for name, case in CASES.items() if case.stream is not None]
 REQUESTS = [name for name, case in CASES.items() if case.expect_request is not None]
 
 
-@pytest.mark.parametrize("name", STREAMS)
-async def test_stream(name: str) -> None:
-    case = CASES[name]
+@pytest.mark.parametrize("names", batches(STREAMS))
+async def test_stream(names: list[str]) -> None:
+    for name in names:
+        with running(name):
+            await stream(CASES[name])
+
+
+async def stream(case: Case) -> None:
+    """Hold the stream of a case against what it expects."""
     content_type = case.content_type or CONTENT_TYPES.get(case.wire, EVENT_STREAM)
     replies = [Reply(case.pieces(), content_type=content_type), wire_reply(case.wire, text="Next.")]
     async with ScriptedServer(replies) as server:
@@ -47,9 +54,15 @@ async def test_stream(name: str) -> None:
         await session.close()
 
 
-@pytest.mark.parametrize("name", REQUESTS)
-async def test_request(name: str) -> None:
-    case = CASES[name]
+@pytest.mark.parametrize("names", batches(REQUESTS))
+async def test_request(names: list[str]) -> None:
+    for name in names:
+        with running(name):
+            await request(CASES[name])
+
+
+async def request(case: Case) -> None:
+    """Hold the request of a case against what it expects."""
     async with ScriptedServer([wire_reply(case.wire, text="Hello.")]) as server:
         session = session_of(server, case)
         turn = await session.stream_turn(lambda _: None)

@@ -18,7 +18,7 @@ from weft.studio.input.projects import unpack_zip
 from weft.testing.streams import amazon_event, wire_stream
 from weft.tools.files.patch import read_patch
 from weft.tools.results import ToolFault
-from weft.tools.web.html_text import html_to_text
+from weft.tools.web.fetch_tool import html_to_text
 from weft.wires.amazon_framing import AmazonEventParser
 from weft.wires.framing import JsonArrayParser, JsonLinesParser, ServerSentEvent, SSEParser
 from weft.wires.partial_json import PartialJson

@@ -171,7 +171,7 @@ def test_a_missing_library_is_named(package: str, model: str, extra: str, monkey
     def is_installed(cloud: str) -> bool:
         return cloud != package
 
-    monkeypatch.setattr("weft.providers.model.is_installed", is_installed)
+    monkeypatch.setattr("weft.providers.cloud_auth.is_installed", is_installed)
     with pytest.raises(MissingKey, match=rf"weft\[{extra}\]"):
         resolve(model).require_key()
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from prices_bench import Oracle, providers, script
 
 import weft
+from example_counts import scaled
 from weft.core.turn import Usage
 from weft.providers.catalogue import PictureTokens, describe_model, known_models, picture_price, price
 from weft.providers.prices.price_list import PricedModel, Rates, TokenCounts
@@ -258,6 +259,7 @@ PAINTERS = [
 
 
 @pytest.mark.parametrize(("provider", "name"), PAINTERS)
+@settings(max_examples=scaled(25))
 @given(used=st.builds(PictureTokens, counts, counts, counts, counts))
 def test_the_price_of_a_picture(provider: str, name: str, used: PictureTokens) -> None:
     found = oracle().snapshot.find_provider_model(name, None, provider, None)[1]

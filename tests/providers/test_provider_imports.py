@@ -85,3 +85,8 @@ def test_an_agent_without_tools_loads_no_tool() -> None:
 def test_a_command_loads_nothing_that_only_options_need() -> None:
     unwanted = {"importlib.metadata", "email", "zipfile", "webbrowser", "weft.agent.telemetry", "opentelemetry"}
     assert not unwanted & loaded("import weft.cli.main, weft.cli.run")
+
+
+def test_the_help_loads_no_command() -> None:
+    names = loaded("import sys; from weft.cli.main import parser; parser().format_help()")
+    assert not {"asyncio", "msgspec", "shutil", "typing", "weft.cli.options", "weft.core.errors"} & names

@@ -7,6 +7,8 @@ work of all cases. Every request to a model and every effect of a tool is a line
 """
 
 import asyncio
+import gc
+import importlib
 import json
 import os
 import sys
@@ -35,6 +37,14 @@ from weft.studio.request import BuildRequest
 from weft.studio.studio import Studio
 from weft.tools.function_tools import ToolLike
 
+LOADED_LATE = (
+    "jsonschema_rs",
+    "re2",
+    "weft.tools.files.families",
+    "weft.tools.shell.tools",
+    "weft.tools.web.fetch_tool",
+)
+"""Modules that a node loads with its first tools: loaded here, they are loaded once."""
 AT_ONCE = 8
 LONG = "A sentence of a long answer. " * 12
 LARGE = "A sentence that fills a large answer. " * 8000
@@ -228,6 +238,9 @@ def fork(order: dict[str, Any], case: str, fault: str) -> int:
 
 
 def main() -> None:
+    for name in LOADED_LATE:
+        importlib.import_module(name)
+    gc.freeze()  # what is loaded stays shared with the nodes
     for line in sys.stdin:
         order: dict[str, Any] = json.loads(line)
         waiting: list[dict[str, str]] = order["orders"]

@@ -59,9 +59,13 @@ class ScriptedModels:
 class Served:
     """A server that runs, and a client for it."""
 
-    def __init__(self, context: ServerContext, client: aiohttp.ClientSession) -> None:
+    def __init__(
+        self, context: ServerContext, client: aiohttp.ClientSession, stranger: aiohttp.ClientSession | None = None
+    ) -> None:
         self.context = context
         self.client = client
+        self.stranger = stranger or client
+        """A client without a token, which keeps no cookie."""
         self.url = context.settings.address
 
     @property
@@ -128,8 +132,9 @@ async def serving(
     async with (
         running_server(context, extensions) as address,
         aiohttp.ClientSession(address, headers=headers, connector=connector) as client,
+        aiohttp.ClientSession(address, cookie_jar=aiohttp.DummyCookieJar()) as stranger,
     ):
-        yield Served(context, client)
+        yield Served(context, client, stranger)
 
 
 @asynccontextmanager

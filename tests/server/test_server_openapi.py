@@ -2,19 +2,25 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import pytest
 from serving_parts import S, context_on
 from starlette.responses import Response
 from starlette.routing import Route
 from walked_routes import PUBLIC, WAYS, whole_server
 
 from weft.core.envelope import PAYLOADS
-from weft.server import openai_request
+from weft.core.json import JsonObject
 from weft.server.app import create_app, list_routes
-from weft.server.guest_shapes import CompletionBody
+from weft.server.errors import ApiError
+from weft.server.guest_shapes import CompletionBody, ResponseBody
+from weft.server.openai_request import read_completion_request
 from weft.server.openapi import describe, describe_routes
+from weft.server.responses_request import read_response_request
 from weft.server.route_descriptions import DESCRIPTIONS
 from weft.sessions.memory import MemoryStore
 
@@ -79,11 +85,16 @@ async def test_the_document_states_which_routes_need_a_token(tmp_path: Path) -> 
         assert {"400", "401", "403"} <= errors
 
 
-def test_the_parameters_of_a_completion_are_those_that_are_read() -> None:
-    read: set[str] = {
-        name for table in ("_READ", "WITHOUT_EFFECT", "_DEFAULTS") for name in getattr(openai_request, table)
-    }
-    assert set(CompletionBody.__struct_fields__) == read
+@pytest.mark.parametrize(
+    ("body", "read"), [(CompletionBody, read_completion_request), (ResponseBody, read_response_request)]
+)
+def test_the_parameters_of_v1_are_those_that_the_document_lists(
+    body: type[msgspec.Struct], read: Callable[[JsonObject, None], object]
+) -> None:
+    read(dict.fromkeys(body.__struct_fields__), None)
+    for name, value in (("unheard_of", 1), ("top_logprobs", 5)):  # one that is unknown, one that asks for something
+        with pytest.raises(ApiError, match=f"'{name}' is not supported"):
+            read({name: value}, None)
 
 
 def test_a_route_of_an_extension_is_listed_by_its_docstring() -> None:

@@ -13,8 +13,8 @@ from serving_parts import S, Script
 from studio_parts import Atelier, atelier, variants_of
 
 from weft.agent.engine import ModelLike
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.stack import load_stacks
-from weft.studio.vendored import MISSING, is_installed
 
 pytestmark = [
     pytest.mark.skipif(not is_installed(), reason=MISSING),

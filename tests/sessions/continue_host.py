@@ -5,10 +5,12 @@ requests with the same ids, as a client does that got no answer, and decides on 
 """
 
 import asyncio
+import gc
 import json
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import weft
 from weft.core.envelope import Event
@@ -99,7 +101,16 @@ async def write(folder: Path, scenario: str) -> None:
     await store.close()
 
 
+def warm_up() -> None:
+    """Run one exchange without a fault: the writers find loaded what it needed."""
+    with TemporaryDirectory() as name:
+        (Path(name) / "work").mkdir()
+        asyncio.run(write(Path(name), "command"))
+    gc.freeze()
+
+
 def main() -> None:
+    warm_up()
     for line in sys.stdin:
         order = json.loads(line)
         folder = Path(order["folder"])

@@ -6,11 +6,13 @@ its own. An order with `"what": "fork"` or `"import"` copies the session instead
 """
 
 import asyncio
+import gc
 import io
 import json
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import weft
 from weft.core.envelope import Event
@@ -128,7 +130,16 @@ def child(folder: Path, what: str, fault: str) -> None:
     (folder / "passages").write_text(json.dumps(crash_points.passages))
 
 
+def warm_up() -> None:
+    """Run one exchange without a fault: the writers find loaded what it needed."""
+    with TemporaryDirectory() as name:
+        (Path(name) / "work").mkdir()
+        asyncio.run(write(Path(name), 1))
+    gc.freeze()
+
+
 def main() -> None:
+    warm_up()
     for line in sys.stdin:
         order = json.loads(line)
         pid = os.fork()

@@ -15,9 +15,8 @@ from weft.core.events import ConversationStart, TextDelta
 from weft.http1.shared_reads import shared_reads
 from weft.providers.scripted import ScriptedModel
 from weft.server.event_hub import EventHub
-from weft.sessions.commit_clock import FEW_SESSIONS, PAUSE, CommitClock, clock_of
 from weft.sessions.memory import MemoryStore
-from weft.sessions.recorder import DelegateLogs, EventRecorder
+from weft.sessions.recorder import FEW_SESSIONS, PAUSE, CommitClock, DelegateLogs, EventRecorder, clock_of
 from weft.sessions.sessions import Sessions
 from weft.sessions.shared import Work
 from weft.sessions.sqlite import SqliteStore
@@ -96,7 +95,7 @@ class Recording:
 async def recording(monkeypatch: pytest.MonkeyPatch) -> Recording:
     """No timer ends within a test: what is stored is stored because of an event."""
     monkeypatch.setattr("weft.sessions.recorder.DELAY", NEVER)
-    monkeypatch.setattr("weft.sessions.commit_clock.PAUSE", NEVER)
+    monkeypatch.setattr("weft.sessions.recorder.PAUSE", NEVER)
     store = CountingStore()
     return Recording(store, await leased(store))
 
@@ -267,7 +266,7 @@ async def test_the_readers_of_a_hub_decide_whether_deltas_wait(recording: Record
 async def test_deltas_that_come_during_a_commit_share_the_next_one(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weft.sessions.commit_clock.PAUSE", 0.0)
+    monkeypatch.setattr("weft.sessions.recorder.PAUSE", 0.0)
     recording.bus.subscribe(lambda _: None)
     recording.store.free.clear()
     for _ in range(7):
@@ -295,7 +294,7 @@ async def test_watched_deltas_within_a_pause_wait_for_its_end_or_for_an_event_wi
 async def test_a_session_that_only_runs_does_not_count_as_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     """No part of a session wants every delta itself: else all commits of the server would be small."""
     monkeypatch.setattr("weft.sessions.recorder.DELAY", NEVER)
-    monkeypatch.setattr("weft.sessions.commit_clock.PAUSE", 0.0)
+    monkeypatch.setattr("weft.sessions.recorder.PAUSE", 0.0)
     store = CountingStore()
     info = await Sessions(store).create()
     model = ScriptedModel(["Hello there, all of you."], piece=2, pause=0.001)

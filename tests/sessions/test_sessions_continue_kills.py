@@ -65,10 +65,17 @@ def host() -> Iterator[Host]:
     host.close()
 
 
-def passages(host: Host, folder: Path, scenario: str) -> dict[str, int]:
+def count_passages(host: Host, folder: Path, scenario: str) -> dict[str, int]:
     """How often a process comes to each point."""
     assert not host.run(folder, scenario, "count")
     return json.loads((folder / "passages").read_text())
+
+
+@pytest.fixture(scope="module")
+def passages(host: Host, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, int]]:
+    """How often a process comes to each point, by scenario."""
+    folder = tmp_path_factory.mktemp("counted")
+    return {scenario: count_passages(host, folder / scenario, scenario) for scenario in SCENARIOS}
 
 
 def choice(count: int) -> list[int]:
@@ -119,7 +126,7 @@ async def prove(folder: Path, scenario: str, kills: int) -> list[Event]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 async def test_without_a_fault_all_is_well(host: Host, tmp_path: Path, scenario: str) -> None:
-    found = passages(host, tmp_path, scenario)
+    found = count_passages(host, tmp_path, scenario)
     log = await prove(tmp_path, scenario, 0)
     assert not [event for event in log if isinstance(event.data, SessionResumed)]
     tools = {"tool.before", "tool.after"} if scenario not in ("text", "queue") else set[str]()
@@ -128,8 +135,10 @@ async def test_without_a_fault_all_is_well(host: Host, tmp_path: Path, scenario:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize("point", [point for point in POINTS if point not in ONLY_AFTER_A_CRASH])
-async def test_killed_once(host: Host, tmp_path: Path, scenario: str, point: str) -> None:
-    for number in choice(passages(host, tmp_path / "counted", scenario).get(point, 0)):
+async def test_killed_once(
+    host: Host, passages: dict[str, dict[str, int]], tmp_path: Path, scenario: str, point: str
+) -> None:
+    for number in choice(passages[scenario].get(point, 0)):
         folder = tmp_path / str(number)
         killed = host.run(folder, scenario, f"{point}:{number}")
         if not killed:
@@ -149,10 +158,10 @@ async def test_killed_while_it_is_continued(host: Host, tmp_path: Path, scenario
 
 
 @pytest.mark.parametrize("seed", range(PAIRS))
-async def test_killed_twice(host: Host, tmp_path: Path, seed: int) -> None:
+async def test_killed_twice(host: Host, passages: dict[str, dict[str, int]], tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     scenario = SCENARIOS[seed % len(SCENARIOS)]
-    found = passages(host, tmp_path / "counted", scenario)
+    found = passages[scenario]
     folder = tmp_path / "killed"
     kills = 0
     for _ in range(2):

@@ -129,7 +129,7 @@ async def test_a_node_that_ends_is_dead_at_once(node: MakeStore) -> None:
 async def test_a_wrong_clock_of_a_node_changes_no_lease(node: MakeStore, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = node("one"), node("two")
     lease = await leased(one)
-    for module in ("weft.sessions.store", "weft.sessions.local_sharing"):
+    for module in ("weft.sessions.store", "weft.sessions.shared"):
         monkeypatch.setattr(f"{module}.time", lambda: 9e9, raising=False)
     with pytest.raises(SessionBusy):
         await two.acquire("ses_a", "late")

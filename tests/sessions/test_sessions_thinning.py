@@ -11,12 +11,12 @@ from sessions_bench import call, fresh, log_of, look, model
 
 from weft.core.envelope import Event
 from weft.core.events import InputJsonDelta, TextDelta
+from weft.sessions.event_codec import thin_out
 from weft.sessions.memory import MemoryStore
 from weft.sessions.postgres.store import PostgresStore
 from weft.sessions.session import Session
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import Store
-from weft.sessions.thinning import thin_out
 from weft.testing import check_log
 
 

@@ -1,7 +1,6 @@
 """Find, validate, permit, lock, run, record: each call gets one result, whatever happens."""
 
 import asyncio
-import dataclasses
 import os
 import threading
 from typing import Any
@@ -348,7 +347,7 @@ async def test_middleware_stands_around_every_run() -> None:
 
     async def outer(invocation: Invocation, run: Next) -> Any:
         seen.append("before")
-        value = await run(dataclasses.replace(invocation, arguments={"text": invocation.arguments["text"] + "!"}))
+        value = await run(msgspec.structs.replace(invocation, arguments={"text": invocation.arguments["text"] + "!"}))
         seen.append("after")
         return f"<{value}>"
 

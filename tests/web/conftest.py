@@ -1,4 +1,8 @@
-"""The page in a real browser, on the real server, with models whose turns are written in code."""
+"""The page in a real browser, on the real server, with models whose turns are written in code.
+
+All tests of a process share one server. A test that begins with a request or a project uses `visit`, the page that
+stays open from test to test; one that needs an untouched browser uses `first_visit`.
+"""
 
 import json
 import os
@@ -8,11 +12,11 @@ from collections.abc import AsyncGenerator, Generator
 
 import pytest
 import pytest_asyncio
-from page_support import BUILT, HOST, Visit, visiting
+from page_support import BUILT, HOST, OpenPage, Visit, empty_server, visiting
 from playwright.async_api import Browser
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """Where the server is, with its token."""
     if not BUILT.is_file():
@@ -30,8 +34,29 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def visit(address: str, chrome: Browser) -> AsyncGenerator[Visit]:
-    """A person with the page open. At the end nothing must have gone wrong in it."""
+async def first_visit(address: str, chrome: Browser) -> AsyncGenerator[Visit]:
+    """A person who has never been there. At the end nothing must have gone wrong in the page."""
     async with visiting(chrome, address) as visit:
         yield visit
+    await empty_server(address)
     assert not (visit.strict and visit.problems), visit.problems
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def open_page(address: str, chrome: Browser) -> AsyncGenerator[OpenPage]:
+    """The page that stays open from test to test."""
+    shared = OpenPage(chrome, address)
+    yield shared
+    await shared.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(open_page: OpenPage, request: pytest.FixtureRequest) -> AsyncGenerator[Visit]:
+    """A person with the page open at its start. At the end nothing must have gone wrong in it."""
+    visit = await open_page.show_start()
+    failures = request.session.testsfailed
+    yield visit
+    problems = visit.problems if visit.strict else []
+    if problems or request.session.testsfailed > failures or not await open_page.clear():
+        await open_page.close()
+    assert not problems, problems

@@ -155,7 +155,7 @@ async def test_a_reload_in_the_middle_loses_and_doubles_nothing(visit: Visit) ->
     assert (await visit.log.inner_text()).count("Dress in layers") == 1
 
 
-async def test_a_dropped_connection_resumes_where_it_was(visit: Visit) -> None:
+async def test_a_dropped_connection_resumes_where_it_was(first_visit: Visit) -> None:
     """The socket is cut again and again in the middle of a stream; the text is what it is without that."""
     cuts: list[asyncio.Task[None]] = []
 
@@ -172,15 +172,15 @@ async def test_a_dropped_connection_resumes_where_it_was(visit: Visit) -> None:
 
         route.connect_to_server().on_message(pass_on)
 
-    await visit.page.route_web_socket(re.compile("/ws$"), cut)
-    await visit.page.reload()
-    await visit.ask("markdown please", model="scripted/slow")
-    await visit.done()
+    await first_visit.page.route_web_socket(re.compile("/ws$"), cut)
+    await first_visit.page.reload()
+    await first_visit.ask("markdown please", model="scripted/slow")
+    await first_visit.done()
     assert len(cuts) >= 2
-    cut_text = await visit.log.inner_text()
-    await visit.page.reload()
-    await visit.done()
-    assert await visit.log.inner_text() == cut_text
+    cut_text = await first_visit.log.inner_text()
+    await first_visit.page.reload()
+    await first_visit.done()
+    assert await first_visit.log.inner_text() == cut_text
     assert cut_text.count("Dress in layers") == 1
 
 

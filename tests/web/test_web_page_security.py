@@ -69,23 +69,23 @@ async def test_names_results_thoughts_and_questions_are_text(visit: Visit) -> No
     await unharmed(visit)
 
 
-async def test_a_page_cannot_escape_its_frame(visit: Visit, sink: Sink) -> None:
+async def test_a_page_cannot_escape_its_frame(first_visit: Visit, sink: Sink) -> None:
     """As it is written, in the frame, and in a tab of its own."""
-    visit.strict = False  # the console is full of what was refused
-    page = visit.page
-    await visit.build(f"hostile page {sink.address.removeprefix('http://')}", variants=1, models=["quick"])
-    await visit.built(1)
+    first_visit.strict = False  # the console is full of what was refused
+    page = first_visit.page
+    await first_visit.build(f"hostile page {sink.address.removeprefix('http://')}", variants=1, models=["quick"])
+    await first_visit.built(1)
     frame = page.locator(".stage iframe.shown")
     await expect(frame).to_have_attribute("sandbox", "allow-scripts")
     await expect(page.locator(".stage").frame_locator("iframe.shown").locator("h1")).to_have_text("Escape")
     address = await page.get_by_role("link", name="Open in its own tab").get_attribute("href")
     await page.wait_for_timeout(3000)
     assert sink.heard == []
-    assert page.url.startswith(visit.address.split("#", maxsplit=1)[0])
+    assert page.url.startswith(first_visit.address.split("#", maxsplit=1)[0])
     assert await page.title() == "Project · Weft"
-    await unharmed(visit)
+    await unharmed(first_visit)
     tab = await page.context.new_page()
-    await tab.goto(visit.address.split("/#", maxsplit=1)[0] + str(address))
+    await tab.goto(first_visit.address.split("/#", maxsplit=1)[0] + str(address))
     shown = tab.frame_locator("iframe")
     await expect(shown.locator("h1")).to_have_text("Escape")
     assert await shown.locator("h1").evaluate("() => window.origin") == "null"
@@ -98,11 +98,11 @@ async def test_a_page_cannot_escape_its_frame(visit: Visit, sink: Sink) -> None:
     assert len(page.context.pages) == 1
 
 
-async def test_a_page_that_never_ends_does_not_stop_ours(visit: Visit) -> None:
-    visit.strict = False
-    page = visit.page
-    await visit.build("busy page", variants=1, models=["quick"])
-    await visit.built(1)
+async def test_a_page_that_never_ends_does_not_stop_ours(first_visit: Visit) -> None:
+    first_visit.strict = False
+    page = first_visit.page
+    await first_visit.build("busy page", variants=1, models=["quick"])
+    await first_visit.built(1)
     await page.get_by_role("tab", name="History").click(timeout=10_000)
     await expect(page.locator(".history-row")).to_have_count(1)
     await page.get_by_label("What to change").fill("still here")

@@ -48,13 +48,14 @@ async def test_a_variant_that_a_limit_cut_off_is_marked_as_not_complete(visit: V
     page = visit.page
     await visit.build("unfinished page", variants=1, models=["quick"])
     badge = page.locator(".variant").get_by_text("Not complete", exact=True)
-    await expect(badge).to_have_attribute("title", "Not complete. It reached its budget of 20 turns.")
+    cut_off = "Not complete. It reached its budget of 20 turns."
+    await expect(badge).to_have_attribute("title", cut_off, timeout=LONG)  # twenty turns
     await expect(page.get_by_role("button", name=re.compile("^Variant 1, limit"))).to_be_visible()
     await expect(stage(visit).locator("h1")).to_contain_text("19")
 
 
-async def test_pictures_are_pasted_dropped_and_picked(visit: Visit) -> None:
-    page = visit.page
+async def test_pictures_are_pasted_dropped_and_picked(first_visit: Visit) -> None:
+    page = first_visit.page
     await page.locator("input[type=file]").set_input_files(
         [
             {"name": "one.png", "mimeType": "image/png", "buffer": DOT},

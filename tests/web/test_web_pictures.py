@@ -31,15 +31,15 @@ async def _sent(visit: Visit) -> list[dict[str, Any]]:
     return prompts
 
 
-async def test_several_pictures_have_roles(visit: Visit) -> None:
-    page, prompts = visit.page, await _sent(visit)
-    visit.strict = False
+async def test_several_pictures_have_roles(first_visit: Visit) -> None:
+    page, prompts = first_visit.page, await _sent(first_visit)
+    first_visit.strict = False
     await page.locator("input[type=file]").first.set_input_files([_file("wide.png")])
     await expect(page.get_by_label("What wide.png shows")).to_have_count(0)
     await page.locator("input[type=file]").first.set_input_files([_file("narrow.png")])
     await page.get_by_label("What wide.png shows").select_option("Desktop")
     await page.get_by_label("What narrow.png shows").select_option("Phone")
-    assert await visit.axe() == []
+    assert await first_visit.axe() == []
     await page.get_by_role("button", name="Build", exact=True).click()
     await expect(page.get_by_text("Not now.")).to_be_visible()
     (prompt,) = prompts
@@ -47,9 +47,9 @@ async def test_several_pictures_have_roles(visit: Visit) -> None:
     assert base64.b64decode(prompt["images"][0]["data"].partition(",")[2]).startswith(b"\x89PNG")
 
 
-async def test_an_address_is_captured_in_a_chosen_window(visit: Visit) -> None:
-    page, prompts = visit.page, await _sent(visit)
-    visit.strict = False
+async def test_an_address_is_captured_in_a_chosen_window(first_visit: Visit) -> None:
+    page, prompts = first_visit.page, await _sent(first_visit)
+    first_visit.strict = False
     await expect(page.get_by_label("Width of the captured page")).to_have_count(0)
     await page.get_by_label("What to build").fill("https://example.org")
     await page.get_by_label("Width of the captured page").select_option("768 px wide")
@@ -59,9 +59,9 @@ async def test_an_address_is_captured_in_a_chosen_window(visit: Visit) -> None:
     assert prompts == [{"url": "https://example.org", "capture": {"width": 768, "full_page": False}}]
 
 
-async def test_what_is_no_picture_is_refused_when_it_is_attached(visit: Visit) -> None:
-    page, prompts = visit.page, await _sent(visit)
-    visit.expected.append("400")  # the console names the answer that refuses a file
+async def test_what_is_no_picture_is_refused_when_it_is_attached(first_visit: Visit) -> None:
+    page, prompts = first_visit.page, await _sent(first_visit)
+    first_visit.expected.append("400")  # the console names the answer that refuses a file
     good = _file("good.png")
     files: list[FilePayload] = [
         {"name": "notes.png", "mimeType": "image/png", "buffer": b"These are words."},

@@ -23,8 +23,8 @@ navigator.mediaDevices.getDisplayMedia = async () => {
 """A screen that changes its colour every second; everything else is the browser's own."""
 
 
-async def test_the_screen_is_recorded_and_built_from(visit: Visit) -> None:
-    page = visit.page
+async def test_the_screen_is_recorded_and_built_from(first_visit: Visit) -> None:
+    page = first_visit.page
     await page.add_init_script(_SCREEN)
     await page.reload()
     await page.get_by_role("button", name="Record the screen").click()
@@ -35,17 +35,17 @@ async def test_the_screen_is_recorded_and_built_from(visit: Visit) -> None:
     await expect(moments.first).to_be_visible()
     shown = await moments.count()
     assert shown >= 2
-    assert await visit.axe() == []
-    await visit.build("build what the film shows", variants=1, models=["quick"])
-    await visit.built(1)
-    await visit.log.hover()
+    assert await first_visit.axe() == []
+    await first_visit.build("build what the film shows", variants=1, models=["quick"])
+    await first_visit.built(1)
+    await first_visit.log.hover()
     await page.mouse.wheel(0, -20_000)
-    await expect(visit.log.locator(".user-bubble").get_by_role("img")).to_have_count(shown)
+    await expect(first_visit.log.locator(".user-bubble").get_by_role("img")).to_have_count(shown)
 
 
-async def test_a_screen_that_is_not_chosen_and_a_file_that_is_no_recording(visit: Visit) -> None:
-    visit.expected.append("400")
-    page = visit.page
+async def test_a_screen_that_is_not_chosen_and_a_file_that_is_no_recording(first_visit: Visit) -> None:
+    first_visit.expected.append("400")
+    page = first_visit.page
     await page.evaluate("void (navigator.mediaDevices.getDisplayMedia = () => Promise.reject(new Error('refused')))")
     await page.get_by_role("button", name="Record the screen").click()
     await expect(page.get_by_text("Nothing is recorded")).to_be_visible()

@@ -48,9 +48,9 @@ async def test_a_recording_is_built_from(visit: Visit) -> None:
     await expect(bubble.locator("pre")).to_contain_text("build what the film shows")
 
 
-async def test_what_is_no_recording_is_refused_in_a_sentence(visit: Visit) -> None:
-    visit.expected.append("400")
-    page = visit.page
+async def test_what_is_no_recording_is_refused_in_a_sentence(first_visit: Visit) -> None:
+    first_visit.expected.append("400")
+    page = first_visit.page
     film: FilePayload = {"name": "broken.mp4", "mimeType": "video/mp4", "buffer": b"not a film at all"}
     await page.locator("input[type=file]").set_input_files([film])
     await page.get_by_role("button", name="Build", exact=True).click()
@@ -58,31 +58,31 @@ async def test_what_is_no_recording_is_refused_in_a_sentence(visit: Visit) -> No
     await expect(page.get_by_role("list", name="Attached")).to_contain_text("broken.mp4")
 
 
-async def test_axe_finds_nothing_where_one_signs_in_or_looks_at_events(visit: Visit) -> None:
+async def test_axe_finds_nothing_where_one_signs_in_or_looks_at_events(first_visit: Visit) -> None:
     if not AXE.is_file():
         pytest.skip("axe is not installed; run `npm ci` in web/")
-    page = visit.page
-    await visit.build("build a page", variants=1, models=["quick"])
-    await visit.built(1)
+    page = first_visit.page
+    await first_visit.build("build a page", variants=1, models=["quick"])
+    await first_visit.built(1)
     for tab in ("Events", "History", "Compare", "Code"):
         await page.get_by_role("tab", name=tab).click()
         await page.wait_for_timeout(500)
-        assert await visit.axe() == [], tab
+        assert await first_visit.axe() == [], tab
     for theme in ("dark", "light"):
         await page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
         await page.get_by_role("tab", name="Events").click()
         await expect(page.locator(".event-row").first).to_be_visible()
-        assert await visit.axe() == [], theme
-    visit.expected.append("401")
+        assert await first_visit.axe() == [], theme
+    first_visit.expected.append("401")
     await page.context.clear_cookies()
-    await page.goto(visit.address.split("#", maxsplit=1)[0])
+    await page.goto(first_visit.address.split("#", maxsplit=1)[0])
     await page.reload()
     await expect(page.get_by_label("Token")).to_be_visible()
-    assert await visit.axe() == []
+    assert await first_visit.axe() == []
     await page.get_by_label("Token").fill("wrong")
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_role("alert")).to_contain_text("does not know this token")
-    assert await visit.axe() == []
-    await page.get_by_label("Token").fill(visit.address.partition("#token=")[2])
+    assert await first_visit.axe() == []
+    await page.get_by_label("Token").fill(first_visit.address.partition("#token=")[2])
     await page.get_by_role("button", name="Sign in").click()
     await expect(page.get_by_test_id("connection")).to_have_text(re.compile("Connected"))

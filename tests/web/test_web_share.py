@@ -34,8 +34,8 @@ async def test_a_link_shows_the_page_until_it_is_revoked(visit: Visit) -> None:
     await expect(dialog).to_have_count(0)
 
 
-async def test_a_variant_is_opened_on_codepen_and_stackblitz(visit: Visit) -> None:
-    page = visit.page
+async def test_a_variant_is_opened_on_codepen_and_stackblitz(first_visit: Visit) -> None:
+    page = first_visit.page
     sent: dict[str, dict[str, list[str]]] = {}
 
     async def accept(route: Route, request: Request) -> None:
@@ -44,8 +44,8 @@ async def test_a_variant_is_opened_on_codepen_and_stackblitz(visit: Visit) -> No
 
     await page.context.route("https://codepen.io/**", accept)
     await page.context.route("https://stackblitz.com/**", accept)
-    await visit.build("A page to open elsewhere", variants=1)
-    await visit.built(1)
+    await first_visit.build("A page to open elsewhere", variants=1)
+    await first_visit.built(1)
     for name in ("Open in CodePen", "Open in StackBlitz"):
         await page.get_by_role("button", name="Download").click()
         async with page.context.expect_page() as opened:

@@ -96,8 +96,8 @@ async def test_a_version_is_pushed_to_git(visit: Visit, tmp_path: Path) -> None:
     assert read(remote, "show", "design/first:index.html") == HOME
 
 
-async def test_each_of_several_pictures_becomes_a_page(visit: Visit) -> None:
-    page = visit.page
+async def test_each_of_several_pictures_becomes_a_page(first_visit: Visit) -> None:
+    page = first_visit.page
     picture = (ROOT / "examples" / "shot.png").read_bytes()
     files: list[FilePayload] = [
         {"name": name, "mimeType": "image/png", "buffer": picture} for name in ("Start.png", "Our prices.png")

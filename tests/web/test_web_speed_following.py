@@ -17,7 +17,8 @@ async def _until(visit: Visit, condition: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_the_end_is_followed_until_somebody_reads_further_up(visit: Visit) -> None:
+async def test_the_end_is_followed_and_a_long_conversation_opens_there(visit: Visit) -> None:
+    """Until somebody reads further up; and after a reload it can be read from the beginning."""
     await visit.ask("endless words please")
     log = visit.log
     await _until(visit, "log => log.scrollTop > 300")
@@ -34,15 +35,10 @@ async def test_the_end_is_followed_until_somebody_reads_further_up(visit: Visit)
     await _until(visit, f"{BELOW} < {NEAR}")
     assert (await log.inner_text()).count("word") >= 4000
 
-
-async def test_a_long_conversation_opens_at_its_end_and_can_be_read_from_the_beginning(visit: Visit) -> None:
-    await visit.ask("endless words please")
-    await visit.done()
     for number in range(2, 4):
         await visit.send_message(f"markdown please, {number}")
         await visit.done(number)
     await visit.page.reload()
-    log = visit.log
     await expect(log).to_have_attribute("aria-busy", "false")
     await _until(visit, f"{BELOW} < {NEAR}")
     await expect(log.get_by_text("markdown please, 3")).to_be_visible()

@@ -72,8 +72,8 @@ async def test_a_file_is_imported_the_same_way(visit: Visit) -> None:
 # --- nothing typed is lost -------------------------------------------------------------------------------------------
 
 
-async def test_what_is_written_on_the_start_page_survives(visit: Visit) -> None:
-    page = visit.page
+async def test_what_is_written_on_the_start_page_survives(first_visit: Visit) -> None:
+    page = first_visit.page
     box = page.get_by_label("What to build")
     await box.fill("A page that I have not sent")
     await page.locator("input[type=file]").set_input_files(
@@ -90,9 +90,9 @@ async def test_what_is_written_on_the_start_page_survives(visit: Visit) -> None:
     await expect(attached).to_have_count(1)
 
 
-async def test_edits_and_instructions_survive_tabs_versions_reloads_and_other_people(visit: Visit) -> None:
-    page = visit.page
-    await imported(visit)
+async def test_edits_and_instructions_survive_tabs_versions_reloads_and_other_people(first_visit: Visit) -> None:
+    page = first_visit.page
+    await imported(first_visit)
     address = page.url
     await page.get_by_label("What to change").fill("half of an instruc")
     await page.get_by_role("tab", name="Code").click()
@@ -198,9 +198,9 @@ async def test_the_preview_gets_the_room(visit: Visit) -> None:
     assert scale == pytest.approx(1, abs=0.01)
 
 
-async def test_on_a_phone_preview_and_conversation_share_the_screen_by_a_tab(visit: Visit) -> None:
-    page = visit.page
-    await visit.build("fail please", variants=1, models=["quick"])
+async def test_on_a_phone_preview_and_conversation_share_the_screen_by_a_tab(first_visit: Visit) -> None:
+    page = first_visit.page
+    await first_visit.build("fail please", variants=1, models=["quick"])
     await expect(page.get_by_role("button", name=re.compile("^Variant 1, failed"))).to_be_visible()
     await page.set_viewport_size({"width": 390, "height": 780})
     await page.reload()
@@ -216,7 +216,7 @@ async def test_on_a_phone_preview_and_conversation_share_the_screen_by_a_tab(vis
     assert change is not None
     assert change["y"] > 600
     await page.get_by_role("tab", name="Chat").click()
-    await expect(visit.log).to_be_visible()
+    await expect(first_visit.log).to_be_visible()
     await expect(page.locator(".stage-message")).not_to_be_visible()
     await expect(page.get_by_label("What to change")).to_be_visible()
 
@@ -224,8 +224,8 @@ async def test_on_a_phone_preview_and_conversation_share_the_screen_by_a_tab(vis
 # --- models ----------------------------------------------------------------------------------------------------------
 
 
-async def test_models_are_searched_grouped_and_remembered(visit: Visit) -> None:
-    page = visit.page
+async def test_models_are_searched_grouped_and_remembered(first_visit: Visit) -> None:
+    page = first_visit.page
     await page.get_by_role("button", name=re.compile("^Models")).click()
     menu = page.get_by_role("dialog", name="Choose models")
     await expect(menu.get_by_role("group", name="scripted")).to_be_visible()
@@ -244,12 +244,12 @@ async def test_models_are_searched_grouped_and_remembered(visit: Visit) -> None:
 # --- keyboard --------------------------------------------------------------------------------------------------------
 
 
-async def test_the_main_path_goes_by_keyboard_alone(visit: Visit) -> None:
-    page = visit.page
+async def test_the_main_path_goes_by_keyboard_alone(first_visit: Visit) -> None:
+    page = first_visit.page
     await expect(page.get_by_label("What to build")).to_be_focused()
     await page.keyboard.type("a landing page")
     await page.keyboard.press("Enter")
-    await visit.built(2)
+    await first_visit.built(2)
     await page.locator("body").press("2")
     await expect(page.get_by_role("button", name=re.compile("^Variant 2"))).to_have_attribute("aria-pressed", "true")
     await page.keyboard.press("1")
@@ -268,7 +268,7 @@ async def test_the_main_path_goes_by_keyboard_alone(visit: Visit) -> None:
     await page.keyboard.type("change the headline")
     await page.keyboard.press("Enter")
     await expect(page.get_by_label("Version", exact=True)).to_contain_text("Version 2")
-    await expect(stage(visit).locator("h1")).to_contain_text("again")
+    await expect(stage(first_visit).locator("h1")).to_contain_text("again")
     await page.keyboard.press("Control+k")
     palette = page.get_by_role("dialog", name="Commands")
     await expect(palette).to_be_visible()
@@ -296,8 +296,8 @@ async def test_the_next_change_waits_for_the_one_that_is_built(visit: Visit) -> 
 # --- words -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_file_may_be_dropped_anywhere(visit: Visit) -> None:
-    page = visit.page
+async def test_a_file_may_be_dropped_anywhere(first_visit: Visit) -> None:
+    page = first_visit.page
     await page.evaluate(
         """data => {
             const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0));
@@ -367,6 +367,8 @@ async def test_a_server_that_goes_away_leaves_the_project_and_comes_back(tmp_pat
             page = visit.page
             await visit.build("a landing page", variants=1, models=["quick"])
             await visit.built(1)
+            built = page.locator(".stage").frame_locator("iframe.shown:not([src$='/_draft'])")
+            await expect(built.locator("h1")).to_have_text("Woven from many threads")
             await page.get_by_label("What to change").fill("change the headline")
             await first.aclose()
             await expect(page.get_by_test_id("away")).to_contain_text("cannot be reached")

@@ -13,8 +13,8 @@ from weft.core.json import encode
 from weft.core.messages import File, Image, Message, ToolDefinition, user_message
 from weft.core.turn import Reason, ServerTool, ServerToolName, Settings
 from weft.wires.features import FEATURES, PASSED, FeatureName, check_features
-from weft.wires.history import RenderCache
 from weft.wires.registry import WIRES
+from weft.wires.rendering import RenderCache
 from weft.wires.request import Quirks, TurnRequest
 
 MODELS = {

@@ -1,14 +1,27 @@
 """What was written once is kept from turn to turn, and never differs from what a fresh start would write."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import scaled
 from weft.core.json import JsonObject, encode, loads
-from weft.core.messages import Block, Message, Native, Text, ToolCall, ToolResult, assistant, tool_results, user_message
-from weft.wires.history import RenderCache
+from weft.core.messages import (
+    Block,
+    Message,
+    Native,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolResult,
+    assistant,
+    tool_results,
+    user_message,
+)
+from weft.core.turn import Settings
 from weft.wires.registry import WIRES
+from weft.wires.rendering import RenderCache
 from weft.wires.request import TurnRequest
 
 EVERY_WIRE = pytest.mark.parametrize("wire", list(WIRES))
@@ -95,3 +108,33 @@ def test_half_a_surrogate_pair_beside_what_is_kept(wire: str) -> None:
     ]
     for size in range(1, len(history) + 1):
         assert build_request(wire, history[:size], cache) == build_request(wire, history[:size])
+
+
+@EVERY_WIRE
+def test_tools_and_settings_that_change_between_turns_are_sent(wire: str) -> None:
+    first, second = ToolDefinition(name="first"), ToolDefinition(name="second")
+    cache = RenderCache()
+    tools = [first]
+    for wanted, given_settings in (
+        ([first], Settings()),
+        ([first, second], Settings()),
+        ([second], Settings(system="Be brief.")),
+    ):
+        tools[:] = wanted  # the same list, as a session has it
+        request = TurnRequest(
+            model="m", messages=[user_message("hi")], tools=tools, settings=given_settings, cache=cache
+        )
+        sent = encode(WIRES[wire].build_request(request))
+        fresh = encode(WIRES[wire].build_request(msgspec.structs.replace(request, cache=None)))
+        assert loads(sent) == loads(fresh)
+        assert (b'"first"' in sent, b'"second"' in sent) == (first in wanted, second in wanted)
+
+
+def test_extra_parameters_are_merged_into_fields_that_are_kept() -> None:
+    cache = RenderCache()
+    request = TurnRequest(model="m", messages=[user_message("hi")], tools=[ToolDefinition(name="first")], cache=cache)
+    WIRES["chat"].build_request(request)
+    extra = Settings(extra={"tools": [{"type": "own"}], "stream_options": {"own": True}})
+    body = loads(encode(WIRES["chat"].build_request(msgspec.structs.replace(request, settings=extra))))
+    assert [tool["type"] for tool in body["tools"]] == ["function", "own"]
+    assert body["stream_options"] == {"include_usage": True, "own": True}

@@ -46,7 +46,11 @@ HOSTILE = """<img src={sink}/raw.png> <img src=x onerror="window.__pwn=1"> <scri
 
 EVIL = "<img src=x onerror='window.__pwn=1'>]]></script><script>window.__pwn=1</script>"
 
-ESCAPE = """<!doctype html>
+MORE = "<p>Words that go on, one after the other.</p>\n" * 12
+"""A draft shows for a while what stands before these."""
+
+ESCAPE = (
+    """<!doctype html>
 <html><head><title>Escape</title>
 <link rel="dns-prefetch" href="{sink}"><link rel="preconnect" href="{sink}">
 <link rel="stylesheet" href="{sink}/style.css">
@@ -69,18 +73,23 @@ const tries = {{
 for (const [name, attempt] of Object.entries(tries)) try {{ attempt(); }} catch (error) {{ void error; }}
 parent.postMessage({{weft: "selected", html: "<img src=x onerror='window.__pwn=1'>", path: "body", index: 0}}, "*");
 parent.postMessage({{weft: "error", text: "<img src=x onerror='window.__pwn=1'>"}}, "*");
-</script></body></html>
+</script><p id="below">The script above has run.</p>
 """
+    + MORE * 2
+    + "</body></html>\n"
+)
 
 SCRIPTED = (
     """<!doctype html>
 <html lang="en"><head><title>Scripted</title></head><body><h1>Scripted</h1><p id="written"></p>
 <script>document.getElementById("written").textContent = "by its own script";</script>
 """
-    + "<p>Words that go on, one after the other.</p>\n" * 12
+    + MORE
     + """<p id="end">The end.</p></body></html>
 """
 )
+
+BEGUN = "<!doctype html>\n<html><head><title>Begun</title></head><body><h1>Turn {turn}</h1></body></html>\n"
 
 BUSY = "<!doctype html>\n<html><head><title>Busy</title></head><body><h1>Busy</h1><script>for(;;){}</script></body>\n"
 
@@ -171,8 +180,7 @@ class Talker:
             "hostile page": [[S.call("create_file", path="index.html", content=ESCAPE.format(sink=sink))], "Done."],
             "long page": [[S.call("create_file", path="index.html", content=_long(page))], "Done."],
             "unfinished page": [
-                [S.call("create_file", path="index.html", content=page.replace("</h1>", f" {turn}</h1>"))]
-                for turn in range(30)
+                [S.call("create_file", path="index.html", content=BEGUN.format(turn=turn))] for turn in range(30)
             ],
             "scripted page": [[S.call("create_file", path="index.html", content=SCRIPTED)], "Done."],
             "busy page": [[S.call("create_file", path="index.html", content=BUSY)], "Done."],

@@ -18,7 +18,7 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     ToolUseMessage,
 )
-from weft.core.messages import Block, Message, Reasoning, Text
+from weft.core.messages import Block, Message, Reasoning, Text, ToolCall
 from weft.core.payload import Payload
 from weft.core.turn import StopReason
 from weft.wires.writer import build_call
@@ -60,6 +60,9 @@ class MessageAssembler:
             text: str = delta.text
         elif kind is InputJsonDelta:
             text = delta.partial_json
+        elif kind is ToolUseContentBlockStart:
+            self._blocks.append(_Block("tool", delta.id, delta.name, delta.form))
+            return _NOTHING
         else:
             return self._feed_other(payload)
         index: int = delta.index
@@ -72,13 +75,11 @@ class MessageAssembler:
     def _feed_other(self, payload: Payload) -> list[Payload]:
         match payload:
             case MessageStart(message=message):
-                self.message, self._blocks, self._stop, self.length = message, [], "error", 0
+                self.begin(message)
             case TextContentBlockStart(refusal=refusal):
                 self._blocks.append(_Block("refusal" if refusal else "text"))
             case ThinkingContentBlockStart():
                 self._blocks.append(_Block("thinking"))
-            case ToolUseContentBlockStart(id=call, name=name, form=form):
-                self._blocks.append(_Block("tool", call, name, form))
             case MessageDelta(stop_reason=stop):
                 self._stop = stop
             case MessageStop():
@@ -90,6 +91,10 @@ class MessageAssembler:
             case _:
                 pass
         return _NOTHING
+
+    def begin(self, message: str) -> None:
+        """Open a message."""
+        self.message, self._blocks, self._stop, self.length = message, [], "error", 0
 
     @property
     def text(self) -> str:
@@ -116,8 +121,9 @@ class MessageAssembler:
 def message_payloads(message: Message) -> list[Payload]:
     """Return the payloads of a finished message: the message, and each of its calls."""
     payloads: list[Payload] = [AssistantMessage(message)]
-    for call in message.tool_calls:
-        payloads += (call, ToolUseMessage(call), ToolPlanned(call.id, call.name))
+    for block in message.content:
+        if isinstance(block, ToolCall):
+            payloads += (block, ToolUseMessage(block), ToolPlanned(block.id, block.name))
     return payloads
 
 

@@ -38,22 +38,24 @@ class EventBus(Dispatcher):
         self._sink: Sink | None = None
         self._prefix = f"{session}-{epoch}-" if epoch else f"{session}-"
 
-    def publish(self, payload: Payload) -> None:
+    def publish(self, payload: Payload, *, in_exchange: bool = True) -> None:
         """Number a payload and pass it on as an event."""
         self.seq = seq = self.seq + 1
         kind = payload.type
         handlers = self.table.get(kind)
         if handlers is None:
             handlers = self.find_handlers(kind)
-        if not handlers and self._sink is None:
+        sink = self._sink
+        if not handlers and sink is None:
             return
         now = int(self._clock() * 1e6) / 1e6  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
         name = self._prefix + str(seq)
-        event = Event(seq, name, self.session, self.exchange, kind, payload.layer, self._now, self.epoch, payload)
-        if self._sink is not None:
-            self._sink.record(event)
+        exchange = self.exchange if in_exchange else None
+        event = Event(seq, name, self.session, exchange, kind, payload.layer, self._now, self.epoch, payload)
+        if sink is not None:
+            sink.record(event)
             return
         for handler, subscription in handlers:
             try:
@@ -78,10 +80,8 @@ class EventBus(Dispatcher):
             self.publish(payload)
 
     def publish_outside_exchange(self, payload: Payload) -> None:
-        """Publish an event of the session that belongs to no exchange."""
-        exchange, self.exchange = self.exchange, None
-        self.publish(payload)
-        self.exchange = exchange
+        """Publish an event of the session that belongs to no exchange. What a reactor publishes because of it does."""
+        self.publish(payload, in_exchange=False)
 
     def relay(self, event: Event) -> None:
         """Pass on an event of another session: of an agent that works for this one."""

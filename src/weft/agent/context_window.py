@@ -6,7 +6,6 @@ Tokens are estimated from the length of a request; the estimate learns from the 
 import logging
 import re
 from collections.abc import Sequence
-from operator import is_
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,7 +22,7 @@ from weft.agent.compaction import (
 from weft.core.context_events import CompactionReason, ConversationCompacted
 from weft.core.errors import ProviderError
 from weft.core.json import encode
-from weft.core.messages import Block, File, Image, Message, Text, ToolDefinition, ToolResult, user_message
+from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult, user_message
 from weft.core.running_total import RunningTotal
 from weft.core.turn import Settings, Usage
 from weft.providers.base import ProviderSession
@@ -74,7 +73,7 @@ class ContextWindow:
         self._factor = 1.0  # reported tokens for each estimated one
         self._sizes: dict[int, tuple[Message, float]] = {}
         self._total = RunningTotal(self._message_size)
-        self._tools: tuple[Sequence[ToolDefinition], int] = ((), 0)  # definitions with their bytes
+        self._fixed_parts: tuple[list[ToolDefinition], str, float] = ([], "", _MESSAGE_TOKENS)  # with their tokens
         self._sent = 0.0
 
     async def size(self) -> int | None:
@@ -95,10 +94,15 @@ class ContextWindow:
         """Estimate the input tokens of the next request, or of one with other messages."""
         return round(self._raw(messages) * self._factor)
 
-    def before_request(self) -> None:
-        """Note the length of a request that is being sent."""
+    def measure_request(self) -> None:
+        """Note the length of the request that will be sent."""
         self._follow_model()
         self._sent = self._raw()
+
+    def fits_everywhere(self) -> bool:
+        """Measure the next request. Returns whether every model accepts one of its length."""
+        self.measure_request()
+        return self._sent * self._factor < _ASK_FROM
 
     def after_request(self, usage: Usage) -> None:
         """Learn from the usage of that request."""
@@ -108,13 +112,13 @@ class ContextWindow:
 
     async def fit(self) -> ConversationCompacted | None:
         """Shorten the context if the next request would not fit."""
-        if self.tokens() < _ASK_FROM:
-            return None
         size = await self.size()
         self._engine.fit_tools(size)
-        if size is None:
-            return None
-        limit = self._limit(size)
+        compaction = await self._fit(self._limit(size)) if size is not None else None
+        self.measure_request()
+        return compaction
+
+    async def _fit(self, limit: float) -> ConversationCompacted | None:
         if abs(self.tokens() - limit) < limit * _UNSURE:
             await self._count()
         return await self._compact("window", limit) if self.tokens() > limit else None
@@ -247,13 +251,14 @@ class ContextWindow:
     def _fixed(self) -> float:
         """The tokens of the instructions and tools."""
         session = self._engine.session
-        definitions, tools = self._tools
-        if len(definitions) != len(session.tools) or not all(map(is_, definitions, session.tools)):
-            tools = sum(len(encode(tool)) for tool in session.tools)
-            self._tools = tuple(session.tools), tools
+        tools, system, tokens = self._fixed_parts
+        if tools != session.tools or system != session.settings.system:
+            tools, system = list(session.tools), session.settings.system
+            size = len(system.encode("utf-8", "replace")) + sum(len(encode(tool)) for tool in tools)
+            tokens = size / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
+            self._fixed_parts = tools, system, tokens
         files = getattr(session, "text_files", None)
-        tools += len(files.attached) + files.format_size if files is not None else 0
-        return (len(session.settings.system.encode("utf-8", "replace")) + tools) / _BYTES_PER_TOKEN + _MESSAGE_TOKENS
+        return tokens if files is None else tokens + (len(files.attached) + files.format_size) / _BYTES_PER_TOKEN
 
     def _message_size(self, message: Message) -> float:
         found = self._sizes.get(id(message))
@@ -273,6 +278,13 @@ def _summary_settings(settings: Settings, system: str, tokens: int, size: float)
 
 
 def _block_size(block: Block) -> float:
+    if type(block) is ToolResult:
+        content = block.content
+        if isinstance(content, str):
+            return len(content.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
+        return sum(map(_block_size, content))
+    if type(block) is ToolCall:
+        return len(encode(block)) / _BYTES_PER_TOKEN
     match block:
         case Text(text=text):
             return len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
@@ -280,9 +292,5 @@ def _block_size(block: Block) -> float:
             return _IMAGE_TOKENS
         case File(data=data):
             return max(len(data or "") / 40, 500)
-        case ToolResult(content=list(parts)):
-            return sum(map(_block_size, parts))
-        case ToolResult(content=str(text)):
-            return len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN
         case _:
             return len(encode(block)) / _BYTES_PER_TOKEN

@@ -1,8 +1,9 @@
 """The task that runs an exchange, and the background loop of `run_sync`.
 
 A task for every tool call would cost more than the rest of the call. So a single tool call runs in the task of its
-exchange, but not on its stack: the exchange is suspended (`InlineWork`) while the driver runs the tool. A tool that
-does not stop when it is cancelled keeps that task, and the exchange continues in another one.
+exchange, and begins on its stack. If the tool waits for something, the exchange is suspended (`InlineWork`) while the
+driver runs the rest of the tool. A tool that does not stop when it is cancelled keeps that task, and the exchange
+continues in another one.
 """
 
 import asyncio
@@ -14,15 +15,38 @@ from typing import Any, TypeVar, cast
 
 
 class InlineWork:
-    """Work that the driver runs in the current task, and that can be detached from it."""
+    """Work that begins at once. If it has to wait, the driver continues it in the current task, from which it can be
+    detached."""
 
-    __slots__ = ("work",)
+    __slots__ = ("_awaited", "_work")
 
     def __init__(self, work: Coroutine[Any, Any, None]) -> None:
-        self.work = work
+        self._work = work
+        self._awaited: Any = None
 
     def __await__(self) -> Generator["InlineWork", None, None]:
+        try:
+            self._awaited = self._work.send(None)
+        except StopIteration:
+            return
         yield self
+
+    def run_rest(self) -> Generator[Any, Any, None]:
+        """Run the work from its first wait on."""
+        work, awaited = self._work, self._awaited
+        while True:
+            error: BaseException | None = None
+            try:
+                yield awaited
+            except GeneratorExit:
+                work.close()
+                raise
+            except BaseException as thrown:
+                error = thrown
+            try:
+                awaited = work.send(None) if error is None else work.throw(error)
+            except StopIteration:
+                return
 
 
 class Driver:
@@ -73,7 +97,7 @@ class Driver:
             error = None
             try:
                 if type(yielded) is InlineWork:
-                    yield from yielded.work.__await__()
+                    yield from yielded.run_rest()
                 else:
                     yield yielded
             except BaseException as thrown:

@@ -21,7 +21,7 @@ from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Settings
 from weft.providers.base import ProviderSession, ToolHost
 from weft.providers.catalogue import is_small_model, names_parameters
-from weft.providers.factory import Scripted, find, open_provider_session
+from weft.providers.factory import Scripted, check_model, find, open_provider_session
 from weft.providers.model import Model
 from weft.tools.compact import ToolProfile, compact_definitions
 from weft.tools.context import ModelAnswer, ModelRequest
@@ -97,7 +97,7 @@ class ModelChain:
     def check(self) -> None:
         """Raise configuration errors now: an unknown model name, a missing key."""
         for model in self._models:
-            open_provider_session(model, **self._options)
+            check_model(model)
 
     def open(self, messages: list[Message], tools: list[ToolDefinition], settings: Settings) -> ProviderSession:
         """Open a session with the current model."""
@@ -196,16 +196,17 @@ class AgentEngine:
     @property
     def edits_as_text(self) -> bool:
         """Whether the model writes files as text, because it is bad at calling tools or a person chose it."""
-        return self._can_write_text and (self.edit_format == "text" or self.models.is_small)
+        return self.can_write_text and (self.edit_format == "text" or self.models.is_small)
 
     @property
-    def _can_write_text(self) -> bool:
+    def can_write_text(self) -> bool:
+        """Whether the model can write files as text, and a tool can change them."""
         return "edit_file" in self.runtime.registry and self.edit_format != "tools" and self.models.writes_text
 
     async def find_edit_format(self) -> bool:
         """Ask the server whether the model is a small one, if nothing else shows it. Returns whether that changes how
         files are written."""
-        if self.edit_format != "auto" or not self._can_write_text or not self.models.may_be_small:
+        if self.edit_format != "auto" or not self.can_write_text or not self.models.may_be_small:
             return False
         before = self.edits_as_text
         await self.models.find_size(self.session)
@@ -216,16 +217,13 @@ class AgentEngine:
 
     async def attach_files(self) -> None:
         """Show a model that writes files as text the files that it needs."""
-        if not self.models.writes_text:
-            return
-        session = cast("WireSession", self.session)
         if not self.edits_as_text:
-            session.text_files = None
             return
         from weft.agent.attached_files import attach_files
         from weft.tools.files import read_file
 
         names = {tool.name for tool in self.runtime.registry}
+        session = cast("WireSession", self.session)
         session.text_files = await asyncio.to_thread(
             attach_files,
             self.runtime.workspace,
@@ -263,7 +261,7 @@ class AgentEngine:
         """Set the current tools and the requested output before an exchange."""
         session = self.session
         self.runtime.registry.refresh()
-        session.tools = self.definitions
+        self.update_tools()
         self.host = attach_tool_host(session, self.runtime)
         schema = shape.schema if shape is not None else self.settings.output_schema
         system = self.settings.system
@@ -304,8 +302,12 @@ class AgentEngine:
 
     def update_tools(self) -> None:
         """Offer the current tools from the next turn on."""
-        if self.models.session is not None:
-            self.models.session.tools = self.definitions
+        session = self.models.session
+        if session is None:
+            return
+        session.tools = self.definitions
+        if not self.edits_as_text and self.models.writes_text:
+            cast("WireSession", session).text_files = None
 
     def append(self, message: Message) -> None:
         self.session.append(message)

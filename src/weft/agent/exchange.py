@@ -261,14 +261,14 @@ class Exchange:
         self._add_steering()
         turn = await self._turns.run_turn(self._stop_before_request)
         calls = turn.tool_calls
-        self._announced, self._text = turn.announces_calls, turn.text
+        self._announced, self._text = not calls and turn.announces_calls, turn.text
         engine.runtime.expect_client_calls(calls)
         engine.bus.publish_all(message_payloads(turn.message))
         if calls:
             await self._run_tools(turn, calls)
         else:
             engine.session.append_tool_results(turn, [])
-        needs_turn = self._needs_turn(turn.stop_reason, called=self._turns.needs_answer(turn))
+        needs_turn = self._needs_turn(turn.stop_reason, called=self._turns.needs_answer(calls))
         return needs_turn or self._turns.remind(turn, self._add_user_message)
 
     def _needs_turn(self, stop_reason: StopReason, *, called: bool) -> bool:
@@ -299,7 +299,7 @@ class Exchange:
                 raise _Limit(limit)
             await self._run_batch(batch)
         finally:
-            engine.runtime.client_calls.forget(call.id for call in calls)
+            engine.runtime.client_calls.forget(calls)
             engine.session.append_tool_results(turn, batch.results)
 
     async def _run_batch(self, batch: CallBatch) -> None:

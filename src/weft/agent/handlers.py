@@ -4,18 +4,17 @@ A reactor is a function for all events, an object with methods such as `on_text_
 from such names, or from event types, to functions.
 """
 
-import re
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from types import FunctionType, MethodType
 from typing import Any, cast
 
 from weft.core.envelope import PAYLOADS, Event
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 
 Handler = Callable[[Event], object]
 _ALL = "event"
-_HANDLER = re.compile(r"on(_|[A-Z])")
+_HANDLER = lazy_pattern(r"on(_|[A-Z])")
 
 
 def handler_names(kinds: "Mapping[str, object]") -> dict[str, str]:
@@ -70,11 +69,17 @@ def read_handler_methods(reactor: object, names: "Mapping[str, str]") -> dict[st
         if name != kind and kind not in handlers and callable(handler := getattr(reactor, name, None)):
             handlers[kind] = handler
     for name in dir(reactor):
-        if name not in names and _HANDLER.match(name) and get_close_matches(name, names, 1, 0.8):
+        if name not in names and _HANDLER.match(name) and _find_nearest(name, names, 0.8):
             raise unknown_handler(name, names)
     return handlers
 
 
 def unknown_handler(name: str, names: "Mapping[str, str]") -> ConfigurationError:
-    near = get_close_matches(name, names, 1, 0.0)
+    near = _find_nearest(name, names, 0.0)
     return ConfigurationError(f"There is no handler {name[:60]!r}; the nearest name is {near[0]!r}.")
+
+
+def _find_nearest(name: str, names: "Mapping[str, str]", likeness: float) -> list[str]:
+    from difflib import get_close_matches  # for mistakes only
+
+    return get_close_matches(name, names, 1, likeness)

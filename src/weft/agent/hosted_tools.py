@@ -13,7 +13,6 @@ from weft.tools.context import ToolContext
 from weft.tools.definitions import Effect, Tool
 from weft.tools.results import ToolFault, ToolOutput
 from weft.tools.runtime import ToolRuntime
-from weft.tools.shell.commands import split_commands
 
 _DAY = 86_400.0  # the other loop has its own time limits
 _EFFECTS: dict[str, Effect] = {
@@ -63,6 +62,8 @@ def _subjects(arguments: JsonObject) -> list[str] | None:
     """Return what permission rules match: the commands of a command line, a path, an address."""
     command = arguments.get("command")
     if isinstance(command, str):
+        from weft.tools.shell.commands import split_commands  # most agents host no commands
+
         parts = split_commands(command)
         return None if parts is None else [*parts, *(_by_name(part) for part in parts)]
     return [value for name in _SUBJECTS if isinstance(value := arguments.get(name), str)]

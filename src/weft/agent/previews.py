@@ -60,7 +60,8 @@ class FilePreviews:
         self._registry = registry
         self._workspace = workspace
         self._publish = publish
-        self._following: dict[str, _ArgumentStream] = {}  # by block
+        self.following: dict[str, _ArgumentStream] = {}
+        """The calls with a preview whose arguments still arrive, by block."""
         self._shown: dict[str, _ShownFile] = {}  # by call
         self._written: dict[str, tuple[str, str | None]] = {}  # path and hash, by call
         self._due = False
@@ -68,10 +69,10 @@ class FilePreviews:
     def start_call(self, start: ToolUseContentBlockStart) -> None:
         tool = self._registry.find(start.name)
         if tool is not None and tool.preview is not None:
-            self._following[start.block] = _ArgumentStream(start.id, tool.preview(self._workspace))
+            self.following[start.block] = _ArgumentStream(start.id, tool.preview(self._workspace))
 
     def feed(self, delta: InputJsonDelta) -> None:
-        following = self._following.get(delta.block)
+        following = self.following.get(delta.block)
         if following is None:
             return
         following.parser.feed(delta.partial_json)
@@ -82,24 +83,24 @@ class FilePreviews:
     def flush(self) -> None:
         """Publish what the deltas since the last flush contain."""
         self._due = False
-        for following in self._following.values():
+        for following in self.following.values():
             for path, text in following.preview.grow(following.parser.grow()):
                 self._hold(following.call, path, text)
 
     def end_arguments(self, block: str) -> None:
         """The arguments of a call are complete."""
-        following = self._following.get(block)
+        following = self.following.get(block)
         if following is None:
             return
         self.flush()
-        del self._following[block]
+        del self.following[block]
         for path, text in following.preview.end():
             self._hold(following.call, path, text)
         self._publish_held(following.call)
 
     def discard(self) -> None:
         """Retract the previews of a discarded message."""
-        self._following.clear()
+        self.following.clear()
         for call in list(self._shown):
             self._retract(call)
 

@@ -5,6 +5,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import suppress
+from types import FunctionType, MethodType
 from typing import Any
 
 from weft.agent.handlers import Handler, read_handlers
@@ -121,8 +122,11 @@ class Dispatcher:
                 subscription.log_failure(event)
 
     def find_handlers(self, kind: str) -> list[tuple[Handler, Subscription]]:
-        found = ((subscription.handler_for(kind), subscription) for subscription in self._subscriptions)
-        self.table[kind] = handlers = [(handler, by) for handler, by in found if handler is not None]
+        self.table[kind] = handlers = list[tuple[Handler, Subscription]]()
+        for subscription in self._subscriptions:
+            handler = subscription.handler_for(kind)
+            if handler is not None:
+                handlers.append((handler, subscription))
         return handlers
 
     def subscribe(
@@ -151,6 +155,8 @@ class Dispatcher:
 
 
 def _is_coroutine(handler: Any) -> bool:
+    if isinstance(handler, FunctionType | MethodType):
+        return inspect.iscoroutinefunction(handler)
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004
 
 

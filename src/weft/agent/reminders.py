@@ -2,6 +2,8 @@
 
 import re
 
+from weft.core.lazy import lazy_pattern
+
 UNREAD_CALL = (
     "Your last message holds a call that could not be read, so nothing was run. Call one of the tools with arguments "
     "that are valid JSON for its schema, or answer in plain text."
@@ -14,7 +16,7 @@ UNCHANGED = (
     "You have written what the file holds already, so nothing has changed. Find the line that must be different, then "
     "write the complete file with that line changed. If the file is right as it is, explain why."
 )
-_STEP = re.compile(
+_STEP = lazy_pattern(
     r"(?:(?:first|now|next|then|so|okay|ok|sure)[,.!]?\s+)*(?:I(?:'ll|’ll|\s+will|\s+am\s+going\s+to|'m\s+going\s+to)"
     r"|let\s+me|let's)\s+(?:now\s+|first\s+|start\s+by\s+|begin\s+by\s+|proceed\s+to\s+|go\s+ahead\s+and\s+)?"
     r"(?:read|open|look|check|search|list|find|writ|creat|edit|updat|chang|add|run|execut|call|us|modify|fix|inspect"

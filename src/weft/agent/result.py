@@ -11,6 +11,7 @@ from weft.core.errors import ConfigurationError, ErrorInfo, WeftError
 from weft.core.events import ExchangeResponse, ExchangeStatus
 from weft.core.ids import new_id
 from weft.core.json import JsonObject, parse_strict
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, ToolCall
 from weft.core.turn import StopReason, Usage
 from weft.tools.json_schema import compile_schema
@@ -166,9 +167,9 @@ def _without_fence(text: str) -> str:
 
 
 _PAGE = "index.html"
-_BEGIN = re.compile(r"<!doctype html\b|<html\b", re.IGNORECASE)
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_MARKUP = re.compile(r"<(?:head|body|main|div|section|svg)\b", re.IGNORECASE)
+_BEGIN = lazy_pattern(r"<!doctype html\b|<html\b", re.IGNORECASE)
+_FENCE = lazy_pattern(r"[ \t]*(`{3,}|~{3,})")
+_MARKUP = lazy_pattern(r"<(?:head|body|main|div|section|svg)\b", re.IGNORECASE)
 _END = "</html>"
 
 

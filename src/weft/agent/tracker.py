@@ -36,21 +36,18 @@ class ExchangeTracker:
         self.stop_reason: StopReason = "error"
 
     def feed(self, payload: Payload) -> None:
-        match payload:
-            case MessageDelta(usage=usage, stop_reason=stop_reason):
-                self.usage += usage
-                self.stop_reason = stop_reason
-            case MessageStop():
-                self.turns += 1
-            case MessageDiscarded(usage=usage):
-                self.usage += usage
-            case ConversationCompacted(usage=usage, cost_usd=usd):
-                self.usage += usage
-                self.spend(usd)
-            case ToolCompleted(cost_usd=usd) | ToolFailed(cost_usd=usd):
-                self.spend(usd)
-            case _:
-                pass
+        if type(payload) is MessageDelta:
+            self.usage += payload.usage
+            self.stop_reason = payload.stop_reason
+        elif type(payload) is MessageStop:
+            self.turns += 1
+        elif type(payload) is ToolCompleted or type(payload) is ToolFailed:
+            self.spend(payload.cost_usd)
+        elif type(payload) is MessageDiscarded:
+            self.usage += payload.usage
+        elif type(payload) is ConversationCompacted:
+            self.usage += payload.usage
+            self.spend(payload.cost_usd)
 
     def spend(self, usd: float | None) -> None:
         self.cost = None if usd is None or self.cost is None else self.cost + usd

@@ -1,7 +1,7 @@
 """Turns of one exchange: streams each answer, publishes its events, and falls back to the next model."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ from weft.core.events import (
     ToolUseContentBlockStart,
     ToolUseContentBlockStop,
 )
-from weft.core.messages import Message, ToolResult, user_message
+from weft.core.messages import Message, ToolCall, ToolResult, user_message
 from weft.core.payload import Payload
 from weft.core.turn import Usage
 from weft.providers.base import LimitReached, ProviderTurn
@@ -73,35 +73,25 @@ class TurnListener:
         self._previews = previews
         self._tracker = tracker
         self._bill = bill
-        self._assembler = assembler = MessageAssembler()
+        self._assembler = MessageAssembler()
         self._handlers: dict[type[Payload], Callable[[Any], object]] = {
-            TextDelta: assembler.feed,
-            ThinkingDelta: assembler.feed,
+            TextDelta: self._on_content,
+            ThinkingDelta: self._on_content,
             InputJsonDelta: self._on_arguments,
             MessageStart: self._on_start,
             TextContentBlockStart: self._on_text,
-            ThinkingContentBlockStart: assembler.feed,
+            ThinkingContentBlockStart: self._on_content,
             ToolUseContentBlockStart: self._on_call,
-            MessageDelta: tracker.feed,
+            ToolUseContentBlockStop: self._on_call_end,
+            MessageDelta: self._on_message_delta,
             MessageStop: self._on_stop,
             MessageDiscarded: self._on_discarded,
+            RetryScheduled: self._on_retry,
         }
 
-    def on_payload(self, payload: Payload) -> bool:
+    def on_payload(self, payload: Payload) -> object:
         """Publish a payload. Returns False, and publishes nothing, for a retry that may not happen."""
-        kind = type(payload)
-        if kind is ToolUseContentBlockStop:
-            self._previews.end_arguments(payload.block)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
-        elif kind is RetryScheduled and not self.may_retry():
-            self.retry_stopped = True
-            return False
-        if self.attempts_before and isinstance(payload, MessageStart | RetryScheduled):
-            payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
-        self._publish(payload)
-        handler = self._handlers.get(kind)
-        if handler is not None:
-            handler(payload)
-        return True
+        return self._handlers.get(type(payload), self._publish)(payload)
 
     def limit_answer(self, tokens: int | None) -> None:
         """Raise `AnswerTooLong` once an answer has about this many tokens."""
@@ -117,29 +107,59 @@ class TurnListener:
         self.on_payload(MessageDiscarded(assembler.message, _STOPPED, usage, estimated=True))
         return text
 
-    def _on_start(self, payload: MessageStart) -> None:
+    def _on_content(self, payload: Payload) -> None:
+        self._publish(payload)
         self._assembler.feed(payload)
+
+    def _on_start(self, payload: MessageStart) -> None:
+        if self.attempts_before:
+            payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
+        self._publish(payload)
+        self._assembler.begin(payload.message)
         self.attempt = payload.attempt
         self.message = payload.message
         self._publish(ConversationThinking())
 
     def _on_text(self, payload: TextContentBlockStart) -> None:
+        self._publish(payload)
         self._assembler.feed(payload)
         self._publish(ConversationResponding())
 
     def _on_call(self, payload: ToolUseContentBlockStart) -> None:
+        self._publish(payload)
         self._assembler.feed(payload)
         self._previews.start_call(payload)
 
     def _on_arguments(self, payload: InputJsonDelta) -> None:
+        self._publish(payload)
         self._assembler.feed(payload)
-        self._previews.feed(payload)
+        if self._previews.following:
+            self._previews.feed(payload)
 
-    def _on_stop(self, payload: MessageStop) -> None:
-        self._assembler.reset()  # the provider session has the whole message
+    def _on_call_end(self, payload: ToolUseContentBlockStop) -> None:
+        if self._previews.following:
+            self._previews.end_arguments(payload.block)
+        self._publish(payload)
+
+    def _on_message_delta(self, payload: MessageDelta) -> None:
+        self._publish(payload)
         self._tracker.feed(payload)
 
+    def _on_stop(self, payload: MessageStop) -> None:
+        self._publish(payload)
+        self._assembler.reset()  # the provider session has the whole message
+        self._tracker.turns += 1
+
+    def _on_retry(self, payload: RetryScheduled) -> object:
+        if not self.may_retry():
+            self.retry_stopped = True
+            return False
+        if self.attempts_before:
+            payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
+        return self._publish(payload)
+
     def _on_discarded(self, payload: MessageDiscarded) -> None:
+        self._publish(payload)
         self._assembler.reset()
         self._tracker.feed(payload)
         self._previews.discard()
@@ -184,16 +204,10 @@ class TurnRunner:
         listener.retry_stopped = False
         listener.may_retry = lambda: stop() is None
         _raise_if(stop())
-        engine.refresh_tools()
-        if await engine.find_edit_format():
-            self._prepare()
-        await engine.add_overview()
-        await engine.attach_files()
-        self._on_compacted(await engine.context.fit())
-        _raise_if(stop())
+        if await self._prepare_request():
+            _raise_if(stop())
         refused = 0
         while True:
-            engine.context.before_request()
             allowed, limit = self._allowed_answer()
             listener.limit_answer(allowed)
             try:
@@ -213,12 +227,30 @@ class TurnRunner:
                 listener.attempts_before = listener.attempt
                 engine.bus.publish(RetryScheduled(listener.message, listener.attempt + 1, 0.0, error.info()))
                 _raise_if(stop())
+                engine.context.measure_request()
                 continue
             engine.context.after_request(turn.usage)
             self.bill.add(turn.usage, turn.billed_usd)
             if engine.settings.tool_choice != "none" and self._tool_choice is None:
                 self.choose_tools("auto")  # a required call is required once, or the model could never answer
             return turn
+
+    async def _prepare_request(self) -> bool:
+        """Offer the current tools and files, and let the next request fit the context of the model. Returns whether
+        that may have taken time."""
+        engine = self._engine
+        engine.refresh_tools()
+        can_write_text = engine.can_write_text
+        if not can_write_text and engine.overview is None and engine.context.fits_everywhere():
+            return False
+        if can_write_text and await engine.find_edit_format():
+            self._prepare()
+        await engine.add_overview()
+        if can_write_text:
+            await engine.attach_files()
+        if not engine.context.fits_everywhere():
+            self._on_compacted(await engine.context.fit())
+        return True
 
     def _prepare(self) -> None:
         self._engine.prepare(self._shape)
@@ -294,11 +326,13 @@ class TurnRunner:
 
         return find_fault(files.texts, after, request)
 
-    def needs_answer(self, turn: ProviderTurn) -> bool:
+    def needs_answer(self, calls: Sequence[ToolCall]) -> bool:
         """Whether the model must see the results of its calls: of files written as text only if one failed."""
-        calls = turn.tool_calls
-        if not calls or any(call.form not in TEXT_FORMS for call in calls):
-            return bool(calls)
+        for call in calls:
+            if call.form not in TEXT_FORMS:
+                return True
+        if not calls:
+            return False
         last = self._engine.messages[-1]
         return any(isinstance(block, ToolResult) and block.status != "ok" for block in last.content)
 

@@ -13,9 +13,8 @@ from weft.cli.request_settings import reasoning_of
 from weft.cli.run import NO_MODEL, default_model, named_model, require_key
 from weft.cli.sessions import open_sessions
 from weft.core.errors import ConfigurationError
-from weft.server.folder_extras import FolderExtras
 from weft.server.models import KnownModels
-from weft.sessions.settings import SessionSettings
+from weft.sessions.settings import FolderExtras, SessionSettings
 from weft.tools.builtin import named_tools
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox

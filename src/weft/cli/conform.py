@@ -5,9 +5,10 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Literal
+
+from msgspec.structs import replace
 
 from weft.cli.edit_formats import keep_format
 from weft.cli.terminal import show_progress

@@ -11,13 +11,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from weft import __version__
 from weft.cli.options import add_options, check_variables, merge_settings, own_tool_settings
@@ -317,6 +317,8 @@ def _check_extras() -> Findings:
             yield _missing(name, f"without {', '.join(lacking)}; with it {purpose}", fix)
         elif extra == "local" and not _has_ocr_models():
             yield _missing(name, "onnxruntime is installed, but the models that read text are not", fix)
+        elif extra == "local" and not _has_icon_sets():
+            yield _missing(name, "the icon sets are not installed: icons are traced, and have no names", fix)
         else:
             yield _ok(name, purpose)
 
@@ -327,8 +329,14 @@ def _has_ocr_models() -> bool:
     return available()
 
 
+def _has_icon_sets() -> bool:
+    from weft.vision.see.icon_sets import find_icon_set
+
+    return find_icon_set() is not None
+
+
 def _check_page() -> Findings:
-    from weft.studio.vendored import is_installed, packages
+    from weft.studio.cdn import is_installed, packages
 
     built = resources.files("weft.server").joinpath("built", "index.html").is_file()
     yield _ok("page", "is built") if built else _missing("page", "is not built", _FROM_CHECKOUT)

@@ -1,6 +1,5 @@
 """Prints events: as text on a terminal, as JSON lines, or as the transcript of a session."""
 
-import shutil
 import sys
 from collections.abc import Callable
 from time import monotonic
@@ -108,6 +107,8 @@ class ConsolePrinter:
         ):
             return
         self._has_status = True
+        import shutil  # loads the compressions, which only archives need
+
         columns = shutil.get_terminal_size().columns - 1
         line = sanitize_text(truncate(f"… {self._activity}, {format_seconds(took)}", columns))
         print(f"\r\x1b[K{self._paint(line, DIM)}", end="", file=sys.stderr, flush=True)
@@ -179,6 +180,8 @@ class ConsolePrinter:
         if not draft or self._holds:
             return
         self._thinking = False
+        import shutil
+
         size = shutil.get_terminal_size()
         rows = count_rows(draft, size.columns)
         if self._text is not None and rows < size.lines:

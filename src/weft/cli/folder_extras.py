@@ -7,20 +7,16 @@ repository, and the edit format that `weft conform` kept for the model.
 import argparse
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from weft.agent.agent import Agent
 from weft.cli.edit_formats import use_kept_format
-from weft.cli.project_commands import (
-    describe_skills,
-    find_project_folder,
-    load_skills,
-    project_folder_state,
-    skill_tool,
-)
-from weft.cli.project_notes import find_notes, notes_state, read_notes
 from weft.config.paths import display_path
-from weft.server.folder_extras import FolderExtras
-from weft.tools.hooks import ToolHooks
+from weft.sessions.settings import FolderExtras
+from weft.tools.function_tools import ToolLike
+
+if TYPE_CHECKING:
+    from weft.tools.hooks import ToolHooks
 
 
 class ExtrasCollector:
@@ -32,8 +28,10 @@ class ExtrasCollector:
         self._has_map: bool = options.repo_map
         self._hooks: dict[str | None, ToolHooks] = {}
 
-    def read_hooks(self, folder: str | None) -> ToolHooks:
+    def read_hooks(self, folder: str | None) -> "ToolHooks":
         """Read the hooks, with the scripts of the folder that they name. Raises ConfigurationError for a faulty one."""
+        from weft.tools.hooks import ToolHooks  # only some users have hooks
+
         if folder not in self._hooks:
             self._hooks[folder] = ToolHooks(self._before, self._after, folder=folder)
         return self._hooks[folder]
@@ -46,9 +44,9 @@ class ExtrasCollector:
         `worktree` is a copy of the folder that the agent works in: hooks run there, and the user's trust in the folder
         counts for it.
         """
-        hooks = self.read_hooks(worktree or folder)
-        skills = load_skills(folder) if folder and has_tools else []
-        texts = (instructions, read_notes(folder), describe_skills(skills))
+        hooks = self.read_hooks(worktree or folder) if self._before or self._after else None
+        notes, skills, tools = _read_folder(folder, has_tools=has_tools) if folder else ("", "", ())
+        texts = (instructions, notes, skills)
 
         def equip(agent: Agent, model: object) -> None:
             if folder:
@@ -57,14 +55,26 @@ class ExtrasCollector:
 
         return FolderExtras(
             instructions=tuple(text for text in texts if text),
-            tools=(skill_tool(skills),) if skills else (),
-            middleware=(hooks.run_around,) if hooks else (),
+            tools=tools,
+            middleware=(hooks.run_around,) if hooks is not None else (),
             equip=equip,
         )
 
 
+def _read_folder(folder: str, *, has_tools: bool) -> tuple[str, str, tuple[ToolLike, ...]]:
+    """Return the notes of a folder, the description of its skills and the tool that reads them."""
+    from weft.cli.project_commands import describe_skills, load_skills, skill_tool
+    from weft.cli.project_notes import read_notes
+
+    skills = load_skills(folder) if has_tools else []
+    return read_notes(folder), describe_skills(skills), (skill_tool(skills),) if skills else ()
+
+
 def list_untrusted(folders: Sequence[str]) -> list[str]:
     """Return a sentence for the notes, commands and skills of each folder that the user has not decided about."""
+    from weft.cli.project_commands import find_project_folder, project_folder_state
+    from weft.cli.project_notes import find_notes, notes_state
+
     sentences: list[str] = []
     for folder in folders:
         notes, commands = find_notes(folder), find_project_folder(folder)

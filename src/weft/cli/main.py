@@ -1,15 +1,18 @@
 """The command `weft`. Each subcommand is a module; every error is one sentence."""
 
-import argparse
 import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 
 from weft import __version__
-from weft.core.errors import WeftError
+
+TYPE_CHECKING = False  # the module `typing` takes longer than the help
+if TYPE_CHECKING:
+    import argparse
 
 COMMANDS = {
     "build": "build a page from a picture, a text, a web address or a recording",
@@ -46,16 +49,19 @@ weft COMMAND --help lists the options, with examples. Options can be set permane
 exit status: 0 done, 1 failed, 2 wrong usage, 3 a limit was reached, 130 interrupted"""
 
 
-def parser(command: str | None = None, *, whole: bool = False) -> argparse.ArgumentParser:
+def parser(command: str | None = None, *, whole: bool = False) -> "argparse.ArgumentParser":
     """Make the parser: of one command, of the list of commands, or (`whole`) of all commands with their options."""
+    import argparse
+
+    formatter = partial(argparse.RawDescriptionHelpFormatter, width=_help_width())
     root = argparse.ArgumentParser(
         prog="weft",
         description="Lets language models call tools in a loop, and streams every event.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=formatter,
     )
     root.add_argument("--version", action="version", version=f"weft {__version__}")
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True, prog="weft")
     for name, text in COMMANDS.items():
         if whole or name == command:
             module = import_module(f"weft.cli.{name}")
@@ -64,24 +70,36 @@ def parser(command: str | None = None, *, whole: bool = False) -> argparse.Argum
                 help=text,
                 description=f"{text[0].upper()}{text[1:]}.",
                 epilog=module.EXAMPLES,
-                formatter_class=argparse.RawDescriptionHelpFormatter,
+                formatter_class=formatter,
             )
             module.add_arguments(each)
             each.set_defaults(run=module.run)
         elif command not in COMMANDS:
-            commands.add_parser(name, help=text)
+            commands.add_parser(name, help=text, formatter_class=formatter, add_help=False)
     return root
+
+
+def _help_width() -> int:
+    """The columns of help. `shutil` counts them too, but it loads every compression."""
+    try:
+        columns = int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size().columns
+    except (ValueError, OSError):
+        columns = 80
+    return columns - 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns 0 for success, 1 failure, 2 wrong usage, 3 a limit reached, 130 interrupted."""
     words = sys.argv[1:] if arguments is None else arguments
-    if not words:
-        parser().print_help(sys.stderr)
-        raise SystemExit(2)
     gc.disable()  # modules are kept: to look at them would cost a tenth of the start
     try:
+        if not words:
+            parser().print_help(sys.stderr)
+            raise SystemExit(2)
         options = parser(words[0]).parse_args(words)
+        # Not for `weft --help`, which loads no command.
+        from weft.cli.options import merge_options, request_options
+        from weft.core.errors import WeftError
     finally:
         gc.freeze()
         gc.enable()
@@ -89,8 +107,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals with a small character set
     try:
-        from weft.cli.options import merge_options, request_options  # not for `weft --help`, which loads no command
-
         merge_options(options)
         with request_options(options):
             status = options.run(options)

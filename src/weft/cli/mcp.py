@@ -90,7 +90,7 @@ def _act_on_servers(options: argparse.Namespace) -> int:
         asyncio.run(_sign_in(server))
         print_note(f"You are signed in to {server.name}.")
         return 0
-    from weft.tools.mcp.token_store import TokenStore
+    from weft.tools.mcp.sign_in import TokenStore
 
     if not TokenStore(str(url)).delete():
         raise ConfigurationError(f"You are not signed in to {server.name}.")
@@ -109,7 +109,7 @@ async def _sign_in(server: ConfiguredServer) -> None:
 
 
 def _list(servers: dict[str, ConfiguredServer]) -> int:
-    from weft.tools.mcp.token_store import TokenStore
+    from weft.tools.mcp.sign_in import TokenStore
 
     rows: list[list[str]] = []
     for server in servers.values():

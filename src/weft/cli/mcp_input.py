@@ -1,19 +1,19 @@
 """Prompts and resources of MCP servers in what a user types: `/server:prompt words` and `@server:address`."""
 
 import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.core.errors import WeftError
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import ResultPart
 
 if TYPE_CHECKING:
     from weft.tools.mcp import McpServers
-    from weft.tools.mcp.prompts import McpPrompt
+    from weft.tools.mcp.resources import McpPrompt
 
-_MENTION = re.compile(r"(?<!\S)@([A-Za-z0-9_-]{1,32}):([^\s:][^\s]*)")
-_PARTIAL = re.compile(r"(?<!\S)@([^\s\"]*)\Z")
+_MENTION = lazy_pattern(r"(?<!\S)@([A-Za-z0-9_-]{1,32}):([^\s:][^\s]*)")
+_PARTIAL = lazy_pattern(r"(?<!\S)@([^\s\"]*)\Z")
 _MAX_MENTIONS = 20
 
 
@@ -26,7 +26,7 @@ async def expand_prompt(servers: "McpServers | None", text: str) -> list[ResultP
     """Return the content of the prompt that a line names, or None if it names none."""
     if servers is None or not text.startswith("/"):
         return None
-    from weft.tools.mcp.prompts import find_prompt
+    from weft.tools.mcp.resources import find_prompt
 
     name, _, rest = text[1:].strip().partition(" ")
     prompt = find_prompt(servers.prompts, name)

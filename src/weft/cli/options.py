@@ -9,11 +9,11 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import reduce
 from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 from weft.cli.request_settings import parse_table, request_settings
 from weft.config.document import ConfigDocument, is_secret
@@ -36,8 +36,7 @@ _ENDPOINT = ("base_url", "wire", "api_key_env")
 Groups = dict[str, "argparse._ArgumentGroup"]  # pyright: ignore[reportPrivateUsage]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """The value of a key and the place that set it."""
 
     key: str
@@ -174,8 +173,7 @@ def merge_settings(
     return list(_drop_foreign_endpoint(found, keys).values())
 
 
-@dataclass(frozen=True, slots=True)
-class OwnToolSettings:
+class OwnToolSettings(msgspec.Struct, frozen=True):
     """What names tools of one's own, each with its place."""
 
     names: Sequence[Setting] = ()
@@ -224,11 +222,16 @@ def own_tool_settings(command: str, given: Mapping[str, Any], now: Sources) -> O
 
 def check_variables(environ: Mapping[str, str]) -> None:
     """Reject a variable whose name is nearly that of a setting."""
+    given = [name for name in environ if name.startswith("WEFT_") and name not in OTHER_VARIABLES]
+    if not given:
+        return
     known: set[str] = set(OTHER_VARIABLES)
     for command in COMMANDS:
         known.update(name for key in command_keys(command).values() for name in key.variables(command))
-    for name in environ:
-        if name.startswith("WEFT_") and name not in known:
+    for name in given:
+        if name not in known:
+            from difflib import get_close_matches
+
             near = get_close_matches(name, known, 1, 0.9)
             if near:
                 raise ConfigurationError(f"The environment has {name}, which sets nothing; did you mean {near[0]}?")

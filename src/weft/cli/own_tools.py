@@ -17,7 +17,6 @@ from weft.config.mcp_servers import ConfiguredServer
 from weft.config.paths import display_path, user_file, working_folder
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.config import is_foreign_key
-from weft.tools.builtin import builtin_tool_names
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import ToolLike
 from weft.tools.own_functions import is_own, is_path, load_tools
@@ -135,7 +134,7 @@ def load_functions(settings: Sequence[Setting]) -> list[Tool]:
         for name in setting.value:
             if setting.key == "tools" and not is_own(name):
                 continue
-            builtin = builtin or builtin_tool_names()
+            builtin = builtin or _builtin_tool_names()
             for tool in _load(name, setting):
                 where = f"{setting.origin}: {name!r}"
                 if tool.name in builtin:
@@ -147,6 +146,12 @@ def load_functions(settings: Sequence[Setting]) -> list[Tool]:
                     raise ConfigurationError(f"{where} has two tools of the name {tool.name!r}; rename one.")
                 found[tool.name] = tool, where
     return [tool for tool, _ in found.values()]
+
+
+def _builtin_tool_names() -> set[str]:
+    from weft.tools.builtin import builtin_tool_names  # who names no tools of their own loads none
+
+    return builtin_tool_names()
 
 
 def _load(name: str, setting: Setting) -> list[Tool]:

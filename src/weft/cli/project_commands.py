@@ -6,11 +6,13 @@ needs it. Those of a project come with its folder, so they have no effect until 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from weft.config.paths import config_home
 from weft.config.sources import TrustState, state_of
+from weft.core.lazy import lazy_pattern
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import tool
 from weft.tools.results import ToolFault
@@ -19,13 +21,12 @@ FOLDER = ".weft"
 _SKILL = "SKILL.md"
 _MAX_FILES = 200
 _MAX_CHARACTERS = 50_000
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}", re.I)
-_HEAD = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?\n", re.S | re.M)
-_PLACEHOLDER = re.compile(r"\$(ARGUMENTS|[1-9])")
+_NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,60}", re.I)
+_HEAD = lazy_pattern(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?\n", re.S | re.M)
+_PLACEHOLDER = lazy_pattern(r"\$(ARGUMENTS|[1-9])")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownFile:
+class MarkdownFile(msgspec.Struct, frozen=True):
     """A command or a skill: its name, what it is for, and its text."""
 
     name: str

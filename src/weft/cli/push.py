@@ -10,9 +10,9 @@ from weft.cli.sessions import open_sessions
 from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
+from weft.sessions.archive import iterate_sessions
 from weft.sessions.sessions import Sessions
-from weft.sessions.store_copy import iterate_sessions
-from weft.studio.git_push import collect_commits, default_branch, push_commits
+from weft.studio.export import collect_commits, default_branch, push_commits
 from weft.studio.project import Project, VariantRef, newest_page
 from weft.studio.project_store import KIND, ProjectStore
 from weft.studio.variants import read_session_files

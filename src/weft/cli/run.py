@@ -15,13 +15,11 @@ from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, open_own_tools, print_problems
 from weft.cli.run_agent import AgentPlace, complete_question, make_agent
-from weft.cli.telemetry import start_telemetry
 from weft.cli.terminal import print_note
 from weft.config.paths import data_path
 from weft.core.errors import ConfigurationError
 from weft.core.messages import Image, Message, user_message
 from weft.providers.model import Model
-from weft.tools.shell.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from weft.agent.telemetry import TelemetryReactor
@@ -91,7 +89,11 @@ async def _run(
     options: argparse.Namespace, question: Message, show: JsonPrinter | ConsolePrinter
 ) -> tuple[Agent, PipeGuard, AgentResult]:
     folders = [options.workspace] if options.workspace else []
-    telemetry = start_telemetry(options)
+    telemetry = None
+    if options.otel_export:
+        from weft.cli.telemetry import start_telemetry
+
+        telemetry = start_telemetry(options)
     try:
         async with open_own_tools(options, folders=folders) as own:
             return await _run_with(options, question, show, own, telemetry.reactor if telemetry is not None else None)
@@ -108,8 +110,7 @@ async def _run_with(
     telemetry: "TelemetryReactor | None",
 ) -> tuple[Agent, PipeGuard, AgentResult]:
     print_problems(own)
-    place = AgentPlace(sandbox=Sandbox(unsandboxed=options.unsandboxed))
-    agent, reason = await make_agent(options, named_model(options), own, place)
+    agent, reason = await make_agent(options, named_model(options), own, AgentPlace())
     if reason and not options.json:
         print_note(reason)
     guard = PipeGuard(show, agent.cancel)

@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,28 +11,27 @@ from weft.agent.agent import Agent
 from weft.agent.tracker import Budget
 from weft.cli.edit_formats import describe_format
 from weft.cli.folder_extras import ExtrasCollector
-from weft.cli.mcp_input import attach_resources, expand_prompt
 from weft.cli.own_tools import OwnTools, builtin_names
 from weft.cli.questions import ask_approval, ask_question
 from weft.cli.request_settings import reasoning_of
 from weft.core.errors import ConfigurationError
 from weft.core.messages import Message, user_message
-from weft.tools.builtin import named_tools
 from weft.tools.permissions import Permissions
-from weft.tools.shell.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from weft.agent.engine import ModelLike
     from weft.agent.reactors import OnApproval, OnQuestion
+    from weft.tools.function_tools import ToolLike
+    from weft.tools.shell.sandbox import Sandbox
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgentPlace:
+class AgentPlace(msgspec.Struct, frozen=True, kw_only=True):
     """Where an agent works, and who answers its questions."""
 
     worktree: str | None = None
     """A copy of the workspace, if the agent does not work in the folder itself."""
-    sandbox: Sandbox
+    sandbox: "Sandbox | None" = None
+    """The sandbox of commands; None for that of the options."""
     history: Sequence[Message] = ()
     """The conversation that the agent continues."""
     on_approval: "OnApproval" = ask_approval
@@ -45,7 +43,7 @@ async def make_agent(
 ) -> tuple[Agent, str]:
     """Make the agent that the options describe. Returns it with the reason why it writes files as text, or ""."""
     names: list[str] = options.tools or ["all" if options.workspace else "none"]
-    tools = [*named_tools(builtin_names(names), place.sandbox), *own.sources()]
+    tools = [*_builtin_tools(builtin_names(names), options, place), *own.sources()]
     extras = ExtrasCollector(options).collect(
         check_folder(options.workspace), options.system, has_tools=bool(tools), worktree=place.worktree
     )
@@ -74,8 +72,21 @@ async def make_agent(
     return agent, describe_format(agent.engine, options.edit_format)
 
 
+def _builtin_tools(names: Sequence[str], options: argparse.Namespace, place: AgentPlace) -> "list[ToolLike]":
+    if not names:
+        return []
+    from weft.tools.builtin import named_tools  # a plain question loads no tools and no sandbox
+    from weft.tools.shell.sandbox import Sandbox
+
+    return list(named_tools(names, place.sandbox or Sandbox(unsandboxed=options.unsandboxed)))
+
+
 async def complete_question(question: Message, own: OwnTools) -> tuple[Message, list[str]]:
     """Add prompts and resources of MCP servers that a question names. Returns it with sentences about what failed."""
+    if own.servers is None:
+        return question, []
+    from weft.cli.mcp_input import attach_resources, expand_prompt
+
     expanded = await expand_prompt(own.servers, question.text)
     question = question if expanded is None else user_message(*expanded)
     resources, faults = await attach_resources(own.servers, question.text)

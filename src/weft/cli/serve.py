@@ -26,16 +26,14 @@ from weft.cli.terminal import print_note
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
 from weft.server.access_tokens import AccessTokens, Users, new_token, read_users
-from weft.server.app import Extension, create_app
+from weft.server.app import Extension, a2a_routes, create_app, mcp_routes
 from weft.server.connections import raise_descriptor_limit
 from weft.server.context import ServerContext
-from weft.server.folder_extras import FolderExtras
 from weft.server.models import KnownModels
-from weft.server.protocol_routes import a2a_routes, mcp_routes
 from weft.server.settings import ServerLimits, ServerSettings, validate_settings
 from weft.server.uvicorn_server import bind, configure_logging, serve_app
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import SessionSettings
+from weft.sessions.settings import FolderExtras, SessionSettings
 from weft.sessions.store import Store
 from weft.tools.shell.sandbox import Sandbox
 

@@ -11,9 +11,9 @@ from weft.core.json import encode_text
 from weft.server.access_tokens import TOKENS
 from weft.server.node import DAMAGED
 from weft.server.shares import SHARES
+from weft.sessions.archive import check_session, copy_sessions, iterate_sessions
 from weft.sessions.open import open_store
 from weft.sessions.store import SessionInfo, Store
-from weft.sessions.store_copy import check_session, copy_sessions, iterate_sessions
 
 EXAMPLES = """examples:
   weft store check                                    the file in the data folder

@@ -4,8 +4,9 @@ import argparse
 import asyncio
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from weft.core.errors import ConfigurationError
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
 _SECONDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class CommandTelemetry:
+class CommandTelemetry(msgspec.Struct, frozen=True):
     """The reactor of a command, and the end of its exporters."""
 
     reactor: "TelemetryReactor"

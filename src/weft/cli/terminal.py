@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import sys
 import termios
 import unicodedata
@@ -207,6 +206,8 @@ class LiveLines:
             self._height = 0
 
     def _draw(self) -> None:
+        import shutil  # loads the compressions, which only archives need
+
         columns = shutil.get_terminal_size().columns
         lines = [truncate(line, columns - 1) for line in self._lines()]
         up = f"\x1b[{self._height}A" if self._height else ""

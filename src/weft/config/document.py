@@ -2,10 +2,7 @@
 
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
@@ -15,6 +12,7 @@ import msgspec
 from weft.config.paths import display_path, user_file, working_folder
 from weft.config.schema import COMMANDS, MCP, PROVIDERS, TABLES, Everywhere, McpTable, ProviderTable
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 from weft.wires.request import Quirks
 
 
@@ -39,6 +37,8 @@ def find_line(text: str, path: Sequence[str]) -> int:
 
 
 def _try_parse(lines: Sequence[str]) -> dict[str, Any] | None:
+    import tomllib
+
     try:
         return tomllib.loads("\n".join(lines))
     except tomllib.TOMLDecodeError:
@@ -53,18 +53,18 @@ def _contains(table: Any, path: Sequence[str]) -> bool:
     return True
 
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_pattern(
     r"(?:^|[_-])(?:api[_-]?key|key|secret|token|password|passwd|authorization|credential|cookie)s?$", re.I
 )
 _NOT_SECRET = ("no_token", "cache_key", "prompt_cache_key")
-_REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
+_REFERENCE = lazy_pattern(r"\$\{[A-Za-z_][A-Za-z0-9_]*\}")
 """A variable in the values of an MCP server."""
-_SECRET_VALUE = re.compile(
+_SECRET_VALUE = lazy_pattern(
     r"sk-[A-Za-z0-9_-]{12,}|AIza[0-9A-Za-z_-]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|xox[abprs]-[\w-]{10,}"
     r"|gsk_\w{20,}|xai-\w{20,}|hf_\w{20,}|r8_\w{20,}|AKIA[0-9A-Z]{16}|eyJ[\w-]{10,}\.[\w-]{10,}\.|Bearer\s+\S{12,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-_URL_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/\s@]*:[^/\s@]+@", re.I)
+_URL_PASSWORD = lazy_pattern(r"[a-z][a-z0-9+.-]*://[^/\s@]*:[^/\s@]+@", re.I)
 
 
 def is_secret(text: str) -> bool:
@@ -98,14 +98,13 @@ Place = Literal["project", "user"]
 _MAX_BYTES = 256 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigDocument:
+class ConfigDocument(msgspec.Struct, frozen=True):
     """A checked `weft.toml`."""
 
     place: Place
     path: Path
     text: str
-    tables: dict[str, Any] = field(repr=False)
+    tables: dict[str, Any]
 
     def line(self, *path: str) -> int:
         return find_line(self.text, path)
@@ -148,6 +147,8 @@ def parse_document(path: Path, place: Place, content: bytes) -> ConfigDocument:
 
 @lru_cache(maxsize=8)
 def _parse_cached(path: Path, place: Place, text: str, _: Path | None) -> ConfigDocument:
+    import tomllib  # not for the start of a command that finds no file
+
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -244,6 +245,8 @@ def _hint(key: str, known: Iterable[str], path: Sequence[str]) -> str:
     if owners:
         return f"it belongs into [{owners[0]}]."
     names = [*known, *(() if path else (*TABLES, PROVIDERS, MCP))]
+    from difflib import get_close_matches
+
     near = get_close_matches(key, names, 1)
     if near:
         return f"did you mean {near[0]!r}?"

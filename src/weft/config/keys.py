@@ -1,17 +1,16 @@
 """Describes the keys of a configuration table: type, allowed values, help and default."""
 
-from dataclasses import dataclass
+import inspect
 from functools import cache
-from typing import Any, Literal, cast, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from msgspec import inspect
 
 from weft.config.schema import COMMANDS, DATA_COMMANDS, SHARED, Everywhere, counts_everywhere
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """One key of a table. See `schema.option` for the fields that are declared there."""
 
     name: str
@@ -63,13 +62,11 @@ def command_keys(command: str) -> dict[str, Key]:
 @cache
 def describe_keys(table: type[msgspec.Struct], name: str = "") -> dict[str, Key]:
     """The keys of a table, in their order."""
-    info = inspect.type_info(table)
-    assert isinstance(info, inspect.StructType)
-    types = {field.name: field.type for field in msgspec.structs.fields(table)}
-    return {
-        field.encode_name: _describe_key(name, field.encode_name, types[field.name], field.type)
-        for field in info.fields
-    }
+    annotations: dict[str, Any] = {}
+    for each in reversed(table.__mro__):
+        annotations |= inspect.get_annotations(each)
+    names = zip(table.__struct_fields__, table.__struct_encode_fields__, strict=True)
+    return {encoded: _describe_key(name, encoded, annotations[field]) for field, encoded in names}
 
 
 def convert_value(key: Key, value: Any, *, strict: bool = True) -> Any:
@@ -80,18 +77,18 @@ def convert_value(key: Key, value: Any, *, strict: bool = True) -> Any:
         raise ValueError(f"must be {key.words}") from None
 
 
-def _describe_key(table: str, name: str, annotation: Any, info: inspect.Type) -> Key:
+def _describe_key(table: str, name: str, annotation: Any) -> Key:
+    """Describe a key from its annotation: every start of a command does this, so no type is resolved a second time."""
     text = ""
     extra: dict[str, Any] = {}
-    while isinstance(info, inspect.Metadata):
-        text = text or cast("dict[str, str]", info.extra_json_schema or {}).get("description", "")
-        extra |= cast("dict[str, Any]", info.extra or {})
-        info = info.type
-    parts = [_unwrap(each) for each in (info.types if isinstance(info, inspect.UnionType) else (info,))]
-    kinds = {type(part) for part in parts}
-    if inspect.ListType in kinds and extra.get("default") is None:
+    for meta in _metas(annotation):
+        text = text or meta.description or ""
+        extra |= meta.extra or {}
+    parts = _union_parts(annotation)
+    kinds = {_kind_of(part) for part in parts}
+    if extra.get("default") is None and list in kinds:
         extra["default"] = []
-    if kinds == {inspect.DictType} and extra.get("default") is None:
+    if extra.get("default") is None and kinds == {dict}:
         extra["default"] = {}
     return Key(
         name=name,
@@ -100,17 +97,33 @@ def _describe_key(table: str, name: str, annotation: Any, info: inspect.Type) ->
         words=" or ".join(_describe_type(each) for each in parts),
         help=text,
         choices=_literals(annotation),
-        number=int if inspect.IntType in kinds else float if inspect.FloatType in kinds else None,
-        is_bool=kinds == {inspect.BoolType},
-        is_list=kinds == {inspect.ListType},
-        is_names=kinds == {inspect.ListType, inspect.StrType},
-        is_table=kinds == {inspect.DictType},
+        number=int if int in kinds else float if float in kinds else None,
+        is_bool=kinds == {bool},
+        is_list=kinds == {list},
+        is_names=kinds == {list, str},
+        is_table=kinds == {dict},
         **extra,
     )
 
 
-def _unwrap(info: inspect.Type) -> inspect.Type:
-    return _unwrap(info.type) if isinstance(info, inspect.Metadata) else info
+def _metas(annotation: Any) -> list[msgspec.Meta]:
+    """The constraints and descriptions of a type, the outermost last."""
+    return [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
+
+
+def _unwrap(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
+def _union_parts(annotation: Any) -> list[Any]:
+    """The types that a key may have, with their constraints."""
+    inner = _unwrap(annotation)
+    return list(get_args(inner)) if get_origin(inner) in (Union, UnionType) else [annotation]
+
+
+def _kind_of(annotation: Any) -> Any:
+    inner = _unwrap(annotation)
+    return get_origin(inner) or inner
 
 
 def _literals(annotation: Any) -> tuple[str, ...]:
@@ -120,29 +133,24 @@ def _literals(annotation: Any) -> tuple[str, ...]:
     return next((found for each in get_args(annotation) if (found := _literals(each))), ())
 
 
-def _describe_type(info: inspect.Type) -> str:
-    match info:
-        case inspect.StrType():
-            return "text"
-        case inspect.BoolType():
-            return "true or false"
-        case inspect.IntType():
-            return f"a whole number{_describe_bounds(info)}"
-        case inspect.FloatType():
-            return f"a number{_describe_bounds(info)}"
-        case inspect.LiteralType(values=values):
-            return f"one of {', '.join(map(str, values))}"
-        case inspect.ListType():
-            return "a list of texts"
-        case inspect.DictType(value_type=inspect.StrType()):
-            return "a table of texts"
-        case _:
-            return "a table"
+def _describe_type(annotation: Any) -> str:
+    kind = _kind_of(annotation)
+    if kind is Literal:
+        return f"one of {', '.join(sorted(map(str, get_args(_unwrap(annotation)))))}"
+    if kind is dict:
+        return "a table of texts" if get_args(_unwrap(annotation))[1:] == (str,) else "a table"
+    if kind in (int, float):
+        return f"a {'whole ' * (kind is int)}number{_describe_bounds(_metas(annotation))}"
+    return {str: "text", bool: "true or false", list: "a list of texts"}.get(kind, "a table")
 
 
-def _describe_bounds(info: inspect.IntType | inspect.FloatType) -> str:
-    if info.ge is not None and info.le is not None:
-        return f" from {info.ge} to {info.le}"
-    if info.ge is not None:
-        return f" of at least {info.ge}"
-    return f" above {info.gt}" if info.gt is not None else ""
+def _describe_bounds(metas: list[msgspec.Meta]) -> str:
+    least, most, above = (
+        next((value for meta in metas if (value := getattr(meta, name)) is not None), None)
+        for name in ("ge", "le", "gt")
+    )
+    if least is not None and most is not None:
+        return f" from {least} to {most}"
+    if least is not None:
+        return f" of at least {least}"
+    return f" above {above}" if above is not None else ""

@@ -4,12 +4,9 @@
 so that no file needs to hold a key.
 """
 
-import json
 import os
 import re
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,9 +16,10 @@ from weft.config.document import ConfigDocument
 from weft.config.paths import display_path
 from weft.config.schema import MCP
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 
 MCP_FILE = ".mcp.json"
-_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_REFERENCE = lazy_pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KINDS = {"stdio": "http", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 """The transport of each type that `.mcp.json` may name."""
 _OAUTH = {"clientId": "client_id", "clientSecret": "client_secret", "scope": "scope", "callbackPort": "callback_port"}
@@ -44,8 +42,7 @@ class _McpFile(msgspec.Struct, frozen=True):
     servers: dict[str, msgspec.Raw] = msgspec.field(name="mcpServers", default_factory=dict[str, msgspec.Raw])
 
 
-@dataclass(frozen=True, slots=True)
-class ConfiguredServer:
+class ConfiguredServer(msgspec.Struct, frozen=True):
     """An MCP server as it is written, and the place where."""
 
     name: str
@@ -125,6 +122,8 @@ def parse_server(text: str, where: str, folder: Path) -> ConfiguredServer:
         raise ConfigurationError(f"{where}: {text[:80]!r} names no MCP server; write NAME=COMMAND or NAME=URL.")
     if rest.startswith(("http://", "https://")):
         return ConfiguredServer(name.strip(), where, folder, {"url": rest}, required=True)
+    import shlex
+
     try:
         command, *arguments = shlex.split(rest)
     except ValueError as error:
@@ -148,6 +147,8 @@ def named_files(table: Any, folder: Path) -> Iterator[Path]:
 
 def read_tables(content: bytes) -> dict[str, Any]:
     """The tables of a `.mcp.json` as they are written, empty if it is none."""
+    import json
+
     try:
         servers = json.loads(content)["mcpServers"]
     except (ValueError, LookupError, TypeError, RecursionError):

@@ -10,29 +10,48 @@ CONFIG_FILE = "weft.toml"
 
 def config_home() -> Path:
     """The user's folder for settings, which may not exist."""
-    home = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(home) if home else Path.home() / ".config") / "weft"
+    return Path(_config_home())
 
 
 def user_file() -> Path:
     return config_home() / CONFIG_FILE
 
 
+def has_config_files() -> bool:
+    """Whether there are settings of the user or of the project, trusted or not. It is cheap: every agent asks."""
+    if os.path.exists(os.path.join(_config_home(), CONFIG_FILE)):
+        return True
+    try:
+        return _find_project_file(os.getcwd(), CONFIG_FILE) is not None
+    except OSError:  # the working folder was removed
+        return False
+
+
+def _config_home() -> str:
+    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "weft")
+
+
 def project_file(folder: Path | None = None, name: str = CONFIG_FILE) -> Path | None:
     """The nearest `weft.toml`, or file of another name, from a folder up to that of the repository, and not above the
     home folder."""
     start = working_folder() if folder is None else folder.resolve()
-    if start is None:
-        return None
+    found = _find_project_file(str(start), name) if start is not None else None
+    return Path(found) if found is not None else None
+
+
+def _find_project_file(start: str, name: str) -> str | None:
     home = os.path.expanduser("~")
-    for place in (start, *start.parents):
-        if place != start and str(place) == home:
+    place = start
+    while True:
+        if place != start and place == home:
             return None
-        if os.path.lexists(place / name):
-            return None if _is_same_file(place / name, user_file()) else place / name
-        if os.path.lexists(place / ".git") or str(place) == home:
+        path = os.path.join(place, name)
+        if os.path.lexists(path):
+            return None if os.path.realpath(path) == os.path.realpath(user_file()) else path
+        above = os.path.dirname(place)
+        if os.path.lexists(os.path.join(place, ".git")) or place == home or above == place:
             return None
-    return None
+        place = above
 
 
 def display_path(path: Path) -> str:
@@ -50,10 +69,6 @@ def working_folder() -> Path | None:
         return Path.cwd()
     except OSError:
         return None
-
-
-def _is_same_file(one: Path, other: Path) -> bool:
-    return os.path.realpath(one) == os.path.realpath(other)
 
 
 DATABASE = "sessions.db"

@@ -7,11 +7,8 @@ Trust belongs to a file's content: a changed file is asked about again. The deci
 import hashlib
 import logging
 import os
-import tempfile
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -142,6 +139,8 @@ def _tool_files(folder: Path, name: str) -> Iterator[Path]:
 def _tables(path: Path, content: bytes) -> dict[str, Any]:
     if path.name == MCP_FILE:
         return {MCP: read_tables(content)}
+    import tomllib  # not for the start of a command that finds no file
+
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -160,6 +159,8 @@ def _write(known: dict[str, TrustDecision]) -> None:
     folder = config_home()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        import tempfile  # loads shutil and the compressions; a start of a command writes no decision
+
         handle, name = tempfile.mkstemp(dir=folder, prefix=".trust-")  # mkstemp: readable by its owner only
         with os.fdopen(handle, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
@@ -174,8 +175,7 @@ _log = logging.getLogger("weft.config")
 _reported: set[Path] = set()
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(msgspec.Struct, frozen=True):
     """A project's file that is not trusted."""
 
     path: Path
@@ -191,8 +191,7 @@ class Ignored:
         return f"{display_path(self.path)} {reason} and has no effect; `weft trust` shows it and asks."
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(msgspec.Struct, frozen=True):
     documents: Sequence[ConfigDocument]
     ignored: Ignored | None = None
     servers: Sequence[ConfiguredServer] = ()

@@ -1,11 +1,7 @@
-"""Identifiers: a readable prefix and 80 random bits. They are unique, not secret."""
+"""Identifiers: a readable prefix and 80 random bits. They are unique, also after a fork."""
 
-import os
-from random import Random
-
-_random = Random(os.urandom(32))
-os.register_at_fork(after_in_child=lambda: _random.seed(os.urandom(32)))
+from os import urandom
 
 
 def new_id(prefix: str) -> str:
-    return f"{prefix}_{_random.getrandbits(80):020x}"
+    return f"{prefix}_{urandom(10).hex()}"

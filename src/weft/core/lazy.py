@@ -1,4 +1,4 @@
-"""Lazy exports: a package's `__init__` names its public objects and imports each one at its first use.
+"""What a module defers until its first use: public objects of a package, and regular expressions.
 
 `import weft` loads this module, so it imports nothing itself; `typing` alone takes longer than all of it.
 """
@@ -7,8 +7,9 @@ from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, AnyStr
 
 
 def lazy_exports(package: str, homes: "Mapping[str, str]", modules: tuple[str, ...] = ()) -> "Callable[[str], Any]":
@@ -28,3 +29,29 @@ def lazy_exports(package: str, homes: "Mapping[str, str]", modules: tuple[str, .
         return value
 
     return resolve_export
+
+
+class LazyPattern:
+    """A regular expression that is compiled when it is first used.
+
+    A start of `weft run` would compile a hundred patterns, which takes as long as reading the modules, and use five.
+    Each method is looked up once and kept, so a later call costs what it costs on a compiled pattern.
+    """
+
+    def __init__(self, source: "str | bytes", flags: int) -> None:
+        self._source = source
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> "Any":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        import re
+
+        value = getattr(re.compile(self._source, self._flags), name)
+        setattr(self, name, value)
+        return value
+
+
+def lazy_pattern(source: "AnyStr", flags: "int" = 0) -> "re.Pattern[AnyStr]":
+    """Return a pattern for module constants of modules that every command loads. Only its methods can be used."""
+    return LazyPattern(source, flags)  # pyright: ignore[reportReturnType]

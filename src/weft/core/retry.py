@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from random import Random
 
 import msgspec
 
@@ -26,7 +25,6 @@ MAX_RETRY_AFTER = 31 * 86400.0
 UNAVAILABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 """The server, or a proxy before it, did not handle the request."""
 
-_random = Random()  # not the shared one, which a program may seed
 _ATTEMPTS = 10
 _ATTEMPTS_BY_WIRE = {"gemini": 5}
 _UNREACHABLE_ATTEMPTS = 3
@@ -81,7 +79,9 @@ def limit_wait(seconds: float) -> float:
 
 def backoff(attempt: int, base: float, cap: float) -> float:
     """Seconds to wait after the given attempt failed: exponential, with jitter."""
-    return min(cap, base * 2 ** min(attempt - 1, 16)) * _random.uniform(0.5, 1.0)
+    from random import SystemRandom  # not the shared one, which a program may seed
+
+    return min(cap, base * 2 ** min(attempt - 1, 16)) * SystemRandom().uniform(0.5, 1.0)
 
 
 class Retry(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """A sum over the messages of a conversation, which grows: each message is measured once."""
 
-from collections.abc import Callable, Sequence
-from operator import is_
+from collections.abc import Callable
 
 from weft.core.messages import Message
 
@@ -14,9 +13,9 @@ class RunningTotal:
         self._counted: list[Message] = []
         self._total = 0.0
 
-    def of(self, messages: Sequence[Message]) -> float:
+    def of(self, messages: list[Message]) -> float:
         counted = self._counted
-        if len(counted) > len(messages) or not all(map(is_, counted, messages)):
+        if counted != messages[: len(counted)]:  # lists compare the identity of their elements first
             counted.clear()
             self._total = 0.0
         for message in messages[len(counted) :]:

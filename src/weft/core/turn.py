@@ -98,26 +98,31 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
-            input=_add(self.input, other.input),
-            cache_read=_add(self.cache_read, other.cache_read),
-            cache_write=_add(self.cache_write, other.cache_write),
-            output=_add(self.output, other.output),
-            reasoning=_add(self.reasoning, other.reasoning),
+            self.input if other.input is None else other.input + (self.input or 0),
+            self.cache_read if other.cache_read is None else other.cache_read + (self.cache_read or 0),
+            self.cache_write if other.cache_write is None else other.cache_write + (self.cache_write or 0),
+            self.output if other.output is None else other.output + (self.output or 0),
+            self.reasoning if other.reasoning is None else other.reasoning + (self.reasoning or 0),
         )
 
     @property
     def total_input(self) -> int | None:
         """All input, cached or not."""
-        return _add(_add(self.input, self.cache_read), self.cache_write)
+        if self.input is None and self.cache_read is None and self.cache_write is None:
+            return None
+        return (self.input or 0) + (self.cache_read or 0) + (self.cache_write or 0)
 
     @property
     def total_output(self) -> int | None:
         """All output, reasoning included."""
-        return _add(self.output, self.reasoning)
+        if self.output is None and self.reasoning is None:
+            return None
+        return (self.output or 0) + (self.reasoning or 0)
 
     @property
     def total(self) -> int | None:
-        return _add(self.total_input, self.total_output)
+        read, written = self.total_input, self.total_output
+        return None if read is None and written is None else (read or 0) + (written or 0)
 
 
 class TokenLogprob(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -135,9 +140,3 @@ class Cost(msgspec.Struct, frozen=True, omit_defaults=True):
     usd: float | None = None
     source: str | None = None
     """`provider` (billed figure in the response) or `catalogue` (list price)."""
-
-
-def _add(a: int | None, b: int | None) -> int | None:
-    if a is None:
-        return b
-    return a if b is None else a + b

@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import re
 import socket
 import ssl
 from collections.abc import Callable, Sequence
@@ -11,6 +10,7 @@ from ipaddress import ip_address
 from itertools import zip_longest
 from typing import cast
 
+from weft.core.lazy import lazy_pattern
 from weft.http1.connection import HttpConnection
 from weft.http1.errors import (
     ConnectTimeout,
@@ -87,7 +87,7 @@ def _request(origin: Origin) -> bytes:
 HAPPY_EYEBALLS = 0.25
 _LEAST = 0.001
 _RESET = (errno.ECONNRESET, os.strerror(errno.ECONNRESET))
-_ERRNO = re.compile(r"\[Errno (\d+)\]")
+_ERRNO = lazy_pattern(r"\[Errno (\d+)\]")
 
 
 async def open_connection(

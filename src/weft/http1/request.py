@@ -5,10 +5,11 @@ import ssl
 import sys
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit
+
+import msgspec
 
 from weft.core.errors import InvalidRequest
 from weft.http1.errors import ProxyError
@@ -21,16 +22,18 @@ _SOCKS_PORT = 1080
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-@dataclass(frozen=True, slots=True)
-class HttpProxy:
+class HttpProxy(msgspec.Struct, frozen=True):
     scheme: str
     """The scheme of the connection to the proxy itself."""
     host: str
     port: int
-    authorization: str | None = field(default=None, repr=False)
+    authorization: str | None = None
     """The value of its `proxy-authorization` header."""
-    login: tuple[str, str] | None = field(default=None, repr=False)
+    login: tuple[str, str] | None = None
     """The user and password of a SOCKS proxy."""
+
+    def __repr__(self) -> str:
+        return f"HttpProxy({self.scheme}://{self.host}:{self.port})"  # the secrets are not shown
 
     @property
     def is_socks(self) -> bool:

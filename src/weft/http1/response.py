@@ -12,6 +12,7 @@ from typing import Protocol
 
 import msgspec
 
+from weft.core.lazy import lazy_pattern
 from weft.http1.errors import ConnectionBroken, NotHttp
 
 MAX_LINE = 16 * 1024
@@ -143,9 +144,9 @@ _size = lru_cache(1024)(_read_size)  # few distinct sizes occur
 
 
 MAX_HEAD = 64 * 1024
-_END = re.compile(rb"\n\r?\n")
-_STATUS = re.compile(r"HTTP/1\.([0-9]) ([1-9][0-9][0-9])(?: [^\0\r\n]*+)?\r?\n")
-_FIELD = re.compile(r"^([-!#$%&'*+.^_`|~0-9A-Za-z]++):[ \t]*+([^\0\r\n]*+)\r?\n", re.MULTILINE)
+_END = lazy_pattern(rb"\n\r?\n")
+_STATUS = lazy_pattern(r"HTTP/1\.([0-9]) ([1-9][0-9][0-9])(?: [^\0\r\n]*+)?\r?\n")
+_FIELD = lazy_pattern(r"^([-!#$%&'*+.^_`|~0-9A-Za-z]++):[ \t]*+([^\0\r\n]*+)\r?\n", re.MULTILINE)
 _MAX_LENGTH_DIGITS = 18
 _TLS_RECORDS = (b"\x15", b"\x16")  # an alert, a handshake
 

@@ -11,7 +11,6 @@ import os
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import msgspec
 from weft.core.errors import ConfigurationError, ProviderError
 from weft.core.json import JsonObject, encode, encode_text
 from weft.providers.batch_api import BatchAnswer, BatchApi, batch_api
+from weft.providers.defaults import batches_of_context
 from weft.providers.model import Model
 from weft.providers.transport import Response
 
@@ -235,19 +235,12 @@ def _response(answer: BatchAnswer) -> Response:
     )
 
 
-_queue: ContextVar[BatchQueue | None] = ContextVar("weft_batch_queue", default=None)
-
-
-def active_batches() -> BatchQueue | None:
-    return _queue.get()
-
-
 @asynccontextmanager
 async def use_batches(queue: BatchQueue) -> AsyncGenerator[None]:
     """Send every turn inside the block, also those of its tasks, in batches."""
-    token = _queue.set(queue)
+    token = batches_of_context.set(queue)
     try:
         yield
     finally:
-        _queue.reset(token)
+        batches_of_context.reset(token)
         await queue.close()

@@ -3,14 +3,16 @@
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from weft.core.lazy import lazy_pattern
 from weft.core.turn import Cost, Usage
 from weft.providers.model import Model
-from weft.providers.prices import price_list
-from weft.providers.prices.price_list import PricedModel, TokenCounts, base_of
+
+if TYPE_CHECKING:
+    from weft.providers.prices.price_list import PricedModel
 
 _VISION = (
     r"(?i)gpt-(?:4o|4\.1|4\.5|[5-9])|^o[134](?!-mini-2024)|claude-(?:3|[a-z]+-[4-9])|gemini|pixtral|grok-[4-9]|vision"
@@ -63,6 +65,8 @@ def price(model: Model, usage: Usage) -> Cost:
     priced = _find(model.name, _price_provider(model))
     if priced is None:
         return Cost()
+    from weft.providers.prices.price_list import TokenCounts
+
     tokens = TokenCounts(
         input=usage.input or 0,
         cache_read=usage.cache_read or 0,
@@ -86,6 +90,8 @@ def picture_price(provider: str, model: str, tokens: PictureTokens) -> float | N
     priced = _find(model, provider)
     if priced is None:
         return None
+    from weft.providers.prices.price_list import TokenCounts
+
     counted = TokenCounts(
         input=tokens.text_in, image_input=tokens.image_in, output=tokens.text_out, image_output=tokens.image_out
     )
@@ -99,17 +105,23 @@ def has_list_price(model: Model) -> bool:
 
 
 def is_loaded() -> bool:
-    return price_list.is_read()
+    from weft.providers.prices.price_list import is_read
+
+    return is_read()
 
 
 def load() -> None:
     """Read the price list, which takes some milliseconds the first time."""
-    price_list.price_list()
+    from weft.providers.prices.price_list import price_list  # a start of a command does not wait for it
+
+    price_list()
 
 
 def known_models(provider: str, priced_as: str | None = None) -> list[str]:
     """List the chat models of a provider in the price list. `priced_as` is its name there, if it differs."""
-    listed = price_list.price_list().providers
+    from weft.providers.prices.price_list import price_list
+
+    listed = price_list().providers
     names = [model.id for each in listed if each.id == (priced_as or provider) for model in each.models]
     return [name for name in names if is_chat_model(name) and name.startswith(_OWN.get(provider, ""))]
 
@@ -119,7 +131,7 @@ def is_chat_model(name: str) -> bool:
     return re.search(_NO_TOOLS, name) is None
 
 
-_PARAMETERS = re.compile(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)\s?b(?![a-z0-9])", re.I)
+_PARAMETERS = lazy_pattern(r"(?<![\w.])(?:\d+x)?(\d+(?:\.\d+)?)\s?b(?![a-z0-9])", re.I)
 _SMALL_PARAMETERS = 4.0
 
 
@@ -148,10 +160,14 @@ def _price_provider(model: Model) -> str:
 
 
 @lru_cache(maxsize=256)
-def _find(name: str, provider: str) -> PricedModel | None:
-    return price_list.price_list().find(provider, name)
+def _find(name: str, provider: str) -> "PricedModel | None":
+    from weft.providers.prices.price_list import price_list
+
+    return price_list().find(provider, name)
 
 
-def _per_million(priced: PricedModel) -> tuple[float | None, float | None]:
+def _per_million(priced: "PricedModel") -> tuple[float | None, float | None]:
+    from weft.providers.prices.price_list import base_of
+
     rates = priced.rates_at(datetime.now(UTC))
     return base_of(rates.input), base_of(rates.output)

@@ -13,13 +13,12 @@ The project's file counts if the user trusts it, then the user's own. Neither ho
 variables that do.
 """
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from weft.config.paths import display_path, project_file, user_file
+from weft.config.paths import display_path, has_config_files, project_file, user_file
 from weft.core.errors import ConfigurationError
 from weft.providers.model import Endpoint
 from weft.providers.presets import PRESETS
@@ -77,7 +76,7 @@ def ignored_file() -> str:
 
 
 def _documents() -> "Sequence[ConfigDocument]":
-    if not os.path.exists(user_file()) and project_file() is None:
+    if not has_config_files():
         return ()
     from weft.config.sources import active_documents
 

@@ -16,6 +16,7 @@ import msgspec
 
 from weft.core.errors import ProviderError
 from weft.core.json import as_int, as_object, as_objects, encode, loads
+from weft.core.lazy import lazy_pattern
 from weft.http1.errors import NetworkError
 from weft.providers.catalogue import describe_model, has_list_price
 from weft.providers.model import Model
@@ -23,7 +24,7 @@ from weft.providers.transport import Response, Transport
 
 _SECONDS = 5.0
 _MAX_BYTES = 1 << 20
-_OWN_SIZE = re.compile(r"^\s*num_ctx\s+(\d+)?", re.MULTILINE)
+_OWN_SIZE = lazy_pattern(r"^\s*num_ctx\s+(\d+)?", re.MULTILINE)
 _OLLAMA_DEFAULT = 4096
 
 

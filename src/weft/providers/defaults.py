@@ -3,7 +3,7 @@
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -11,8 +11,16 @@ from weft.core.retry import Retry
 from weft.core.turn import Settings
 from weft.providers.watchdog import Timeouts
 
+if TYPE_CHECKING:
+    from weft.providers.batch_queue import BatchQueue
+    from weft.providers.recording import TrafficPlayer, TrafficRecorder
+
 _defaults: ContextVar[tuple[Retry, Timeouts, Settings] | None] = ContextVar("weft_request_defaults", default=None)
 _UNSET = Settings()
+batches_of_context: "ContextVar[BatchQueue | None]" = ContextVar("weft_batch_queue", default=None)
+"""The queue that turns are sent through, inside of `use_batches`."""
+tape_of_context: "ContextVar[TrafficRecorder | TrafficPlayer | None]" = ContextVar("weft_tape", default=None)
+"""The recording that is written or played, inside of `record` or `replay`."""
 
 
 def default_retry() -> Retry:

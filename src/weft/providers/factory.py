@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Protocol
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from weft.core.errors import ConfigurationError, UnknownProvider
 from weft.core.json import JsonObject
@@ -15,7 +15,7 @@ from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Settings
 from weft.providers.base import ProviderSession
 from weft.providers.config import configured_providers, ignored_file
-from weft.providers.defaults import complete_settings
+from weft.providers.defaults import complete_settings, tape_of_context
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import BASE_URL_ENVS, PRESETS
 
@@ -75,6 +75,8 @@ def resolve_endpoint(provider: str) -> Endpoint:
     endpoint = configured.get(provider) or PRESETS.get(provider)
     if endpoint is None:
         known = [*configured, *PRESETS, *_WITHOUT_WIRE]
+        from difflib import get_close_matches
+
         near = get_close_matches(provider, known, 1, 0.7)
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)};"
         raise UnknownProvider(
@@ -99,18 +101,33 @@ def open_provider_session(
 
     Options for real endpoints: `retry` (a `Retry`) and `timeouts` (a `Timeouts`).
     """
-    if isinstance(model, str):
-        model = find(model)
+    model = _find_with_key(model)
     history = as_messages(messages or ())
     settings = complete_settings(settings or Settings())
     if not isinstance(model, Model):
         return _open_own(model, history, tools or [], settings)
-    from weft.providers.recording import TrafficPlayer, active_tape
     from weft.providers.session import WireSession
 
-    if not isinstance(active_tape(), TrafficPlayer):
-        model.require_key()
     return WireSession(model, messages=history, tools=tools, settings=settings, **options)
+
+
+def check_model(model: str | Model | Scripted) -> None:
+    """Raise what `open_provider_session` would raise for a model: it is unknown, lacks its key, or is no model."""
+    found = _find_with_key(model)
+    if not isinstance(found, Model):
+        _open_own(found, [], [], complete_settings(Settings()))
+
+
+def _find_with_key(model: str | Model | Scripted) -> Model | Scripted:
+    """Return a model by name, or a given one. Raises MissingKey if it needs a key and has none."""
+    if isinstance(model, str):
+        model = find(model)
+    if not isinstance(model, Model):
+        return model
+    tape = tape_of_context.get()
+    if tape is None or tape.kind == "recorder":
+        model.require_key()
+    return model
 
 
 def _open_own(

@@ -119,7 +119,7 @@ class UploadedFiles:
         self._ids: dict[str, str] = {}  # by data
         self._replaced: dict[int, tuple[Message, Message]] = {}  # by the identity of the message, which is kept alive
 
-    def wants_upload(self, messages: Sequence[Message]) -> bool:
+    def wants_upload(self, messages: list[Message]) -> bool:
         """Whether the request would hold more data than the limit of the endpoint."""
         if self._limit is None:
             return False

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -125,7 +124,7 @@ def _read_key(name: str) -> tuple[str | None, str]:
 
 
 def _keyring() -> Any:
-    if find_spec("keyring") is None:
+    if not _has_keyring():
         raise ConfigurationError(f"The keyring of the system needs a package that is not installed: {_INSTALL}.")
     ring: Any = import_module("keyring")
     return ring
@@ -133,7 +132,7 @@ def _keyring() -> Any:
 
 def _keyring_exceptions() -> tuple[type[Exception], ...]:
     """Return the exceptions of a keyring: its own, and those of the bus or library behind it."""
-    return (Exception,) if find_spec("keyring") is not None else (OSError,)
+    return (Exception,) if _has_keyring() else (OSError,)
 
 
 def _keyring_error(what: str, error: Exception) -> ConfigurationError:
@@ -163,3 +162,9 @@ def _write_names(names: list[str]) -> None:
         os.replace(part, _names_file())
     except OSError as error:
         raise ConfigurationError(f"The names of keys cannot be kept in {folder}: {error.strerror}.") from None
+
+
+def _has_keyring() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("keyring") is not None

@@ -1,26 +1,29 @@
 """A model: its name, wire, address and key."""
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import ip_address
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
+
+import msgspec
 
 from weft import __version__
 from weft.core.errors import BadBaseUrl, ConfigurationError, MissingKey
-from weft.providers.cloud_auth import PACKAGES, CloudAuth, Signer, is_installed, signer_for
+from weft.core.lazy import lazy_pattern
 from weft.providers.keys import find_key, keyring_problem
 from weft.wires.registry import WIRES, Wire
 from weft.wires.request import NO_QUIRKS, Quirks
+
+if TYPE_CHECKING:
+    from weft.providers.cloud_auth import CloudAuth, Signer
 
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google", "azure", "none"]
 _CLOUD_KEY_HEADERS: dict[str, Auth] = {"aws": "bearer", "google": "bearer", "azure": "api-key"}
 """How a key is sent to a cloud. Without a key the request gets credentials of the cloud."""
 
-_SENDABLE = re.compile(r"[\x21-\x7e]+(?:[ \t][\x21-\x7e]+)*")
-_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
+_SENDABLE = lazy_pattern(r"[\x21-\x7e]+(?:[ \t][\x21-\x7e]+)*")
+_HOST = lazy_pattern(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?\.?")
 
 _MIN_SECRET = 8
 
@@ -29,8 +32,7 @@ _SECRET_HEADERS = ("key", "secret", "token", "auth", "cookie", "password")
 _DEFAULT_HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """The properties that all models of a provider share."""
 
     provider: str
@@ -40,7 +42,7 @@ class Endpoint:
     key_envs: tuple[str, ...] = ()
     """Environment variables, or names in the keyring, that may hold the key; the first one found is used."""
     key_required: bool = True
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     quirks: Quirks = NO_QUIRKS
     price_provider: str | None = None
     """The provider's name in the price list, if it differs."""
@@ -99,16 +101,23 @@ class Model:
     def require_key(self) -> None:
         """Raise MissingKey if the endpoint requires a key and there is none."""
         cloud = self._cloud
-        if cloud is not None and not is_installed(cloud):
-            keys = " or ".join(self.endpoint.key_envs)
-            raise MissingKey(
-                f"There are no credentials for {self.provider}: {f'set {keys}, or ' if keys else ''}"
-                f"install weft[{PACKAGES[cloud][1]}], which finds those of the cloud."
-            )
+        if cloud is not None:
+            self._require_cloud(cloud)
         if self._api_key is None and self.endpoint.key_required and cloud is None:
             names = self.endpoint.key_envs
             message = f"There is no key for {self.provider}: set {' or '.join(names)} in the environment."
             raise MissingKey(message + keyring_problem(names))
+
+    def _require_cloud(self, cloud: "CloudAuth") -> None:
+        from weft.providers.cloud_auth import PACKAGES, is_installed
+
+        if is_installed(cloud):
+            return
+        keys = " or ".join(self.endpoint.key_envs)
+        raise MissingKey(
+            f"There are no credentials for {self.provider}: {f'set {keys}, or ' if keys else ''}"
+            f"install weft[{PACKAGES[cloud][1]}], which finds those of the cloud."
+        )
 
     @property
     def provider(self) -> str:
@@ -129,15 +138,19 @@ class Model:
         return (*([self.secret] if self.secret else []), *find_secrets(self.endpoint.headers))
 
     @property
-    def _cloud(self) -> CloudAuth | None:
+    def _cloud(self) -> "CloudAuth | None":
         """The cloud that gives the credentials, if there is no key."""
         auth = self.endpoint.auth
         return auth if self._api_key is None and (auth == "aws" or auth == "google" or auth == "azure") else None
 
     @cached_property
-    def signer(self) -> Signer | None:
+    def signer(self) -> "Signer | None":
         """Adds the credentials of a cloud to each request."""
-        return signer_for(self._cloud) if self._cloud is not None else None
+        if self._cloud is None:
+            return None
+        from weft.providers.cloud_auth import signer_for
+
+        return signer_for(self._cloud)
 
     @cached_property
     def url(self) -> str:
@@ -197,10 +210,11 @@ def _is_host(host: str) -> bool:
     if ":" in host:
         return _is_ip_address(host)
     try:
-        ascii_host = host.encode("idna").decode()
+        ascii_host = host if host.isascii() else host.encode("idna").decode()  # the codec takes a while to load
     except UnicodeError:
         return False
-    return _HOST.fullmatch(ascii_host) is not None
+    labels = ascii_host.removesuffix(".").split(".")
+    return all(0 < len(label) < 64 for label in labels) and _HOST.fullmatch(ascii_host) is not None
 
 
 def _host_of(base_url: str) -> str:

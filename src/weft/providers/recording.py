@@ -14,15 +14,15 @@ import base64
 import os
 from collections.abc import Awaitable, Generator, Iterable, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
 from weft.core.errors import ConfigurationError, ConnectionFailed, ProviderError, ProviderTimeout
 from weft.core.json import JsonObject, encode
+from weft.providers.defaults import tape_of_context
 from weft.providers.model import Model
 from weft.providers.transport import Response, describe_os_error
 
@@ -78,6 +78,8 @@ class RecordedExchange(msgspec.Struct, omit_defaults=True):
 
 class TrafficRecorder:
     """Records traffic."""
+
+    kind: Literal["recorder"] = "recorder"
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -143,6 +145,8 @@ class TrafficRecorder:
 class TrafficPlayer:
     """Replays traffic. A request gets the first recorded response to the same request that was not played yet."""
 
+    kind: Literal["player"] = "player"
+
     def __init__(self, path: Path, speed: float) -> None:
         self._path = path
         self._speed = speed
@@ -189,13 +193,6 @@ class TrafficPlayer:
             await asyncio.sleep(left)
 
 
-_tape: ContextVar[TrafficRecorder | TrafficPlayer | None] = ContextVar("weft_tape", default=None)
-
-
-def active_tape() -> TrafficRecorder | TrafficPlayer | None:
-    return _tape.get()
-
-
 @contextmanager
 def record(path: str | os.PathLike[str]) -> Generator[None]:
     """Append the traffic of every turn inside the block to a file, without keys."""
@@ -209,11 +206,11 @@ def replay(path: str | os.PathLike[str], *, speed: float = 0.0) -> Generator[Non
 
 
 def _run(tape: TrafficRecorder | TrafficPlayer) -> Generator[None]:
-    token = _tape.set(tape)
+    token = tape_of_context.set(tape)
     try:
         yield
     finally:
-        _tape.reset(token)
+        tape_of_context.reset(token)
 
 
 def _load(path: Path) -> list[RecordedExchange]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
@@ -13,21 +14,18 @@ from weft.core.errors import GarbledStream, IncompleteStream, InvalidRequest, Pr
 from weft.core.events import RetryScheduled
 from weft.core.ids import new_id
 from weft.core.json import as_object, encode
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, Text, ToolDefinition, user_message
 from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
 from weft.http1.shared_reads import shared_reads
 from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
-from weft.providers.batch_api import PRICE_SHARE
-from weft.providers.batch_queue import active_batches
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
-from weft.providers.context_size import ServerFacts, find_server_facts, ollama_facts
-from weft.providers.defaults import default_retry, default_timeouts
+from weft.providers.defaults import batches_of_context, default_retry, default_timeouts, tape_of_context
 from weft.providers.error_advice import explain_error
 from weft.providers.files import UploadedFiles
 from weft.providers.model import Model, find_secrets
-from weft.providers.recording import TrafficPlayer, TrafficRecorder, active_tape
 from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
 from weft.providers.watchdog import Timeouts, Watchdog
 from weft.wires.audio import check_audio
@@ -35,11 +33,14 @@ from weft.wires.decoder import Decoder
 from weft.wires.delta_join import join_deltas
 from weft.wires.errors import error_from_response, error_from_unexpected_body
 from weft.wires.features import check_features
-from weft.wires.history import RenderCache
 from weft.wires.output_schema import plan_output
+from weft.wires.rendering import RenderCache
 from weft.wires.request import TurnRequest
 from weft.wires.text_call_forms import Tools
 from weft.wires.text_edits import EXAMPLE, TextFiles, text_conversation
+
+if TYPE_CHECKING:
+    from weft.providers.context_size import ServerFacts
 
 
 def _postpone(error: ProviderError, limit: float) -> ProviderError:
@@ -67,7 +68,7 @@ _USUAL = Timeouts()
 _OWN_SERVER_SECONDS = 1800.0
 _PEEK = 16
 _FLOOD = 16  # payloads of one read: more come faster than anybody could see them one by one
-_STREAM_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data:|event:|id:|retry:|:|[\[{])")
+_STREAM_START = lazy_pattern(rb"(?:\xef\xbb\xbf)?\s*(?:data:|event:|id:|retry:|:|[\[{])")
 """The start of a stream, or of an answer that was not streamed, whatever its content type."""
 _STREAMS = (
     "text/event-stream",
@@ -104,6 +105,9 @@ class WireSession(ConversationBase):
         self._render_cache = RenderCache()
         self._files = UploadedFiles(model)
         self._watchdog = Watchdog(self.timeouts)
+        self._patience = _find_patience(self.timeouts, model)
+        self._is_listed = has_list_price(model)
+        self._argument_names: tuple[list[ToolDefinition], Tools] = ([], {})  # by the tools that they are of
         self._transport: Transport | None = None
         self._headers: Mapping[str, str] = {}
 
@@ -120,7 +124,7 @@ class WireSession(ConversationBase):
         check_features(wire.name, self.settings, wire.features)
         if wire.name == "ollama":
             await self.server_facts()
-        if self._files.wants_upload(self.messages) and active_tape() is None:
+        if self._files.wants_upload(self.messages) and tape_of_context.get() is None:
             await self._files.upload(self.messages)
         return self._request()
 
@@ -164,14 +168,18 @@ class WireSession(ConversationBase):
                 body = encode(self.model.wire.build_request(self._request(_feedback(error))))
 
     def cost(self, usage: Usage) -> Cost:
+        if not self._is_listed:
+            return Cost()
         listed = price(self.model, usage)
-        if listed.usd is None or active_batches() is None:
+        if listed.usd is None or batches_of_context.get() is None:
             return listed
+        from weft.providers.batch_api import PRICE_SHARE
+
         return Cost(usd=listed.usd * PRICE_SHARE, source=listed.source)
 
     @property
     def prices_ready(self) -> bool:
-        return is_loaded() or not has_list_price(self.model)
+        return not self._is_listed or is_loaded()
 
     async def load_prices(self) -> None:
         await asyncio.to_thread(load)
@@ -182,15 +190,19 @@ class WireSession(ConversationBase):
         open_ids = {call.id for m in self.messages[len(self._render_cache.source) :] for call in m.tool_calls}
         return written.keys() | open_ids if open_ids else written
 
-    async def server_facts(self) -> ServerFacts:
+    async def server_facts(self) -> "ServerFacts":
         """Ask the server about the model, once."""
         if self._facts is None:
+            from weft.providers.context_size import ServerFacts  # a question without tools asks for no facts
+
             self._facts = ServerFacts()
-            if active_tape() is None:
+            if tape_of_context.get() is None:
                 self._facts = await self._find_facts()
         return self._facts
 
-    async def _find_facts(self) -> ServerFacts:
+    async def _find_facts(self) -> "ServerFacts":
+        from weft.providers.context_size import ServerFacts, find_server_facts, ollama_facts
+
         if self.model.wire.name == "ollama":
             found = await ollama_facts(self.model, await self._open_transport())
             self._context_size = found.requested_size
@@ -249,13 +261,16 @@ class WireSession(ConversationBase):
             quirks=self.model.endpoint.quirks,
             explain=lambda error: explain_error(error, self.model, find_secrets(self._headers)),
             logprobs=self.settings.top_logprobs is not None,
-            tools=self._argument_names() if self.may_write_calls else None,
+            tools=self._find_argument_names() if self.may_write_calls else None,
             text_files=self.text_files,
         )
 
-    def _argument_names(self) -> Tools:
+    def _find_argument_names(self) -> Tools:
         """The arguments of each tool, by which calls are recognised in text."""
-        return {tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools}
+        if self._argument_names[0] != self.tools:
+            names = {tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools}
+            self._argument_names = list(self.tools), names
+        return self._argument_names[1]
 
     async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
         """Run one attempt. The decoder holds its outcome."""
@@ -273,7 +288,8 @@ class WireSession(ConversationBase):
         watchdog.start(response.close, first=self._patience)
         finished = False
         try:
-            await self._check_response(response)
+            if response.status != 200 or response.content_type not in _STREAMS:
+                await self._check_response(response)
             response.share_reads()
             await _read_stream(response, decoder, watchdog, on_event)
             finished = True
@@ -288,10 +304,10 @@ class WireSession(ConversationBase):
 
     async def _post(self, body: bytes) -> Response:
         """Send the request over the network, or to the recording that is being played."""
-        model, tape = self.model, active_tape()
-        if isinstance(tape, TrafficPlayer):
+        model, tape = self.model, tape_of_context.get()
+        if tape is not None and tape.kind == "player":
             return tape.post(model.url, body)
-        if (batches := active_batches()) is not None:
+        if (batches := batches_of_context.get()) is not None:
             return await batches.post(model, body)
         transport = await self._open_transport()
         headers = {**model.request_headers, **self._headers} if self._headers else model.request_headers
@@ -300,16 +316,7 @@ class WireSession(ConversationBase):
         request = self._with_timeout(
             transport.post(model.url, headers=headers, body=body, connect_timeout=self.timeouts.connect)
         )
-        return await tape.post(request, model, body) if isinstance(tape, TrafficRecorder) else await request
-
-    @property
-    def _patience(self) -> float:
-        """The seconds until the first content. A machine of one's own may read a long prompt for minutes."""
-        limits = self.timeouts
-        if limits.first is not None:
-            return limits.first
-        is_usual = (limits.socket, limits.content) == (_USUAL.socket, _USUAL.content)
-        return _OWN_SERVER_SECONDS if is_usual and self.model.base_url.startswith("http:") else 0.0
+        return await request if tape is None else await tape.post(request, model, body)
 
     async def _open_transport(self) -> Transport:
         """Return the connection pool of the running loop."""
@@ -353,6 +360,14 @@ class WireSession(ConversationBase):
         for secret in (*self.model.secrets, *find_secrets(self._headers)):
             body = body.replace(secret.encode(), b"[key]")
         return body
+
+
+def _find_patience(limits: Timeouts, model: Model) -> float:
+    """The seconds until the first content. A machine of one's own may read a long prompt for minutes."""
+    if limits.first is not None:
+        return limits.first
+    is_usual = (limits.socket, limits.content) == (_USUAL.socket, _USUAL.content)
+    return _OWN_SERVER_SECONDS if is_usual and model.base_url.startswith("http:") else 0.0
 
 
 async def _read_stream(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:

@@ -134,29 +134,27 @@ class Transport:
             self._of_loop.pop(self._loop, None)
             await self._pool.close()
 
-    async def post(
+    def post(
         self,
         url: str,
         *,
         headers: Mapping[str, str],
         body: bytes,
         connect_timeout: float,
-    ) -> Response:
+    ) -> Awaitable[Response]:
         """Send a request and return the response once its head has arrived."""
-        return await self._send(url, lambda target: target.encode_post_head(headers, len(body)), body, connect_timeout)
+        return self._send(url, headers, body, connect_timeout)
 
-    async def get(self, url: str, *, headers: Mapping[str, str], connect_timeout: float) -> Response:
+    def get(self, url: str, *, headers: Mapping[str, str], connect_timeout: float) -> Awaitable[Response]:
         """Send a GET and return the response once its head has arrived."""
-        return await self._send(url, lambda target: target.encode_head("GET", headers), b"", connect_timeout)
+        return self._send(url, headers, None, connect_timeout)
 
-    async def _send(
-        self, url: str, encode_head: Callable[[RequestTarget], bytes], body: bytes, connect_timeout: float
-    ) -> Response:
+    async def _send(self, url: str, headers: Mapping[str, str], body: bytes | None, connect_timeout: float) -> Response:
         tls = tls_context() if url.startswith("https:") else None
         try:
             target = self._routes.get(url) or self._route(url)
-            head = encode_head(target)
-            reply = await self._pool.send(target.origin, head, body, tls=tls, connect_timeout=connect_timeout)
+            head = target.encode_head("GET", headers) if body is None else target.encode_post_head(headers, len(body))
+            reply = await self._pool.send(target.origin, head, body or b"", tls=tls, connect_timeout=connect_timeout)
             if reply.status == _PROXY_WANTS_A_PASSWORD and target.origin.proxy is not None:
                 reply.close()
                 raise ProxyError(status=reply.status)

@@ -13,10 +13,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from weft.core.errors import ConfigurationError, ProviderError, UnknownProvider
 from weft.core.events import RetryScheduled, TextDelta, ThinkingDelta

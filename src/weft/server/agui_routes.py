@@ -18,7 +18,7 @@ from weft.core.message_forms import system_texts
 from weft.core.messages import Message, Text
 from weft.dialects.ag_ui import AGUIDialect
 from weft.dialects.ui_messages import ClientAnswers, ClientResult, Decision, file_part
-from weft.server.client_bodies import json_response, read_body, read_conversation_messages, read_tools, text_field
+from weft.server.client_bodies import read_body, read_conversation_messages, read_tools, text_field
 from weft.server.client_conversation import (
     ClientConversation,
     cancel_conversation,
@@ -29,8 +29,8 @@ from weft.server.client_conversation import (
 )
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.exchange_stream import ExchangeFrames, ExchangeStreamResponse
-from weft.server.operations import caller_of
+from weft.server.operations import caller_of, json_response
+from weft.server.sse import ExchangeFrames, ExchangeStreamResponse
 from weft.sessions.store import SessionInfo
 
 KIND = "ag-ui"

@@ -1,9 +1,13 @@
-"""The server as an ASGI application: all routes behind the guard."""
+"""The server as an ASGI application: all routes behind the guard.
+
+The packages of MCP and A2A are large, so the first request of such a client loads them.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,33 +15,35 @@ from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
-from starlette.types import ASGIApp, Lifespan
+from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from weft.core.json import JsonObject, encode
+from weft.core.json import JsonObject
 from weft.server import (
-    client_tools,
     conversation,
     file_routes,
-    key_routes,
     server_routes,
     session_routes,
-    share_routes,
 )
 from weft.server.agui_routes import AGUIRoutes
 from weft.server.ai_sdk_routes import ChatRoutes
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.guard import Authenticate, Guard
+from weft.server.guard import AGENT_CARD, Authenticate, Guard
 from weft.server.openai_routes import OpenAIRoutes
 from weft.server.openapi import RouteDescription, describe_routes
-from weft.server.operations import Operation, build_route, caller_of, check_parameters
+from weft.server.operations import Operation, build_route, caller_of, check_parameters, json_response
 from weft.server.request_scope import error_response
 from weft.server.responses_routes import ResponseRoutes
 from weft.server.route_descriptions import DESCRIPTIONS
 from weft.server.sse import stream_events
 from weft.server.views import StreamQuery
 from weft.server.websocket import SocketConnection
+
+if TYPE_CHECKING:
+    from weft.server.a2a.handler import A2AEndpoint
+    from weft.server.mcp.offer import McpEndpoint
+
 
 Extension = Callable[[ServerContext], Sequence[Operation | BaseRoute | RouteDescription]]
 """Returns more routes for a server, and descriptions of them. They are checked by the same guard."""
@@ -78,18 +84,12 @@ def list_routes(context: ServerContext, extensions: Sequence[Extension] = ()) ->
         [
             *session_routes.OPERATIONS,
             *conversation.OPERATIONS,
-            *client_tools.OPERATIONS,
             *file_routes.OPERATIONS,
             *server_routes.OPERATIONS,
-            *key_routes.OPERATIONS,
-            *share_routes.OPERATIONS,
         ],
         [
             *_stream_routes(context),
-            Route("/health", server_routes.health_endpoint(context), methods=["GET"]),
-            Route("/ready", server_routes.ready_endpoint(context), methods=["GET"]),
-            Route("/metrics", server_routes.metrics_endpoint(context), methods=["GET"]),
-            Route("/login", server_routes.login_endpoint(context), methods=["POST", "DELETE"]),
+            *server_routes.ServerEndpoints(context).routes(),
             *ChatRoutes(context).routes(),
             *AGUIRoutes(context).routes(),
             *OpenAIRoutes(context).routes(),
@@ -144,7 +144,7 @@ def _openapi_endpoint(listed: ServerRoutes) -> Callable[[Request], Awaitable[Res
             document.update(described)
         root_path = caller_of(request).root_path
         servers = {"servers": [{"url": root_path}]} if root_path else {}
-        return Response(encode(document | servers), media_type="application/json")
+        return json_response(document | servers)
 
     return answer
 
@@ -175,3 +175,87 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
         missing = ApiError("not_found", "There is nothing at this path; /openapi.json lists all paths.")
         return error_response(missing, request.scope)
     return error_response(ApiError("invalid", str(error.detail)[:200]))
+
+
+# --- MCP and A2A -----------------------------------------------------------------------------------------------------
+
+
+MCP_PATH = "/mcp"
+A2A_PATH = "/a2a"
+_mcp = partial(RouteDescription, path=MCP_PATH, tag="mcp", media_type="*/*")
+_a2a = partial(RouteDescription, tag="a2a")
+_MCP_DESCRIPTIONS = (
+    _mcp("POST", summary="A message of an MCP client: JSON-RPC as the protocol defines it."),
+    _mcp("GET", summary="The stream of an MCP client, or the rest of one that was cut off."),
+    _mcp("DELETE", summary="The end of an MCP client's connection."),
+)
+_A2A_DESCRIPTIONS = (
+    _a2a("GET", AGENT_CARD, "The card of the agent for A2A clients.", is_public=True),
+    _a2a("POST", A2A_PATH, "A request of an A2A client: JSON-RPC as the protocol defines it.", media_type="*/*"),
+    *(
+        _a2a(method, f"{A2A_PATH}/{{rest}}", "A request of an A2A client over HTTP with JSON.", media_type="*/*")
+        for method in ("GET", "POST", "DELETE")
+    ),
+)
+
+
+class _Endpoint(Protocol):
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]: ...
+
+
+E = TypeVar("E", bound=_Endpoint)
+
+
+class _LazyEndpoint(Generic[E]):
+    """An ASGI application that the first request makes, in a thread."""
+
+    def __init__(self, make: Callable[[], E]) -> None:
+        self._make = make
+        self._loading = asyncio.Lock()
+        self.loaded: E | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await (await self.load())(scope, receive, send)
+
+    async def load(self) -> E:
+        async with self._loading:
+            if self.loaded is None:
+                self.loaded = await asyncio.to_thread(self._make)
+        return self.loaded
+
+
+def mcp_routes(context: ServerContext) -> Sequence[BaseRoute | RouteDescription]:
+    """Return the route at which MCP clients use the server."""
+
+    def make() -> "McpEndpoint":
+        from weft.server.mcp.offer import McpEndpoint
+
+        return McpEndpoint(context)
+
+    async def close() -> None:
+        if endpoint.loaded is not None:
+            await endpoint.loaded.close()
+
+    endpoint = _LazyEndpoint(make)
+    context.on_stop(close)
+    return [Route(MCP_PATH, endpoint, methods=["GET", "POST", "DELETE"]), *_MCP_DESCRIPTIONS]
+
+
+def a2a_routes(context: ServerContext) -> Sequence[BaseRoute | RouteDescription]:
+    """Return the routes at which A2A clients use the server."""
+
+    def make() -> "A2AEndpoint":
+        from weft.server.a2a.handler import A2AEndpoint
+
+        return A2AEndpoint(context, A2A_PATH)
+
+    async def card(request: Request) -> Response:
+        return (await endpoint.load()).card(request)
+
+    endpoint = _LazyEndpoint(make)
+    return [
+        Route(AGENT_CARD, card, methods=["GET"]),
+        Route(A2A_PATH, endpoint, methods=["POST"]),
+        Route(f"{A2A_PATH}/{{rest:path}}", endpoint, methods=["GET", "POST", "DELETE"]),
+        *_A2A_DESCRIPTIONS,
+    ]

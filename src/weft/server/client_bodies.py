@@ -1,15 +1,14 @@
 """Reads the bodies of clients of other protocols: their JSON, their messages and their pictures."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import Response
 
 from weft.core.errors import ConfigurationError
-from weft.core.json import JsonObject, as_list, as_object, as_objects, encode, loads
+from weft.core.json import JsonObject, as_list, as_object, as_objects, loads
 from weft.core.message_forms import read_messages
 from weft.core.messages import File, Image, Message, ToolDefinition, ToolResult
 from weft.dialects.ui_messages import NO_RESULT
@@ -40,11 +39,18 @@ async def read_json(request: Request) -> Any:
 
 
 def check_body(body: Any) -> JsonObject:
-    if not isinstance(body, dict) or not isinstance(body.get("messages"), list):  # pyright: ignore[reportUnknownMemberType]
+    fields = as_object(body)
+    if not isinstance(fields.get("messages"), list):
         raise ApiError("invalid", "The body is an object with a list of messages.")
-    if len(as_objects(as_object(body)["messages"])) != len(as_object(body)["messages"]):
+    if objects_in(fields["messages"]) is None:
         raise ApiError("invalid", "Each message is an object.")
-    return as_object(body)
+    return fields
+
+
+def objects_in(value: Any) -> list[JsonObject] | None:
+    """The objects of a list; None if the value is no list, or holds anything else."""
+    found = as_objects(value)
+    return found if isinstance(value, list) and len(found) == len(as_list(value)) else None
 
 
 def text_field(body: JsonObject, name: str) -> str | None:
@@ -131,7 +137,3 @@ def read_tools(body: JsonObject) -> list[ToolDefinition] | None:
     if not isinstance(body["tools"], list):
         raise ApiError("invalid", "tools is a list of tools.")
     return read_client_tools(as_list(body["tools"]))
-
-
-def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(encode(data), status, dict(headers or {}), "application/json")

@@ -28,7 +28,7 @@ from weft.dialects.ui_messages import ClientAnswers
 from weft.server.context import ServerContext
 from weft.server.conversation import Accepted, cancel_exchange, start_exchange
 from weft.server.errors import ApiError
-from weft.server.exchange_stream import ExchangeFrames, ExchangePart
+from weft.server.sse import ExchangeFrames, ExchangePart
 from weft.sessions.history import SessionHistory
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
@@ -121,7 +121,7 @@ async def list_sessions(context: ServerContext, conversation: ClientConversation
     return found
 
 
-async def find_orcreate_session(
+async def find_or_create_session(
     context: ServerContext, conversation: ClientConversation, *, rewinds: bool = False, fresh: bool = False
 ) -> SessionInfo:
     """Find the session that continues a conversation, or create one, with `fresh` always.
@@ -219,7 +219,7 @@ async def start_in_conversation(
             return repeated
     if info is None:  # results that no exchange waits for need a session whose history ends with their calls
         is_late = message.role == "tool"
-        info = await find_orcreate_session(context, conversation, rewinds=rewinds, fresh=is_late)
+        info = await find_or_create_session(context, conversation, rewinds=rewinds, fresh=is_late)
     async with context.open_sessions.use(info, moves_waiting=True) as session:
         if is_waiting(session):
             await end_current(session, "The client went on without an answer.")

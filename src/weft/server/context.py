@@ -16,7 +16,6 @@ from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
 from weft.server.access_tokens import TOKENS, AccessTokens, Users
 from weft.server.event_stream import EventStream
-from weft.server.folder_extras import FindExtras, FolderExtras
 from weft.server.guard import Caller
 from weft.server.limits import UsageMeters
 from weft.server.metrics import ServerMetrics
@@ -30,7 +29,7 @@ from weft.sessions.memory import MemoryStore
 from weft.sessions.resumption import open_stored_files
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import SessionSettings
+from weft.sessions.settings import FindExtras, FolderExtras, SessionSettings
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.tools.builtin import builtin_tool_names, named_tools
 from weft.tools.definitions import Tool

@@ -15,11 +15,10 @@ from weft.core.events import ConversationQueued
 from weft.core.json import JsonObject
 from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import File, Image, Message, Text, user_message
-from weft.server.client_tools import set_client_tools
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, too_many
 from weft.server.operations import ApiCall, Operation
-from weft.server.session_routes import SESSION
+from weft.server.session_routes import SESSION, set_client_tools
 from weft.server.views import AnswerBody, CancelBody, DecisionBody, Empty, ForgottenView, MessagesView, PendingView
 from weft.sessions.history import read_history
 from weft.sessions.session import Session

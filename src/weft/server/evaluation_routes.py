@@ -17,7 +17,7 @@ from weft.core.errors import WeftError
 from weft.core.json import JsonObject, encode
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
-from weft.server.operations import ApiCall, Operation
+from weft.server.operations import ApiCall, Operation, json_response
 from weft.server.views import Body
 from weft.studio.evaluations import EvaluationResults, Evaluations, shared_pictures
 from weft.studio.prompt_reports import (
@@ -233,7 +233,7 @@ class EvaluationRoutes:
         return [each for each in pictures if not await self._evaluations.page(owner, results, each)]
 
     async def folders(self, call: ApiCall) -> list[ResultsFolder]:
-        listed = await self._evaluations.results.list(call.owner)
+        listed = await self._evaluations.results.list_all(call.owner)
         return [ResultsFolder(each.name, each.id, each.changed) for each in listed if each.projects]
 
     async def compare(self, call: ApiCall) -> Comparison:
@@ -280,6 +280,6 @@ def _detailed(handler: Callable[[ApiCall], Awaitable[T]]) -> Callable[[ApiCall],
             api_error = api_error_of(error)
             assert api_error is not None
             data = api_error.data() | {"detail": api_error.message}
-            return Response(encode(data), api_error.status, api_error.headers, "application/json")
+            return json_response(data, api_error.status, api_error.headers)
 
     return answer

@@ -1,47 +1,37 @@
-"""Reads the parameters of a chat completion request. A parameter that cannot be honoured is refused, never ignored."""
+"""Requests of clients of /v1: the parameters of a chat completion, and the session that a conversation continues.
 
+A parameter that cannot be honoured is refused, never ignored. Such clients send their conversation with every request.
+"""
+
+from collections import OrderedDict, deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import sha256
+from time import monotonic
 from typing import Any
 
+import msgspec
+from starlette.responses import Response
+
 from weft.agent.engine import ModelLike
+from weft.agent.exchange import Exchange
 from weft.agent.result import SchemaShape
-from weft.core.errors import ConfigurationError
-from weft.core.json import JsonObject, as_list, as_object
-from weft.core.messages import ToolDefinition
+from weft.core.errors import ConfigurationError, WeftError
+from weft.core.json import JsonObject, as_list, as_object, encode
+from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Reason
 from weft.providers.model import Model
 from weft.server.client_bodies import read_tools
+from weft.server.client_conversation import ClientConversation, exchanged_texts, is_same_conversation
+from weft.server.context import ServerContext
 from weft.server.errors import ApiError
+from weft.server.guest_shapes import CompletionBody
+from weft.server.operations import json_response
+from weft.sessions.session import Session
+from weft.sessions.settings import apply_request_settings
+from weft.sessions.store import NoSuchSession, SessionInfo
 
-_READ = frozenset(
-    {
-        "model",
-        "messages",
-        "stream",
-        "stream_options",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "temperature",
-        "top_p",
-        "max_tokens",
-        "max_completion_tokens",
-        "stop",
-        "seed",
-        "n",
-        "response_format",
-        "reasoning_effort",
-        "frequency_penalty",
-        "presence_penalty",
-        "store",
-        "show_tools",
-    }
-)
-WITHOUT_EFFECT = frozenset(
-    {"user", "metadata", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "service_tier"}
-)
-"""Labels and hints of the caller that do not change an answer."""
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
     "logprobs": (False,),
     "top_logprobs": (0,),
@@ -51,6 +41,7 @@ _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
     "function_call": ("auto", "none"),
 }
 """Values of parameters that are not honoured which ask for nothing."""
+_KNOWN = frozenset(CompletionBody.__struct_fields__) - _DEFAULTS.keys()
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
 _SEEDED = ("chat",)
 """APIs that have the parameters `seed`, `frequency_penalty` and `presence_penalty`."""
@@ -80,7 +71,7 @@ class CompletionRequest:
 
 def read_completion_request(body: JsonObject, model: ModelLike | None) -> CompletionRequest:
     """Read a body. `model` is the model that answers, as far as it is known."""
-    check_parameters(body, _READ | WITHOUT_EFFECT, _DEFAULTS)
+    check_parameters(body, _KNOWN, _DEFAULTS)
     if body.get("n") not in (None, 1):
         raise refusal("n", "There is one answer to a request; n must be 1.")
     tools = read_tools(body) or []
@@ -177,10 +168,8 @@ def _read_tool_choice(body: JsonObject, settings: JsonObject, tools: list[ToolDe
     named = as_object(as_object(choice).get("function")).get("name")
     if choice is None or choice == "auto":
         return
-    if choice == "none":
-        settings["tool_choice"] = "none"
-    elif choice == "required" and tools:
-        settings["tool_choice"] = "required"
+    if choice == "none" or (choice == "required" and tools):
+        settings["tool_choice"] = choice
     elif isinstance(named, str) and any(tool.name == named for tool in tools):
         settings["tool_choice"] = named
     else:
@@ -214,3 +203,83 @@ def read_flag(body: JsonObject, name: str) -> bool | None:
 def refusal(param: str, message: str) -> ApiError:
     """The error for a parameter that is wrong."""
     return ApiError("invalid", message, param=param)
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+CLIENT_GONE = "The client closed the connection."
+_MAX_CONVERSATIONS = 10_000
+"""Conversations whose session is remembered."""
+_READ_SECONDS = 60.0
+"""Time in which a client reads an answer that is not kept."""
+
+
+class OpenAISessions:
+    """The sessions that continue conversations, by owner, model and requests; and sessions that are not kept."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._ended: deque[tuple[float, str]] = deque()  # sessions in memory, with the time of their end
+        self._sessions: OrderedDict[bytes, str] = OrderedDict()  # by owner and the requests of the conversation
+
+    async def find(self, conversation: ClientConversation) -> SessionInfo | None:
+        """Find the stored session that holds the history of a conversation and is free."""
+        known = self._sessions.get(_key(conversation, conversation.history))
+        if known is None or not conversation.history:
+            return None
+        opened = self._context.open_sessions
+        with suppress(ApiError):
+            info = await opened.find_info(conversation.owner, known)
+            async with opened.use(info) as session:
+                theirs = exchanged_texts(conversation.history)
+                is_free = session.engine.current is None or bool(session.client_calls)
+                if is_free and is_same_conversation(theirs, exchanged_texts(session.engine.messages)):
+                    return await self._context.sessions.store.info(known)
+        return None
+
+    def remember(self, conversation: ClientConversation, message: Message, info: SessionInfo) -> None:
+        """Remember the session that answers a message of a conversation."""
+        self._sessions[_key(conversation, [*conversation.history, message])] = info.id
+        if len(self._sessions) > _MAX_CONVERSATIONS:
+            self._sessions.popitem(last=False)
+
+    def delete_later(self, exchange: Exchange, info: SessionInfo) -> None:
+        """Delete a session in memory some time after the end of its exchange."""
+        exchange.on_end(lambda: self._ended.append((monotonic(), info.id)))
+
+    async def delete_ended(self) -> None:
+        """Delete the sessions of requests that were answered without keeping one."""
+        memory = self._context.in_memory()
+        while self._ended and self._ended[0][0] < monotonic() - _READ_SECONDS:
+            _, session = self._ended.popleft()
+            await memory.open_sessions.close_session(session)
+            with suppress(NoSuchSession):
+                await memory.sessions.store.delete(session)
+
+    def open_model(self, name: str) -> ModelLike | None:
+        """Open the model that answers, as far as it is known."""
+        with suppress(WeftError):
+            return self._context.models.open(name or self._context.models.default)
+        return None
+
+
+def _key(conversation: ClientConversation, history: list[Message]) -> bytes:
+    asked = [asked for asked, _ in exchanged_texts(history)]
+    return sha256(encode([conversation.owner, conversation.model, conversation.system, asked])).digest()
+
+
+async def configure_session(session: Session, settings: Mapping[str, object]) -> None:
+    """Apply the parameters of a request from the next turn on, also in a process that continues it after a crash."""
+    request: JsonObject = msgspec.to_builtins(dict(settings))
+    if request != session.stored_settings.request:
+        await session.configure(request=request)
+    apply_request_settings(session, request)
+
+
+def failure_response(error: JsonObject, headers: dict[str, str]) -> Response:
+    """The response for a request that failed: by our fault, by the provider's, or for lack of somebody to ask."""
+    if error.get("type") == "permission_error":
+        return json_response({"error": error}, 403, headers)
+    code = error.get("code")
+    return json_response({"error": error | {"type": code}}, 500 if code == "internal" else 502, headers)

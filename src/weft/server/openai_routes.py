@@ -19,7 +19,7 @@ from weft.core.message_forms import system_texts
 from weft.core.messages import Message, ToolResult
 from weft.dialects.openai import OpenAIDialect
 from weft.dialects.ui_messages import ClientAnswers, ClientResult
-from weft.server.client_bodies import json_response, read_body, read_conversation_messages, text_field
+from weft.server.client_bodies import read_body, read_conversation_messages, text_field
 from weft.server.client_conversation import (
     ClientConversation,
     continue_exchange,
@@ -30,10 +30,16 @@ from weft.server.client_conversation import (
 )
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.exchange_stream import ExchangeFrames, ExchangePart, ExchangeStreamResponse, collect_frames
-from weft.server.openai_request import CompletionRequest, read_completion_request
-from weft.server.openai_sessions import CLIENT_GONE, OpenAISessions, configure_session, failure_response
-from weft.server.operations import caller_of
+from weft.server.openai_request import (
+    CLIENT_GONE,
+    CompletionRequest,
+    OpenAISessions,
+    configure_session,
+    failure_response,
+    read_completion_request,
+)
+from weft.server.operations import caller_of, json_response
+from weft.server.sse import ExchangeFrames, ExchangePart, ExchangeStreamResponse, collect_frames
 from weft.sessions.store import SessionInfo
 
 KIND = "openai"

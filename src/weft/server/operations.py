@@ -4,7 +4,7 @@ A handler receives an `ApiCall` with its decoded parameters and body, and return
 response.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -82,6 +82,10 @@ def caller_of(connection: HTTPConnection) -> Caller:
 def is_operator(call: "ApiCall") -> bool:
     """Whether the person who runs the server asks: no other user of it, no guest with a link, no user of a program."""
     return not (call.owner or caller_of(call.request).is_guest or call.context.agent_options is not None)
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    return Response(encode(data), status, dict(headers or {}), "application/json")
 
 
 def build_route(operation: Operation, context: "ServerContext") -> Route:

@@ -16,18 +16,17 @@ from starlette.types import Receive, Scope, Send
 from weft.core.json import JsonObject, encode
 from weft.providers.keys import find_key_origin
 from weft.server import input_routes
+from weft.server import studio_views as views
 from weft.server.context import ServerContext
-from weft.server.design_page_routes import DesignPageRoutes
 from weft.server.errors import ApiError, ErrorCode
 from weft.server.evaluation_routes import EvaluationRoutes
 from weft.server.event_hub import wake_waiter
 from weft.server.file_routes import download
 from weft.server.guard import Caller
-from weft.server.input_routes import check_figma
+from weft.server.input_routes import DesignPageRoutes, check_figma
 from weft.server.openapi import RouteDescription
 from weft.server.operations import ApiCall, Handler, Operation, caller_of, is_operator
 from weft.server.sse import HEADERS
-from weft.server.studio_descriptions import STUDIO
 from weft.server.studio_host import (
     builds_from_words,
     example_folder,
@@ -38,35 +37,7 @@ from weft.server.studio_host import (
     read_example,
 )
 from weft.server.studio_previews import PreviewRoutes, PreviewTickets
-from weft.server.studio_socket import GenerateCodeSocket
-from weft.server.studio_views import (
-    Defaults,
-    DifferenceView,
-    DiffQuery,
-    Diffs,
-    EditBody,
-    ElementBody,
-    ExportQuery,
-    NewProject,
-    NewVersion,
-    PageBody,
-    ProjectChange,
-    ProjectsView,
-    ProjectView,
-    PushBody,
-    RestoreBody,
-    ScoreView,
-    ScreenshotQuery,
-    StackView,
-    StudioFile,
-    StudioFiles,
-    StudioView,
-    UpdateBody,
-    VersionView,
-    diff_files,
-    project_view,
-    version_view,
-)
+from weft.server.studio_socket import STUDIO, GenerateCodeSocket
 from weft.server.views import ListQuery
 from weft.sessions.store import NoSuchSession
 from weft.studio.browser.browser import shared_browser
@@ -74,8 +45,7 @@ from weft.studio.browser.chromium import has_chromium
 from weft.studio.browser.page import BrowserError, Viewport
 from weft.studio.direct_edit import ElementChange
 from weft.studio.evaluations import Evaluations
-from weft.studio.export import safe_name, zip_project
-from weft.studio.git_push import PushResult, collect_commits, default_branch, push_commits
+from weft.studio.export import PushResult, collect_commits, default_branch, push_commits, safe_name, zip_project
 from weft.studio.input.figma import KEY_NAMES
 from weft.studio.offline import offline_project
 from weft.studio.pages import PageChange
@@ -83,7 +53,7 @@ from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, VariantRef, VariantScore, Version
 from weft.studio.prompt_history import decode_text
 from weft.studio.request import CREATE_VARIANTS, UPDATE_VARIANTS
-from weft.studio.score.picture import PageImage
+from weft.studio.score.blocks import PageImage
 from weft.studio.score.score import Score, heat_map
 from weft.studio.scoring import compare_page
 from weft.studio.single_page import single_page
@@ -147,42 +117,54 @@ class ProjectRoutes:
         create = partial(_operation, "POST", errors=starting, status=201)
         project = "/projects/{project}"
         return [
-            _operation("GET", "/studio", self.about, "Stacks, models and examples of the studio.", StudioView),
+            _operation("GET", "/studio", self.about, "Stacks, models and examples of the studio.", views.StudioView),
             _operation("GET", "/studio/examples/{name}", self.example, "An example picture.", media_type="image/png"),
-            create("/projects", self.create, "Create a project.", ProjectView, NewProject),
-            _operation("GET", "/projects", self.list_projects, "Projects.", ProjectsView, query=ListQuery),
-            _operation("GET", project, self.show, "A project with its versions.", ProjectView),
-            _operation("PATCH", project, self.rename, "Rename it.", ProjectView, ProjectChange),
+            create("/projects", self.create, "Create a project.", views.ProjectView, views.NewProject),
+            _operation("GET", "/projects", self.list_projects, "Projects.", views.ProjectsView, query=ListQuery),
+            _operation("GET", project, self.show, "A project with its versions.", views.ProjectView),
+            _operation("PATCH", project, self.rename, "Rename it.", views.ProjectView, views.ProjectChange),
             _operation("DELETE", project, self.delete, "Delete it.", status=204),
-            create(f"{project}/versions", self.change, "Update, edit or restore it.", VersionView, NewVersion),
-            create(f"{project}/versions/{{version}}/retry", self.retry_failed, "Retry what failed.", VersionView),
-            _operation("GET", f"{project}/targets/{{blob}}", self.target, "A target picture.", media_type=_BYTES),
-            variant("POST", "/cancel", self.cancel, "Cancel one variant.", VersionView),
-            variant("POST", "/retry", self.retry, "Retry one variant.", VersionView, status=201),
-            variant("POST", "/choose", self.choose, "Prefer one variant.", VersionView),
-            variant("GET", "/files", self.files, "The files of a variant.", StudioFiles),
-            variant("GET", "/files/{path}", self.file, "A file of a variant.", media_type=_BYTES),
-            variant("GET", "/diff", self.diff, "Its differences from another variant.", Diffs, query=DiffQuery),
-            variant("GET", "/export", self.export, "All files in one.", query=ExportQuery, media_type=_BYTES),
-            variant(
-                "POST", "/push", self.push, "Push it to git.", PushResult, PushBody, errors=("not_found", "forbidden")
+            create(
+                f"{project}/versions", self.change, "Update, edit or restore it.", views.VersionView, views.NewVersion
             ),
-            rendered("GET", "/score", self.score, "Its score against the picture, with differences.", ScoreView),
-            rendered("GET", "/screenshot", self.screenshot, "A screenshot.", query=ScreenshotQuery, media_type=_BYTES),
+            create(f"{project}/versions/{{version}}/retry", self.retry_failed, "Retry what failed.", views.VersionView),
+            _operation("GET", f"{project}/targets/{{blob}}", self.target, "A target picture.", media_type=_BYTES),
+            variant("POST", "/cancel", self.cancel, "Cancel one variant.", views.VersionView),
+            variant("POST", "/retry", self.retry, "Retry one variant.", views.VersionView, status=201),
+            variant("POST", "/choose", self.choose, "Prefer one variant.", views.VersionView),
+            variant("GET", "/files", self.files, "The files of a variant.", views.StudioFiles),
+            variant("GET", "/files/{path}", self.file, "A file of a variant.", media_type=_BYTES),
+            variant(
+                "GET", "/diff", self.diff, "Its differences from another variant.", views.Diffs, query=views.DiffQuery
+            ),
+            variant("GET", "/export", self.export, "All files in one.", query=views.ExportQuery, media_type=_BYTES),
+            variant(
+                "POST",
+                "/push",
+                self.push,
+                "Push it to git.",
+                PushResult,
+                views.PushBody,
+                errors=("not_found", "forbidden"),
+            ),
+            rendered("GET", "/score", self.score, "Its score against the picture, with differences.", views.ScoreView),
+            rendered(
+                "GET", "/screenshot", self.screenshot, "A screenshot.", query=views.ScreenshotQuery, media_type=_BYTES
+            ),
             rendered("GET", "/heatmap.png", self.heat_map, "A picture of the differences.", media_type=_BYTES),
         ]
 
     # --- projects ----------------------------------------------------------------------------------------------------
 
-    async def about(self, call: ApiCall) -> StudioView:
+    async def about(self, call: ApiCall) -> views.StudioView:
         models = self._context.models
         has_keys = any(provider.key_set for provider in models.list_providers() if provider.variables)
         mix = list(self._studio.models())
         can_talk = any(builds_from_words(name) for name in mix)
-        return StudioView(
-            stacks=[StackView(each.name, each.label) for each in self._studio.stacks().values()],
+        return views.StudioView(
+            stacks=[views.StackView(each.name, each.label) for each in self._studio.stacks().values()],
             models=await asyncio.to_thread(list_offers, models),
-            defaults=Defaults(
+            defaults=views.Defaults(
                 stack="html_tailwind" if can_talk else "html_css",
                 variants_create=CREATE_VARIANTS if has_keys else 2,
                 variants_update=UPDATE_VARIANTS if has_keys else 1,
@@ -198,8 +180,8 @@ class ProjectRoutes:
     async def example(self, call: ApiCall) -> Response:
         return Response(read_example(call.path["name"]), media_type="image/png")
 
-    async def create(self, call: ApiCall) -> ProjectView:
-        body: NewProject = call.body
+    async def create(self, call: ApiCall) -> views.ProjectView:
+        body: views.NewProject = call.body
         check_figma(call, body.prompt)
         page = body.prompt.html or ""
         brief = await read_brief(
@@ -220,33 +202,33 @@ class ProjectRoutes:
             await self._studio.update(call.owner, project.id, VariantRef(project.versions[0].id, 0), change)
         return self._project(call, await self._studio.get(call.owner, project.id))
 
-    async def list_projects(self, call: ApiCall) -> ProjectsView:
+    async def list_projects(self, call: ApiCall) -> views.ProjectsView:
         query: ListQuery = call.query
         page = await self._studio.list(call.owner, search=query.search, limit=query.limit, after=query.after)
-        return ProjectsView([self._project(call, project) for project in page.projects], page.next)
+        return views.ProjectsView([self._project(call, project) for project in page.projects], page.next)
 
-    async def show(self, call: ApiCall) -> ProjectView:
+    async def show(self, call: ApiCall) -> views.ProjectView:
         return self._project(call, await self._studio.get(call.owner, call.path["project"]))
 
-    async def rename(self, call: ApiCall) -> ProjectView:
+    async def rename(self, call: ApiCall) -> views.ProjectView:
         return self._project(call, await self._studio.rename(call.owner, call.path["project"], call.body.title))
 
     async def delete(self, call: ApiCall) -> None:
         await self._studio.delete(call.owner, call.path["project"])
 
-    async def change(self, call: ApiCall) -> VersionView:
+    async def change(self, call: ApiCall) -> views.VersionView:
         name = call.path["project"]
         match call.body:
-            case UpdateBody(base=base, prompt=prompt, models=models, variants=variants):
+            case views.UpdateBody(base=base, prompt=prompt, models=models, variants=variants):
                 check_figma(call, prompt)
                 for model in models:
                     self._context.models.open(model)
                 brief = await read_brief(prompt, models=models, variants=variants or UPDATE_VARIANTS)
                 version = await self._studio.update(call.owner, name, base.base(), brief)
-            case EditBody(base=base, files=files):
+            case views.EditBody(base=base, files=files):
                 changed = {path: text.encode() if text is not None else None for path, text in files.items()}
                 version = await self._studio.edit(call.owner, name, base.base(), changed)
-            case ElementBody(base=base) as body:
+            case views.ElementBody(base=base) as body:
                 change = ElementChange(
                     path=body.path,
                     text=body.text,
@@ -256,10 +238,10 @@ class ProjectRoutes:
                     page=body.page,
                 )
                 version = await self._studio.edit_element(call.owner, name, base.base(), change)
-            case PageBody(base=base, action=action, path=path, name=title):
+            case views.PageBody(base=base, action=action, path=path, name=title):
                 change = PageChange(action=action, path=path, name=title)
                 version = await self._studio.edit_pages(call.owner, name, base.base(), change)
-            case RestoreBody(base=base):
+            case views.RestoreBody(base=base):
                 version = await self._studio.restore(call.owner, name, base.base())
             case _:
                 raise ApiError("invalid", "The kind of a version is update, edit, element, page or restore.")
@@ -284,7 +266,7 @@ class ProjectRoutes:
         """The project now and after every change."""
         async with aclosing(self._studio.watch(caller.owner, name)) as states:
             async for project in states:
-                shown = project_view(project, self._studio.entry_of(project), self._tickets, caller)
+                shown = views.project_view(project, self._studio.entry_of(project), self._tickets, caller)
                 yield {"type": "project_changed", "project": shown}
 
     async def _encoded_states(self, caller: Caller, name: str) -> AsyncGenerator[bytes]:
@@ -313,23 +295,25 @@ class ProjectRoutes:
 
     # --- variants ----------------------------------------------------------------------------------------------------
 
-    async def cancel(self, call: ApiCall) -> VersionView:
+    async def cancel(self, call: ApiCall) -> views.VersionView:
         await self._studio.cancel(call.owner, call.path["project"], _base(call))
         return await self._version_of(call)
 
-    async def retry(self, call: ApiCall) -> VersionView:
+    async def retry(self, call: ApiCall) -> views.VersionView:
         return await self._version(call, await self._studio.retry(call.owner, call.path["project"], _base(call)))
 
-    async def retry_failed(self, call: ApiCall) -> VersionView:
+    async def retry_failed(self, call: ApiCall) -> views.VersionView:
         name, version = call.path["project"], call.path["version"]
         return await self._version(call, await self._studio.retry_failed(call.owner, name, version))
 
-    async def choose(self, call: ApiCall) -> VersionView:
+    async def choose(self, call: ApiCall) -> views.VersionView:
         return await self._version(call, await self._studio.choose(call.owner, call.path["project"], _base(call)))
 
-    async def files(self, call: ApiCall) -> StudioFiles:
+    async def files(self, call: ApiCall) -> views.StudioFiles:
         files = await self._files(call)
-        return StudioFiles([StudioFile(path, len(data), decode_text(data) is not None) for path, data in files.items()])
+        return views.StudioFiles(
+            [views.StudioFile(path, len(data), decode_text(data) is not None) for path, data in files.items()]
+        )
 
     async def file(self, call: ApiCall) -> Response:
         files = await self._files(call)
@@ -337,11 +321,11 @@ class ProjectRoutes:
             raise ApiError("not_found", "The variant has no such file.")
         return download(files[call.path["path"]], call.path["path"])
 
-    async def diff(self, call: ApiCall) -> Diffs:
+    async def diff(self, call: ApiCall) -> views.Diffs:
         version, _, index = call.query.against.rpartition(".")
         other = await self._studio.files(call.owner, call.path["project"], VariantRef(version, _number(index)))
         here = await self._files(call)
-        return await asyncio.to_thread(diff_files, other, here)
+        return await asyncio.to_thread(views.diff_files, other, here)
 
     async def export(self, call: ApiCall) -> Response:
         project = await self._studio.get(call.owner, call.path["project"])
@@ -354,11 +338,11 @@ class ProjectRoutes:
         page = await asyncio.to_thread(single_page, stack, files, title=project.title, path=call.query.page or PAGE)
         return download(page.encode(), f"{name}.html")
 
-    async def score(self, call: ApiCall) -> ScoreView:
+    async def score(self, call: ApiCall) -> views.ScoreView:
         found, *_ = await self._compared(call)
         marks = VariantScore(found.block, found.text, found.position, found.colour, found.ssim, found.overall)
-        shown = [DifferenceView(each.kind, each.box, each.sentence) for each in found.differences]
-        return ScoreView(marks, shown, call.request.url.path.replace("/score", "/heatmap.png"))
+        shown = [views.DifferenceView(each.kind, each.box, each.sentence) for each in found.differences]
+        return views.ScoreView(marks, shown, call.request.url.path.replace("/score", "/heatmap.png"))
 
     async def screenshot(self, call: ApiCall) -> Response:
         project = await self._studio.get(call.owner, call.path["project"])
@@ -389,15 +373,15 @@ class ProjectRoutes:
     async def _files(self, call: ApiCall) -> Mapping[str, bytes]:
         return await self._studio.files(call.owner, call.path["project"], _base(call))
 
-    async def _version_of(self, call: ApiCall) -> VersionView:
+    async def _version_of(self, call: ApiCall) -> views.VersionView:
         project = await self._studio.get(call.owner, call.path["project"])
         version = project.version(call.path["version"])
         if version is None:
             raise ApiError("not_found", "The project has no such version.")
         return await self._version(call, version)
 
-    def _project(self, call: ApiCall, project: Project) -> ProjectView:
-        return project_view(project, self._studio.entry_of(project), self._tickets, caller_of(call.request))
+    def _project(self, call: ApiCall, project: Project) -> views.ProjectView:
+        return views.project_view(project, self._studio.entry_of(project), self._tickets, caller_of(call.request))
 
     async def push(self, call: ApiCall) -> PushResult:
         """Push the versions that led to a variant. Git's credentials are the operator's, so only they may."""
@@ -406,15 +390,15 @@ class ProjectRoutes:
             raise ApiError(
                 "forbidden", "Only the person who runs this server pushes to git; download the files instead."
             )
-        body: PushBody = call.body
+        body: views.PushBody = call.body
         store = self._context.sessions.store
         commits = await collect_commits(project, _base(call), lambda session: read_session_files(store, session))
         return await push_commits(body.remote, body.branch.strip() or default_branch(project), commits)
 
-    async def _version(self, call: ApiCall, version: Version) -> VersionView:
+    async def _version(self, call: ApiCall, version: Version) -> views.VersionView:
         project = await self._studio.projects.get(call.owner, call.path["project"])
         entry = self._studio.entry_of(project)
-        return version_view(project, version, entry, self._tickets, caller_of(call.request))
+        return views.version_view(project, version, entry, self._tickets, caller_of(call.request))
 
 
 class _CountedStream(StreamingResponse):

@@ -7,10 +7,10 @@ response survives a restart, and every reader gets the same frames.
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 from weft.core.client_events import ResponseRequested
-from weft.core.envelope import Event
-from weft.core.events import ExchangeRequest, SessionRewound
+from weft.core.events import ApprovalRequested, ExchangeRequest, SessionRewound
 from weft.core.json import JsonObject, as_object, as_objects, loads
 from weft.core.messages import Message, ToolResult
 from weft.dialects.dialect import Frame
@@ -20,12 +20,14 @@ from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.event_hub import EncodedEvent
 from weft.server.event_stream import catch_up
-from weft.server.exchange_stream import ExchangeFrames, ExchangePart
 from weft.server.open_sessions import HeldElsewhere
 from weft.server.responses_request import has_approvals, tool_label
+from weft.server.sse import ExchangeFrames, ExchangePart
 from weft.sessions.history import read_history
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, iterate_events
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +79,35 @@ class LaterFrames(ExchangeFrames):
 
 async def find_response(context: ServerContext, owner: str, name: str, param: str | None = None) -> StoredResponse:
     """Find a response of an owner. Raises `ApiError` if it does not exist or was deleted."""
-    missing = ApiError("not_found", f"There is no response {name[:100]!r}.", param=param)
-    place = parse_item_id(name) if name.startswith("resp_") else None
-    if place is None:
-        raise missing
+    found = await _find_payload(context, owner, name, "resp_", ResponseRequested)
+    if found is None or found[1] in SessionSettings.of(found[0].settings).deleted_responses:
+        raise ApiError("not_found", f"There is no response {name[:100]!r}.", param=param)
+    return StoredResponse(*found)
+
+
+async def find_approval(context: ServerContext, owner: str, name: str) -> tuple[SessionInfo, str]:
+    """Find an approval by the id of its item: its session and its own id. Raises `ApiError` if there is none."""
+    found = await _find_payload(context, owner, name, "mcpr_", ApprovalRequested)
+    if found is None:
+        raise ApiError("not_found", f"There is no approval request {name[:100]!r}.", param="input")
+    return found[0], found[2].approval
+
+
+async def _find_payload(
+    context: ServerContext, owner: str, name: str, prefix: str, kind: type[T]
+) -> tuple[SessionInfo, int, T] | None:
+    """Find the event that the id of an item names: its session, its seq and its payload."""
+    place = parse_item_id(name) if name.startswith(prefix) else None
+    if place is None or place[1] < 1:
+        return None
     try:
         info = await context.open_sessions.find_info(owner, place[0])
     except ApiError:
-        raise missing from None
-    if place[1] < 1 or place[1] in SessionSettings.of(info.settings).deleted_responses:
-        raise missing
+        return None
     for event in await context.sessions.store.read(info.id, after=place[1] - 1, limit=1):
-        if isinstance(event.data, ResponseRequested):
-            return StoredResponse(info, event.seq, event.data)
-    raise missing
+        if isinstance(event.data, kind):
+            return info, event.seq, event.data
+    return None
 
 
 async def open_frames(context: ServerContext, response: StoredResponse) -> ExchangeFrames:
@@ -208,19 +225,3 @@ async def read_output_items(context: ServerContext, info: SessionInfo) -> dict[s
 def _collect_items(frames: ExchangeFrames | None, items: dict[str, JsonObject]) -> None:
     if frames is not None and isinstance(frames.dialect, ResponsesDialect):
         items |= {str(item["id"]): item for item in frames.dialect.response["output"]}
-
-
-async def find_approval(context: ServerContext, owner: str, name: str) -> tuple[SessionInfo, Event]:
-    """Find the event of an approval by the id of its item. Raises `ApiError` if there is none."""
-    missing = ApiError("not_found", f"There is no approval request {name[:100]!r}.", param="input")
-    place = parse_item_id(name) if name.startswith("mcpr_") else None
-    if place is None or place[1] < 1:
-        raise missing
-    try:
-        info = await context.open_sessions.find_info(owner, place[0])
-    except ApiError:
-        raise missing from None
-    for event in await context.sessions.store.read(info.id, after=place[1] - 1, limit=1):
-        if event.type == "approval_requested":
-            return info, event
-    raise missing

@@ -1,7 +1,10 @@
-"""Reads the parameters of a request for a response. A parameter that cannot be honoured is refused, never ignored."""
+"""Reads a request for a response: its parameters, and its input with messages, calls, results and approvals as items.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+A parameter that cannot be honoured is refused, never ignored.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from weft.agent.engine import ModelLike
@@ -9,11 +12,13 @@ from weft.agent.result import SchemaShape
 from weft.core.json import JsonObject, as_list, as_object, as_objects
 from weft.core.messages import ToolDefinition
 from weft.core.turn import Reason
+from weft.dialects.response_items import call_error_text
+from weft.dialects.ui_messages import Decision
 from weft.providers.model import Model
-from weft.server.client_bodies import read_tools
+from weft.server.client_bodies import objects_in, read_tools
+from weft.server.guest_shapes import ResponseBody
 from weft.server.openai_request import (
     EFFORTS,
-    WITHOUT_EFFECT,
     check_parameters,
     compile_output,
     read_flag,
@@ -23,30 +28,6 @@ from weft.server.openai_request import (
 
 LABEL = "weft"
 """The label under which a request lists the tools of the server."""
-_READ = frozenset(
-    {
-        "model",
-        "input",
-        "instructions",
-        "stream",
-        "stream_options",
-        "store",
-        "background",
-        "previous_response_id",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "temperature",
-        "top_p",
-        "max_output_tokens",
-        "text",
-        "reasoning",
-        "include",
-        "metadata",
-        "truncation",
-        "show_tools",
-    }
-)
 _REPEATED = (
     "instructions",
     "temperature",
@@ -65,9 +46,9 @@ _REPEATED = (
     "prompt_cache_retention",
 )
 """Parameters that a response repeats as they were given."""
-_WITHOUT_EFFECT = WITHOUT_EFFECT | {"prompt_cache_options"}
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {"top_logprobs": (0,), "context_management": ([],)}
 """Values of parameters that are not honoured which ask for nothing."""
+_KNOWN = frozenset(ResponseBody.__struct_fields__) - _DEFAULTS.keys()
 _INCLUDED = ("reasoning.encrypted_content",)
 _SUMMARIES = ("auto", "concise", "detailed")
 _VERBOSITIES = ("low", "medium", "high")
@@ -99,7 +80,7 @@ class ResponseRequest:
 
 def read_response_request(body: JsonObject, model: ModelLike | None) -> ResponseRequest:
     """Read a body. `model` is the model that answers, as far as it is known."""
-    check_parameters(body, _READ | _WITHOUT_EFFECT, _DEFAULTS)
+    check_parameters(body, _KNOWN, _DEFAULTS)
     settings: JsonObject = {}
     read_numbers(body, settings, ("max_output_tokens",))
     tools, shown = _read_tools(body)
@@ -137,11 +118,11 @@ def _text(body: JsonObject, name: str, limit: int) -> str | None:
 
 def _read_tools(body: JsonObject) -> tuple[list[ToolDefinition], list[JsonObject]]:
     """Return the client's tools, and all tools as the response shows them."""
-    given = body.get("tools")
-    if given is not None and (not isinstance(given, list) or len(as_objects(given)) != len(as_list(given))):
+    given = objects_in(body["tools"]) if body.get("tools") is not None else []
+    if given is None:
         raise refusal("tools", "tools is a list of tools.")
     own: list[JsonObject] = []
-    for tool in as_objects(given):
+    for tool in given:
         if tool.get("type") == "function":
             own.append(tool)
         elif tool.get("type") == "mcp" and tool.get("server_label") == LABEL:
@@ -156,7 +137,7 @@ def _read_tools(body: JsonObject) -> tuple[list[ToolDefinition], list[JsonObject
             raise refusal("tools", "async and defer_loading of a tool are not supported here; leave them out.")
     definitions = read_tools({"tools": own}) or []
     by_name = {definition.name: definition for definition in definitions}
-    return definitions, [_shown(tool, by_name) for tool in as_objects(given)]
+    return definitions, [_shown(tool, by_name) for tool in given]
 
 
 def _check_label(tool: JsonObject) -> None:
@@ -210,14 +191,19 @@ def _read_tool_choice(body: JsonObject, settings: JsonObject, tools: list[ToolDe
 # --- text, reasoning and the rest ------------------------------------------------------------------------------------
 
 
+def _read_fields(body: JsonObject, param: str, *known: str) -> JsonObject:
+    """Read a parameter that is an object. Another field than the known ones is refused, unless it is null."""
+    fields = body.get(param)
+    if fields is not None and not isinstance(fields, dict):
+        raise refusal(param, f"{param} is an object with {known[0]} and {known[1]}.")
+    for name, value in as_object(fields).items():
+        if value is not None and name not in known:
+            raise refusal(param, f"{param}.{name[:40]} is not supported here; leave it out.")
+    return as_object(fields)
+
+
 def _read_reasoning(body: JsonObject, settings: JsonObject) -> JsonObject:
-    given = body.get("reasoning")
-    fields = as_object(given)
-    if given is not None and not isinstance(given, dict):
-        raise refusal("reasoning", "reasoning is an object with effort and summary.")
-    for name in fields:
-        if fields[name] is not None and name not in ("effort", "summary", "generate_summary"):
-            raise refusal("reasoning", f"reasoning.{name[:40]} is not supported here; leave it out.")
+    fields = _read_fields(body, "reasoning", "effort", "summary", "generate_summary")
     effort, summary = fields.get("effort"), fields.get("summary") or fields.get("generate_summary")
     if effort not in (None, *EFFORTS):
         raise refusal("reasoning", f"reasoning.effort is one of {', '.join(EFFORTS)}.")
@@ -230,13 +216,7 @@ def _read_reasoning(body: JsonObject, settings: JsonObject) -> JsonObject:
 
 def _read_text(body: JsonObject, settings: JsonObject, wire: str | None) -> tuple[JsonObject, JsonObject | None]:
     """Return the parameter as the response shows it, and the schema of the answer."""
-    given = body.get("text")
-    fields = as_object(given)
-    if given is not None and not isinstance(given, dict):
-        raise refusal("text", "text is an object with format and verbosity.")
-    for name in fields:
-        if fields[name] is not None and name not in ("format", "verbosity"):
-            raise refusal("text", f"text.{name[:40]} is not supported here; leave it out.")
+    fields = _read_fields(body, "text", "format", "verbosity")
     shown: JsonObject = {"format": {"type": "text"}}
     verbosity = fields.get("verbosity")
     if verbosity not in (None, *_VERBOSITIES):
@@ -283,3 +263,181 @@ def _check_others(body: JsonObject) -> None:
             f"metadata has at most {_MAX_PAIRS} texts of at most {_MAX_VALUE} characters, by names of at most "
             f"{_MAX_KEY} characters.",
         )
+
+
+# --- input -----------------------------------------------------------------------------------------------------------
+
+_SYSTEM = ("system", "developer")
+_DROPPED = ("mcp_list_tools", "mcp_approval_request")
+"""Items of our own responses that add nothing to a conversation."""
+_ITEMS = (
+    "message, reasoning, function_call, function_call_output, mcp_call, mcp_approval_request, mcp_approval_response "
+    "and item_reference"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseInput:
+    """The items of a request as a conversation."""
+
+    messages: list[JsonObject] = field(default_factory=list[JsonObject])
+    """In the form that `weft.core.message_forms` reads."""
+    system: list[str] = field(default_factory=list[str])
+    decisions: dict[str, Decision] = field(default_factory=dict[str, Decision])
+    """The client's answers to approvals, by the ids of their requests."""
+
+
+def list_items(given: Any) -> list[JsonObject]:
+    """The input of a body as a list of items."""
+    if isinstance(given, str):
+        return [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": given}]}]
+    items = objects_in(given)
+    if items is None:
+        raise refusal("input", "input is a text, or a list of items.")
+    return items
+
+
+def read_input(items: Sequence[JsonObject]) -> ResponseInput:
+    """Convert items. Those of one turn of the assistant become one message."""
+    read = ResponseInput()
+    for number, item in enumerate(items):
+        kind = item.get("type") or ("message" if "role" in item else None)
+        match kind:
+            case "message":
+                _read_message(read, item, number)
+            case "reasoning":
+                texts = [str(part.get("text", "")) for part in as_objects(item.get("summary"))]
+                _add_to_assistant(read, {"type": "reasoning", "text": "\n\n".join(texts)})
+            case "function_call":
+                _add_call(read, item, _required(item, "call_id", number))
+            case "function_call_output":
+                _add_result(read, _required(item, "call_id", number), _output(item, number))
+            case "mcp_call":
+                name = _required(item, "id", number)
+                _add_call(read, item, name)
+                error = item.get("error")
+                _add_result(
+                    read, name, call_error_text(error) if error else item.get("output") or "", failed=bool(error)
+                )
+            case "mcp_approval_response":
+                _read_decision(read, item, number)
+            case str() if kind in _DROPPED:
+                continue
+            case _:
+                raise refusal(
+                    "input", f"Item {number} of the type {str(kind)[:40]!r} cannot be read; there are {_ITEMS}."
+                )
+    return read
+
+
+def _required(item: JsonObject, name: str, number: int) -> str:
+    value = item.get(name)
+    if isinstance(value, str) and value:
+        return value
+    raise refusal("input", f"Item {number} has no {name}; give it as a text.")
+
+
+def _read_message(read: ResponseInput, item: JsonObject, number: int) -> None:
+    role = item.get("role")
+    if role not in (*_SYSTEM, "user", "assistant"):
+        raise refusal(
+            "input", f"Item {number} has the role {str(role)[:40]!r}; there are user, assistant and developer."
+        )
+    parts = _parts(item.get("content"), number)
+    if role in _SYSTEM:
+        if any(part["type"] != "text" for part in parts):
+            raise refusal("input", f"Item {number} has the role {role!r} and holds more than text.")
+        read.system.append("\n".join(part["text"] for part in parts))
+    elif role == "user":
+        read.messages.append({"role": "user", "content": parts})
+    else:
+        for part in parts:
+            _add_to_assistant(read, part)
+
+
+def _add_to_assistant(read: ResponseInput, part: JsonObject) -> None:
+    if not read.messages or read.messages[-1]["role"] != "assistant" or "tool_calls" in read.messages[-1]:
+        read.messages.append({"role": "assistant", "content": []})
+    read.messages[-1]["content"].append(part)
+
+
+def _add_call(read: ResponseInput, item: JsonObject, name: str) -> None:
+    if not read.messages or read.messages[-1]["role"] != "assistant":
+        read.messages.append({"role": "assistant", "content": []})
+    function = {"name": str(item.get("name", "")), "arguments": item.get("arguments") or "{}"}
+    read.messages[-1].setdefault("tool_calls", []).append({"id": name, "type": "function", "function": function})
+
+
+def _add_result(read: ResponseInput, call: str, output: Any, *, failed: bool = False) -> None:
+    result = {"type": "tool_result", "tool_use_id": call, "content": output, "is_error": failed}
+    if read.messages and read.messages[-1]["role"] == "tool":
+        read.messages[-1]["content"].append(result)
+    else:
+        read.messages.append({"role": "tool", "content": [result]})
+
+
+def _read_decision(read: ResponseInput, item: JsonObject, number: int) -> None:
+    approve, reason = item.get("approve"), item.get("reason") or ""
+    if not isinstance(approve, bool) or not isinstance(reason, str):
+        raise refusal("input", f"Item {number} needs approve, which is true or false.")
+    read.decisions[_required(item, "approval_request_id", number)] = Decision(approve, reason[:2000])
+
+
+def _output(item: JsonObject, number: int) -> str | list[JsonObject]:
+    output = item.get("output")
+    return output if isinstance(output, str) else _parts(output, number)
+
+
+def _parts(content: Any, number: int) -> list[JsonObject]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    parts = objects_in(content)
+    if parts is None:
+        raise refusal("input", f"The content of item {number} is neither a text nor a list of parts.")
+    return [_part(part, number) for part in parts]
+
+
+def _part(part: Mapping[str, Any], number: int) -> JsonObject:
+    match part.get("type"):
+        case "input_text" | "output_text" | "text" if isinstance(part.get("text"), str):
+            return {"type": "text", "text": part["text"]}
+        case "refusal" if isinstance(part.get("refusal"), str):
+            return {"type": "text", "text": part["refusal"]}
+        case "input_image" if isinstance(part.get("image_url"), str):
+            return {"type": "image_url", "image_url": {"url": part["image_url"]}}
+        case "input_file" if isinstance(part.get("file_url"), str):
+            return {"type": "file", "url": part["file_url"], "media_type": _media_type(part["file_url"])}
+        case "input_file" if isinstance(part.get("file_data"), str):
+            return {"type": "file", "file": {"file_data": part["file_data"], "filename": part.get("filename")}}
+        case "input_audio" if as_object(part.get("input_audio")).get("data"):
+            return dict(part)
+        case "input_image" | "input_file":
+            raise refusal(
+                "input",
+                f"A file of item {number} must be sent along as data or as an address: files are not kept here.",
+            )
+        case kind:
+            raise refusal("input", f"Item {number} has a part of the type {str(kind)[:40]!r} that cannot be read.")
+
+
+def _media_type(url: str) -> str:
+    path = url.partition("?")[0].partition("#")[0].lower()
+    return "application/pdf" if path.endswith(".pdf") else "application/octet-stream"
+
+
+# --- listing ---------------------------------------------------------------------------------------------------------
+
+_INPUT_IDS = {"message": "msg", "function_call_output": "fco", "function_call": "fc", "reasoning": "rs"}
+
+
+def listed_item(item: JsonObject, response: str, number: int) -> JsonObject:
+    """An input item in the form in which the API lists it: with an id, a status, and parts instead of a text."""
+    kind = str(item.get("type") or "message")
+    prefix = _INPUT_IDS.get(kind, "item")
+    named = {"id": f"{prefix}_{response.removeprefix('resp_')}i{number}", "type": kind, "status": "completed"}
+    shown = named | {name: value for name, value in item.items() if value is not None}
+    if kind != "message" or not isinstance(shown.get("content"), str):
+        return shown
+    if shown.get("role") == "assistant":
+        return shown | {"content": [{"type": "output_text", "text": shown["content"], "annotations": []}]}
+    return shown | {"content": [{"type": "input_text", "text": shown["content"]}]}

@@ -16,16 +16,14 @@ from starlette.routing import Route
 from weft.core.json import JsonObject, as_object
 from weft.dialects.dialect import ExchangeDialect
 from weft.dialects.responses import ResponsesDialect
-from weft.server.client_bodies import json_response, read_json, text_field
+from weft.server.client_bodies import read_json, text_field
 from weft.server.client_conversation import require_model
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.exchange_stream import ExchangeStreamResponse, collect_frames
 from weft.server.forwarding import Answer
 from weft.server.guest_shapes import InputItemsQuery, RetrieveQuery
-from weft.server.openai_sessions import CLIENT_GONE, OpenAISessions, failure_response
-from weft.server.operations import caller_of, check_parameters
-from weft.server.responses_input import list_items, listed_item
+from weft.server.openai_request import CLIENT_GONE, OpenAISessions, failure_response
+from weft.server.operations import caller_of, check_parameters, json_response
 from weft.server.responses_log import (
     LaterFrames,
     StoredResponse,
@@ -35,8 +33,9 @@ from weft.server.responses_log import (
     read_input_items,
     read_response,
 )
-from weft.server.responses_request import read_response_request
+from weft.server.responses_request import list_items, listed_item, read_response_request
 from weft.server.responses_start import ResponseStarter, StartedResponse
+from weft.server.sse import ExchangeStreamResponse, collect_frames
 
 T = TypeVar("T", bound=msgspec.Struct)
 _CANCELLED = "The client cancelled the response."

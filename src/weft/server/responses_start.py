@@ -11,7 +11,6 @@ import msgspec
 from weft.agent.exchange import Exchange
 from weft.core.client_events import ResponseRequested
 from weft.core.envelope import Event
-from weft.core.events import ApprovalRequested
 from weft.core.json import JsonObject, encode
 from weft.core.messages import Message, ToolResult
 from weft.dialects.response_items import parse_item_id
@@ -28,9 +27,7 @@ from weft.server.client_conversation import (
 )
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.openai_request import refusal
-from weft.server.openai_sessions import OpenAISessions, configure_session
-from weft.server.responses_input import ResponseInput, read_input
+from weft.server.openai_request import OpenAISessions, configure_session, refusal
 from weft.server.responses_log import (
     ReadResponse,
     StoredResponse,
@@ -41,7 +38,7 @@ from weft.server.responses_log import (
     read_output_items,
     read_response,
 )
-from weft.server.responses_request import ResponseRequest, has_approvals
+from weft.server.responses_request import ResponseInput, ResponseRequest, has_approvals, read_input
 from weft.sessions.session import Session
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
@@ -72,10 +69,6 @@ class _Asked:
     items: Sequence[JsonObject]
     read: ResponseInput
     previous: StoredResponse | None
-
-    @property
-    def settings(self) -> JsonObject:
-        return dict(self.wanted.settings)
 
     @property
     def system(self) -> list[str]:
@@ -148,7 +141,7 @@ class ResponseStarter:
                     results[block.id] = ClientResult(block.content, bool(block.is_error))
         context = self._context if asked.wanted.is_stored or previous is not None else self._context.in_memory()
         approvals = [(*await find_approval(context, asked.owner, name), each) for name, each in read.decisions.items()]
-        decisions = {_approval(event): decision for _, event, decision in approvals}
+        decisions = {approval: decision for _, approval, decision in approvals}
         candidates = [info.id for info, _, _ in approvals]
         if previous is not None:
             candidates.append(previous.info.id)
@@ -285,7 +278,7 @@ class ResponseStarter:
         if session.runtime.client_tools != asked.wanted.tools:
             await session.set_client_tools(asked.wanted.tools)
         digest = await context.sessions.store.put_blob(info.id, encode(list(asked.items)))
-        settings = asked.settings
+        settings = dict(asked.wanted.settings)
         if asked.system:
             base = session.settings.system
             settings["system"] = "\n\n".join([*([base] if base else []), *asked.system])
@@ -336,10 +329,6 @@ def _naming_input() -> Generator[None]:
 
 def _waiting(session: Session) -> set[str]:
     return {*(call.id for call in session.client_calls), *(each.approval for each in session.approvals)}
-
-
-def _approval(event: Event) -> str:
-    return event.data.approval if isinstance(event.data, ApprovalRequested) else ""
 
 
 def _refuse_questions(session: Session, exchange: Exchange) -> None:

@@ -8,43 +8,8 @@ from functools import partial
 import msgspec
 
 from weft.core.json import JsonObject
-from weft.server.guest_shapes import (
-    AGUIBody,
-    AGUIEvent,
-    ChatBody,
-    ChatPageQuery,
-    ChatSocketFrame,
-    ChatSocketRequest,
-    ChatView,
-    Completion,
-    CompletionBody,
-    CompletionChunk,
-    DeletedResponse,
-    InputItems,
-    InputItemsQuery,
-    LoopFrame,
-    ResponseBody,
-    ResponseEvent,
-    ResponseView,
-    RetrieveQuery,
-    Stopped,
-    UIMessageChunk,
-    V1ErrorBody,
-    V1Model,
-    V1Models,
-)
+from weft.server import guest_shapes, stream_frames
 from weft.server.openapi import EventType, RouteDescription
-from weft.server.socket_commands import AnyCommand
-from weft.server.stream_frames import (
-    SocketError,
-    SocketEvents,
-    SocketHeartbeat,
-    SocketProject,
-    SocketReply,
-    SocketSubscribed,
-    StreamGoodbye,
-    StreamReset,
-)
 from weft.server.views import Empty, HealthView, LoginBody, ReadyView, StreamQuery
 
 
@@ -55,18 +20,18 @@ class SocketQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 _SOCKET_FRAMES = (
     EventType,
-    SocketEvents,
-    SocketSubscribed,
-    StreamReset,
-    StreamGoodbye,
-    SocketReply,
-    SocketError,
-    SocketHeartbeat,
+    stream_frames.SocketEvents,
+    stream_frames.SocketSubscribed,
+    stream_frames.StreamReset,
+    stream_frames.StreamGoodbye,
+    stream_frames.SocketReply,
+    stream_frames.SocketError,
+    stream_frames.SocketHeartbeat,
 )
 _native = partial(RouteDescription, tag="streams")
 _about = partial(RouteDescription, tag="about", is_public=True)
 _chat = partial(RouteDescription, tag="chat pages")
-_v1 = partial(RouteDescription, tag="v1", error_body=V1ErrorBody)
+_v1 = partial(RouteDescription, tag="v1", error_body=guest_shapes.V1ErrorBody)
 
 STREAMS = (
     _native(
@@ -74,7 +39,7 @@ STREAMS = (
         "/sessions/{session}/events",
         "The events of a session as server-sent events, after `after` or the header Last-Event-ID, then live.",
         query=StreamQuery,
-        events=(EventType, StreamReset, StreamGoodbye),
+        events=(EventType, stream_frames.StreamReset, stream_frames.StreamGoodbye),
         errors=("not_found", "invalid_cursor", "too_many"),
     ),
     _native(
@@ -82,15 +47,15 @@ STREAMS = (
         "/sessions/{session}/ws",
         "One session: its events in any dialect, and commands.",
         query=SocketQuery,
-        body=AnyCommand,
+        body=stream_frames.AnyCommand,
         events=_SOCKET_FRAMES,
     ),
     _native(
         "WS",
         "/ws",
         "Many sessions and projects: events and commands.",
-        body=AnyCommand,
-        events=(*_SOCKET_FRAMES, SocketProject),
+        body=stream_frames.AnyCommand,
+        events=(*_SOCKET_FRAMES, stream_frames.SocketProject),
     ),
 )
 
@@ -117,75 +82,85 @@ GUESTS = (
         "POST",
         "/api/chat",
         "A message of a chat page or of `useChat`; the answer streams.",
-        body=ChatBody,
-        query=ChatPageQuery,
-        events=(LoopFrame, UIMessageChunk),
+        body=guest_shapes.ChatBody,
+        query=guest_shapes.ChatPageQuery,
+        events=(guest_shapes.LoopFrame, guest_shapes.UIMessageChunk),
         errors=("not_found", "busy", "conflict", "too_many", "budget"),
     ),
     _chat(
         "WS",
         "/api/chat/ws",
         "The WebSocket transport of the Vercel AI SDK.",
-        body=ChatSocketRequest,
-        events=(ChatSocketFrame,),
+        body=guest_shapes.ChatSocketRequest,
+        events=(guest_shapes.ChatSocketFrame,),
     ),
-    _chat("GET", "/api/chat/{name}", "A chat as UI messages.", response=ChatView, errors=("not_found",)),
+    _chat("GET", "/api/chat/{name}", "A chat as UI messages.", response=guest_shapes.ChatView, errors=("not_found",)),
     _chat(
         "GET",
         "/api/chat/{name}/stream",
         "The running answer of a chat.",
-        events=(UIMessageChunk,),
+        events=(guest_shapes.UIMessageChunk,),
         more={204: "Nothing runs."},
         errors=("too_many",),
     ),
-    _chat("POST", "/api/chat/{name}/stop", "Cancel what runs in a chat.", response=Stopped),
+    _chat("POST", "/api/chat/{name}/stop", "Cancel what runs in a chat.", response=guest_shapes.Stopped),
     RouteDescription(
         "POST",
         "/agui",
         "A run of an AG-UI client; its events stream.",
         "ag-ui",
-        body=AGUIBody,
-        events=(AGUIEvent,),
+        body=guest_shapes.AGUIBody,
+        events=(guest_shapes.AGUIEvent,),
         errors=("not_found", "busy", "conflict", "too_many", "budget"),
     ),
-    RouteDescription("POST", "/agui/{name}/stop", "Cancel what runs in a thread.", "ag-ui", response=Stopped),
+    RouteDescription(
+        "POST", "/agui/{name}/stop", "Cancel what runs in a thread.", "ag-ui", response=guest_shapes.Stopped
+    ),
     _v1(
         "POST",
         "/v1/chat/completions",
         "A chat completion, whole or as a stream.",
-        response=Completion,
-        body=CompletionBody,
-        events=(CompletionChunk,),
+        response=guest_shapes.Completion,
+        body=guest_shapes.CompletionBody,
+        events=(guest_shapes.CompletionChunk,),
         errors=("not_found", "busy", "conflict", "too_many", "budget"),
     ),
-    _v1("GET", "/v1/models", "The models.", response=V1Models),
-    _v1("GET", "/v1/models/{name}", "A model.", response=V1Model, errors=("not_found",)),
+    _v1("GET", "/v1/models", "The models.", response=guest_shapes.V1Models),
+    _v1("GET", "/v1/models/{name}", "A model.", response=guest_shapes.V1Model, errors=("not_found",)),
     _v1(
         "POST",
         "/v1/responses",
         "A response, whole, as a stream or in the background.",
-        response=ResponseView,
-        body=ResponseBody,
-        events=(ResponseEvent,),
+        response=guest_shapes.ResponseView,
+        body=guest_shapes.ResponseBody,
+        events=(guest_shapes.ResponseEvent,),
         errors=("not_found", "conflict", "too_many", "budget"),
     ),
     _v1(
         "GET",
         "/v1/responses/{response_id}",
         "A stored response, or its events after `starting_after`.",
-        response=ResponseView,
-        query=RetrieveQuery,
-        events=(ResponseEvent,),
+        response=guest_shapes.ResponseView,
+        query=guest_shapes.RetrieveQuery,
+        events=(guest_shapes.ResponseEvent,),
         errors=("not_found", "too_many"),
     ),
-    _v1("DELETE", "/v1/responses/{response_id}", "Delete.", response=DeletedResponse, errors=("not_found",)),
-    _v1("POST", "/v1/responses/{response_id}/cancel", "Cancel.", response=ResponseView, errors=("not_found",)),
+    _v1(
+        "DELETE", "/v1/responses/{response_id}", "Delete.", response=guest_shapes.DeletedResponse, errors=("not_found",)
+    ),
+    _v1(
+        "POST",
+        "/v1/responses/{response_id}/cancel",
+        "Cancel.",
+        response=guest_shapes.ResponseView,
+        errors=("not_found",),
+    ),
     _v1(
         "GET",
         "/v1/responses/{response_id}/input_items",
         "The input of a response, page by page.",
-        response=InputItems,
-        query=InputItemsQuery,
+        response=guest_shapes.InputItems,
+        query=guest_shapes.InputItemsQuery,
         errors=("not_found",),
     ),
 )

@@ -1,12 +1,14 @@
-"""Routes of the server itself: the page, login, health, and the models, tools and folders that sessions may use."""
+"""Routes of the server itself: the page, login, health; models, tools and folders that sessions may use; and the keys
+of providers, which are stored in the keyring of this machine and never sent."""
 
+import asyncio
 import gzip
 import mimetypes
 import re
-from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import resources
 from importlib.resources.abc import Traversable
+from typing import Annotated
 
 import msgspec
 from starlette.requests import Request
@@ -14,16 +16,29 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from weft import __version__
-from weft.core.json import encode
+from weft.core.errors import WeftError
+from weft.core.messages import user_message
+from weft.core.retry import Retry
+from weft.core.turn import Settings
+from weft.providers.catalogue import known_models
+from weft.providers.config import configured_providers
+from weft.providers.factory import open_provider_session
+from weft.providers.keys import delete_key, has_key, store_key
+from weft.providers.model import Endpoint, Model
+from weft.providers.model_names import newest_general, speed_of
+from weft.providers.presets import PRESETS
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.guard import Caller, cookie_name
 from weft.server.metrics import CONTENT_TYPE
-from weft.server.operations import ApiCall, Operation, caller_of, parse_json
+from weft.server.models import ProviderView
+from weft.server.operations import ApiCall, Operation, caller_of, is_operator, json_response, parse_json
 from weft.server.views import (
+    Body,
     HealthView,
     LoginBody,
     ModelsView,
+    Name,
     ProvidersView,
     ReadyView,
     TokenView,
@@ -34,9 +49,12 @@ from weft.server.views import (
 from weft.tools.builtin import families
 from weft.tools.function_tools import Registry
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-
 _YEAR = 365 * 24 * 3600
+KEY = re.compile(r"[\x21-\x7e]{4,4096}")
+_TEST_SECONDS = 30.0
+_TEST_TOKENS = 16
+_TRIED = 3  # models that a key is tried with: not every key may use the newest one
+_OTHER_MODEL = ("model_not_found", "permission", "invalid_request")  # errors that another model may not have
 _login_decoder = msgspec.json.Decoder(LoginBody)
 _PAGE_CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
@@ -83,61 +101,58 @@ async def _rotate_token(call: ApiCall) -> TokenView:
     return TokenView(await call.context.tokens.rotate(token_id))
 
 
-def health_endpoint(context: ServerContext) -> Endpoint:
-    """Anyone learns that the server runs; a caller with a token learns more."""
+class ServerEndpoints:
+    """The routes that are no operations: for anyone, for balancers, for Prometheus and for the page."""
 
-    async def answer(request: Request) -> Response:
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/health", self.health, methods=["GET"]),
+            Route("/ready", self.ready, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
+            Route("/login", self.login, methods=["POST", "DELETE"]),
+        ]
+
+    async def health(self, request: Request) -> Response:
+        """Anyone learns that the server runs; a caller with a token learns more."""
         caller: Caller | None = request.scope["state"]["caller"]
         if caller is None:
-            return Response(encode(HealthView("ok")), media_type="application/json")
-        sandbox = context.sandbox
+            return json_response(HealthView("ok"))
+        sandbox = self._context.sandbox
         state = "off" if sandbox.unsandboxed else ("missing" if sandbox.available() else "bubblewrap")
-        view = HealthView("ok", __version__, state, context.open_sessions.busy)
-        return Response(encode(view), media_type="application/json")
+        return json_response(HealthView("ok", __version__, state, self._context.open_sessions.busy))
 
-    return answer
-
-
-def ready_endpoint(context: ServerContext) -> Endpoint:
-    """For balancers. Raises `unavailable` while the server stops, or nothing can be stored."""
-
-    async def answer(_: Request) -> Response:
-        if context.open_sessions.closing:
+    async def ready(self, _: Request) -> Response:
+        """For balancers. Raises `unavailable` while the server stops, or nothing can be stored."""
+        if self._context.open_sessions.closing:
             raise ApiError("unavailable", "The server is stopping; send requests to another one.")
-        if not context.can_store:
+        if not self._context.can_store:
             raise ApiError("unavailable", "Nothing can be stored now; send requests to another server, or wait.")
-        return Response(encode(ReadyView(context.node.name)), media_type="application/json")
+        return json_response(ReadyView(self._context.node.name))
 
-    return answer
+    async def metrics(self, _: Request) -> Response:
+        """Metrics for Prometheus."""
+        return Response(self._context.render_metrics(), media_type=CONTENT_TYPE)
 
-
-def metrics_endpoint(context: ServerContext) -> Endpoint:
-    """Metrics for Prometheus."""
-
-    async def answer(_: Request) -> Response:
-        return Response(context.render_metrics(), media_type=CONTENT_TYPE)
-
-    return answer
-
-
-def login_endpoint(context: ServerContext) -> Endpoint:
-    """Exchanges the token for a cookie that scripts cannot read."""
-
-    async def answer(request: Request) -> Response:
+    async def login(self, request: Request) -> Response:
+        """Exchanges the token for a cookie that scripts cannot read."""
+        tokens = self._context.tokens
         response = JSONResponse({})
-        name = cookie_name(context.settings, request.scope)
+        name = cookie_name(self._context.settings, request.scope)
         path = f"{request.scope.get('root_path', '')}/"
         if request.method == "DELETE":
             response.delete_cookie(name, path=path)
             return response
         body = parse_json(_login_decoder, await request.body())
-        token_id = await context.tokens.identify_signed(body.token)
+        token_id = await tokens.identify_signed(body.token)
         if token_id is None:
             raise ApiError("unauthorized", "That token is not known here; open the address that the server printed.")
-        await context.tokens.share_signed(token_id)
+        await tokens.share_signed(token_id)
         response.set_cookie(
             name,
-            context.tokens.cookie_value(token_id),
+            tokens.cookie_value(token_id),
             max_age=_YEAR,
             path=path,
             httponly=True,
@@ -145,8 +160,6 @@ def login_endpoint(context: ServerContext) -> Endpoint:
             secure=request.url.scheme == "https",
         )
         return response
-
-    return answer
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -201,7 +214,106 @@ def page_routes() -> list[Route]:
     ]
 
 
+# --- keys of providers -----------------------------------------------------------------------------------------------
+
+
+class KeyBody(Body, frozen=True, kw_only=True):
+    key: Annotated[str, msgspec.Meta(max_length=5000)]
+
+
+class KeyTestBody(Body, frozen=True, kw_only=True):
+    model: Name = ""
+    """The model to ask, without its provider; by default the newest fast one."""
+
+
+class KeyTest(msgspec.Struct, frozen=True):
+    """The result of a test: one short request to the provider."""
+
+    ok: bool
+    message: str
+
+
+async def _store_key(call: ApiCall) -> ProviderView:
+    name, endpoint = _find_provider(call)
+    key = call.body.key.strip()
+    if not KEY.fullmatch(key):
+        raise ApiError("invalid", "That is not a key: it must be one word of letters, digits and signs.")
+    await asyncio.to_thread(store_key, endpoint.key_envs[0], key)
+    return _provider_view(call, name)
+
+
+async def _delete_key(call: ApiCall) -> None:
+    _, endpoint = _find_provider(call)
+    found = [await asyncio.to_thread(delete_key, variable) for variable in endpoint.key_envs]
+    if not any(found):
+        raise ApiError("not_found", "The keyring holds no key of this provider.")
+
+
+async def _test_key(call: ApiCall) -> KeyTest:
+    name, endpoint = _find_provider(call)
+    if not has_key(endpoint.key_envs):
+        return KeyTest(ok=False, message="There is no key to test; set one first.")
+    body: KeyTestBody | None = call.body
+    models = [body.model] if body is not None and body.model else _test_models(name, endpoint)
+    if not models:
+        return KeyTest(ok=False, message=f"No model of {name} is known to test the key with; name one.")
+    result = KeyTest(ok=False, message="")
+    for model in models[:_TRIED]:
+        result, code = await _ask(endpoint, model)
+        if result.ok or code not in _OTHER_MODEL:
+            return result
+    return result
+
+
+async def _ask(endpoint: Endpoint, model: str) -> tuple[KeyTest, str]:
+    """Send one short request; return the result and the code of its error."""
+    settings = Settings(max_output_tokens=_TEST_TOKENS)
+    try:
+        session = open_provider_session(
+            Model.at(endpoint, model),
+            messages=[user_message("Answer with the word ok.")],
+            settings=settings,
+            retry=Retry(attempts=1),
+        )
+        try:
+            async with asyncio.timeout(_TEST_SECONDS):
+                await session.stream_turn(lambda _: None)
+        finally:
+            await session.close()
+    except TimeoutError:
+        return KeyTest(ok=False, message=f"The provider did not answer within {_TEST_SECONDS:.0f} seconds."), "timeout"
+    except WeftError as error:
+        return KeyTest(ok=False, message=error.info().message), error.info().code
+    return KeyTest(ok=True, message=f"The key works: {model} answered."), ""
+
+
+def _test_models(name: str, endpoint: Endpoint) -> list[str]:
+    """List models for a test: fast ones first, because the answer does not matter."""
+    found = newest_general(known_models(name, endpoint.price_provider))
+    return sorted(found[:8], key=lambda model: speed_of(model) != "fast")
+
+
+def _find_provider(call: ApiCall) -> tuple[str, Endpoint]:
+    """Find the provider of the path, for callers who may change the keys of this server."""
+    if not is_operator(call):
+        raise ApiError("forbidden", "Only the person who runs this server changes its keys; ask for one.")
+    name = call.path["provider"]
+    endpoint = (PRESETS | configured_providers()).get(name)
+    if endpoint is None:
+        raise ApiError("not_found", "There is no provider of that name; /providers lists them.")
+    if not endpoint.key_envs:
+        raise ApiError("invalid", f"{name} needs no key.")
+    return name, endpoint
+
+
+def _provider_view(call: ApiCall, name: str) -> ProviderView:
+    views = call.context.models.list_providers()
+    return next((view for view in views if view.name == name), ProviderView(name, key_set=True, variables=[]))
+
+
 _operation = partial(Operation, tag="about")
+_provider = partial(_operation, errors=("not_found", "forbidden"))
+_PROVIDER = "/providers/{provider}"
 
 OPERATIONS = (
     _operation("GET", "/models", _list_models, "Models that a session may name.", ModelsView),
@@ -209,4 +321,15 @@ OPERATIONS = (
     _operation("GET", "/tools", _list_tools, "Tools that a session may name.", ToolsView),
     _operation("GET", "/workspaces", _list_workspaces, "Folders that a session may use.", WorkspacesView),
     _operation("POST", "/tokens/rotate", _rotate_token, "Replace the token.", TokenView, errors=("conflict",)),
+    _provider("PUT", f"{_PROVIDER}/key", _store_key, "Store a key.", ProviderView, KeyBody),
+    _provider("DELETE", f"{_PROVIDER}/key", _delete_key, "Delete a key.", status=204),
+    _provider(
+        "POST",
+        f"{_PROVIDER}/test",
+        _test_key,
+        "Test a key with one short request.",
+        KeyTest,
+        KeyTestBody,
+        body_optional=True,
+    ),
 )

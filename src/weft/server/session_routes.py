@@ -1,24 +1,32 @@
-"""Routes for sessions: create, list, change, fork, rewind, export, import and delete."""
+"""Routes for sessions: create, list, change, fork, rewind, export, import and delete; tools that clients run, and links
+to a project."""
 
+import asyncio
 import io
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from starlette.responses import StreamingResponse
 
 from weft.core.json import encode
 from weft.core.messages import ToolDefinition
-from weft.server.client_tools import parse_client_tools, set_client_tools
+from weft.server.context import ServerContext
 from weft.server.errors import ApiError, ErrorCode
-from weft.server.operations import ApiCall, Operation
+from weft.server.operations import ApiCall, Operation, caller_of
+from weft.server.request_scope import PREVIEWS
+from weft.server.shares import SHARED
 from weft.server.views import (
+    Body,
     DelegatesView,
     DelegateView,
+    Empty,
     ForkBody,
     ListQuery,
     LogQuery,
     LogView,
+    Name,
     NewSession,
     RewindBody,
     SessionChange,
@@ -28,8 +36,11 @@ from weft.server.views import (
 )
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo
+from weft.tools.client_tools import read_client_tools
 
 SESSION = "/sessions/{session}"
+_SHARES = "/projects/{project}/shares"
+_PROJECT_KIND = "project"
 _IDLE: tuple[ErrorCode, ...] = ("not_found", "busy")
 
 
@@ -162,7 +173,106 @@ async def _list_delegates(call: ApiCall) -> DelegatesView:
     return DelegatesView([DelegateView(each.id, each.cause or "", each.last_seq) for each in found])
 
 
+# --- tools that clients run ------------------------------------------------------------------------------------------
+
+
+class ToolResultBody(Body, frozen=True, kw_only=True):
+    call_id: Annotated[Name, msgspec.Meta(min_length=1)]
+    content: Any
+    """A text, parts, or any JSON. `{"type": "execution-denied", "reason": …}` means that the client refuses."""
+    is_error: bool = False
+
+
+class ClientToolsView(msgspec.Struct, frozen=True):
+    tools: list[ToolDefinition]
+
+
+async def set_client_tools(context: ServerContext, info: SessionInfo, tools: Sequence[object]) -> list[ToolDefinition]:
+    """Replace the client tools of a session; the model is offered them from its next turn on. Returns them."""
+    definitions = await parse_client_tools(tools)
+    async with context.open_sessions.use(info) as session:
+        await session.set_client_tools(definitions)
+    return definitions
+
+
+async def parse_client_tools(tools: Sequence[object]) -> list[ToolDefinition]:
+    """Check definitions in a thread: compiling a schema of a client must not block the loop."""
+    return await asyncio.to_thread(read_client_tools, tools)
+
+
+async def submit_tool_result(
+    context: ServerContext, info: SessionInfo, call_id: str, content: object, is_error: bool = False
+) -> None:
+    """Give a waiting call its result."""
+    async with context.open_sessions.use_running(info) as session:
+        if session is None:
+            raise ApiError("conflict", f"The call {call_id[:100]!r} does not wait for a result: its exchange is over.")
+        session.send_tool_result(call_id, content, is_error)
+
+
+async def _send_result(call: ApiCall) -> Empty:
+    body: ToolResultBody = call.body
+    await submit_tool_result(call.context, await call.session(), body.call_id, body.content, body.is_error)
+    return Empty()
+
+
+async def _list_client_tools(call: ApiCall) -> ClientToolsView:
+    info = await call.session()
+    session = call.context.open_sessions.find_open(info.id)
+    if session is not None:
+        return ClientToolsView(session.runtime.client_tools)
+    return ClientToolsView(SessionSettings.of(info.settings).client_tools)
+
+
+# --- links to a project ----------------------------------------------------------------------------------------------
+
+
+class NewShare(Body, frozen=True, kw_only=True):
+    writable: bool = False
+    """Whether users with the link may also work in the project."""
+
+
+class ShareView(msgspec.Struct, frozen=True, omit_defaults=True):
+    id: str
+    writable: bool
+    created: float
+    secret: str = ""
+    """Only in the answer that creates it. A request carries it in the header `X-Weft-Share`, or as `?share=`."""
+    path: str = ""
+    """Only in the answer that creates a link for reading: shows the newest page of the project, without a token."""
+
+
+class SharesView(msgspec.Struct, frozen=True):
+    shares: list[ShareView]
+
+
+async def _check_project(call: ApiCall) -> str:
+    info = await call.context.open_sessions.find_info(call.owner, call.path["project"])
+    if info.kind != _PROJECT_KIND:
+        raise ApiError("not_found", "There is no project of that name; list the projects to see which there are.")
+    return info.id
+
+
+async def _create_share(call: ApiCall) -> ShareView:
+    body: NewShare = call.body
+    project = await _check_project(call)
+    name, secret = await call.context.shares.create(call.owner, project, writable=body.writable)
+    share = call.context.shares.list(call.owner, project)[name]
+    path = "" if share.writable else f"{caller_of(call.request).root_path}{PREVIEWS}{SHARED}{secret}/"
+    return ShareView(name, share.writable, share.created, secret, path)
+
+
+async def _list_shares(call: ApiCall) -> SharesView:
+    shares = call.context.shares.list(call.owner, await _check_project(call))
+    return SharesView([ShareView(name, share.writable, share.created) for name, share in shares.items()])
+
+
+async def _delete_share(call: ApiCall) -> None:
+    await call.context.shares.delete(call.owner, await _check_project(call), call.path["share"])
+
+
 _one = partial(Operation, errors=("not_found",))
+_shares = partial(_one, tag="studio")
 
 OPERATIONS = (
     Operation(
@@ -206,4 +316,25 @@ OPERATIONS = (
     _one("GET", f"{SESSION}/export", _export, "The session as one file.", media_type="application/x-ndjson"),
     _one("GET", f"{SESSION}/log", _read_log, "A page of the log.", LogView, query=LogQuery),
     _one("GET", f"{SESSION}/delegates", _list_delegates, "Agents that worked for calls of the session.", DelegatesView),
+    Operation(
+        "POST",
+        f"{SESSION}/tool_results",
+        _send_result,
+        "Send the result of a call that the client runs.",
+        Empty,
+        ToolResultBody,
+        errors=("not_found", "conflict", "too_large"),
+        tag="conversation",
+    ),
+    _one(
+        "GET",
+        f"{SESSION}/client_tools",
+        _list_client_tools,
+        "Tools that clients run.",
+        ClientToolsView,
+        tag="conversation",
+    ),
+    _shares("POST", _SHARES, _create_share, "Make a link for other users.", ShareView, NewShare, status=201),
+    _shares("GET", _SHARES, _list_shares, "The links of a project.", SharesView),
+    _shares("DELETE", f"{_SHARES}/{{share}}", _delete_share, "Delete a link.", status=204),
 )

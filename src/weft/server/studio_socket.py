@@ -7,7 +7,7 @@ errors close with 4332. Keys and addresses that the page sends are ignored.
 import asyncio
 import logging
 from contextlib import aclosing, suppress
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -21,10 +21,11 @@ from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_stream import EventStream
 from weft.server.guard import Caller
+from weft.server.openapi import RouteDescription
 from weft.server.operations import caller_of
 from weft.server.sse import closing_frames
 from weft.server.studio_host import VIDEO_BYTES, read_brief
-from weft.server.studio_views import PromptBody, SelectedBody, SourceBody
+from weft.server.studio_views import ProjectView, PromptBody, SelectedBody, SourceBody
 from weft.server.websocket import CLOSE_CODES
 from weft.studio.input.pictures import load_bytes, load_picture
 from weft.studio.input.video import read_video
@@ -294,3 +295,52 @@ async def _close_with_error(websocket: WebSocket, error: Exception) -> None:
     with suppress(Exception):
         await websocket.send_text(encode_text({"type": "error", "value": api_error.message, "variantIndex": 0}))
         await websocket.close(ERROR, api_error.message.encode()[:_MAX_REASON_BYTES].decode("utf-8", "ignore"))
+
+
+# --- descriptions of the routes that are no operations ---------------------------------------------------------------
+
+
+class ProjectChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """A project, now and after every change."""
+
+    type: Literal["project_changed"]
+    project: ProjectView
+
+
+class StudioFrame(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A message of the studio dialect to a design page."""
+
+    type: str
+    value: str
+    variant_index: int
+    data: JsonObject | None = None
+    event_id: str | None = None
+
+
+STUDIO = (
+    RouteDescription(
+        "GET",
+        "/projects/{project}/events",
+        "A project after every change, as server-sent events.",
+        "studio",
+        events=(ProjectChanged,),
+        errors=("not_found", "too_many"),
+    ),
+    RouteDescription(
+        "GET",
+        "/preview/{ticket}/{path}",
+        "A file of a variant, in an origin of its own. The ticket is in the view of the variant.",
+        "studio",
+        media_type="*/*",
+        errors=("not_found",),
+        is_public=True,
+    ),
+    RouteDescription(
+        "WS",
+        "/generate-code",
+        "A design page: one message, then the studio dialect.",
+        "studio",
+        body=GenerateRequest,
+        events=(StudioFrame,),
+    ),
+)

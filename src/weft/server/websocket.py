@@ -18,7 +18,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from weft.core.json import JsonObject, decode, encode_text
 from weft.dialects.dialect import Dialect
 from weft.dialects.registry import open_dialect
-from weft.server import client_tools, conversation
+from weft.server import conversation, session_routes
+from weft.server import stream_frames as frames
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_hub import EncodedEvent
@@ -28,25 +29,7 @@ from weft.server.guard import Caller, chosen_protocol
 from weft.server.limits import RateLimiter
 from weft.server.open_sessions import HeldElsewhere, is_text
 from weft.server.operations import parse_json
-from weft.server.socket_commands import (
-    AnswerQuestion,
-    AnyCommand,
-    ApproveCall,
-    CancelExchange,
-    DenyCall,
-    Ping,
-    ResumeMessage,
-    SendMessage,
-    SendToolResult,
-    SetClientTools,
-    Subscribe,
-    Unsubscribe,
-    decision_of,
-    operation_of,
-    submission_of,
-)
 from weft.server.sse import abort_connection, closing_frames, goodbye_frame
-from weft.server.stream_frames import read_cursor, reset_frame
 from weft.sessions.store import SessionInfo
 
 CLOSE_CODES = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
@@ -55,8 +38,8 @@ _FIRST_MESSAGE_SECONDS = 0.25
 """Time that the socket of one session waits for a cursor before it starts at the beginning of the log."""
 _CLOSE_SECONDS = 2.0
 """Time that a client has to accept the close frame."""
-_commands: "msgspec.json.Decoder[AnyCommand]" = msgspec.json.Decoder(AnyCommand)
-_resumes = msgspec.json.Decoder(ResumeMessage)
+_commands: "msgspec.json.Decoder[frames.AnyCommand]" = msgspec.json.Decoder(frames.AnyCommand)
+_resumes = msgspec.json.Decoder(frames.ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
 
 
@@ -137,7 +120,7 @@ class SocketConnection:
         if self._only is not None:
             first = await self._receive_first() if after is None else None
             if first is None or not _is_subscribe(first):
-                await self._subscribe(self._only, Subscribe(resume=after))
+                await self._subscribe(self._only, frames.Subscribe(resume=after))
             if first is not None:
                 await self._execute(first)
         while True:
@@ -163,7 +146,7 @@ class SocketConnection:
         return text
 
     async def _execute(self, text: str | bytes) -> None:
-        command: AnyCommand | None = None
+        command: frames.AnyCommand | None = None
         try:
             command = _parse_command(text)
             result = await self._dispatch_anywhere(command)
@@ -174,19 +157,19 @@ class SocketConnection:
             command_id, session = (command.id, command.session) if command is not None else (None, None)
             await self._send_json(api_error.data() | {"type": "error", "id": command_id, "session": session})
             return
-        if isinstance(command, Ping):
+        if isinstance(command, frames.Ping):
             await self._send_json({"type": "pong", "id": command.id})
         elif command.id is not None:
             await self._send_json({"type": "reply", "id": command.id, "result": result})
 
-    async def _dispatch_anywhere(self, command: AnyCommand) -> object:
+    async def _dispatch_anywhere(self, command: frames.AnyCommand) -> object:
         """Run a command here, or on the node that holds its session."""
         until = monotonic() + FORWARD_SECONDS
         while True:
             try:
                 return await self._dispatch(command)
             except HeldElsewhere as held:
-                operation = operation_of(command, held.session)
+                operation = frames.operation_of(command, held.session)
                 if operation is None:
                     raise
                 call = ForwardedCall(
@@ -201,31 +184,31 @@ class SocketConnection:
             if reply is not None:
                 return read_reply(reply)
 
-    async def _dispatch(self, command: AnyCommand) -> object:
-        if isinstance(command, Ping):
+    async def _dispatch(self, command: frames.AnyCommand) -> object:
+        if isinstance(command, frames.Ping):
             return None
-        if isinstance(command, Subscribe | Unsubscribe) and command.project is not None:
-            return await self._watch_project(command.project, isinstance(command, Subscribe))
+        if isinstance(command, frames.Subscribe | frames.Unsubscribe) and command.project is not None:
+            return await self._watch_project(command.project, isinstance(command, frames.Subscribe))
         info = await self._find_session(command.session)
         context = self._context
         match command:
-            case Subscribe():
+            case frames.Subscribe():
                 return await self._subscribe(info, command)
-            case Unsubscribe():
+            case frames.Unsubscribe():
                 await self._unsubscribe(info.id)
                 return {}
-            case SendMessage():
-                return await conversation.submit_message(context, info, submission_of(command))
-            case CancelExchange(exchange=exchange, reason=reason):
+            case frames.SendMessage():
+                return await conversation.submit_message(context, info, frames.submission_of(command))
+            case frames.CancelExchange(exchange=exchange, reason=reason):
                 return await conversation.cancel_exchange(context, info, exchange, reason)
-            case ApproveCall(approval=approval) | DenyCall(approval=approval):
-                await conversation.resolve_approval(context, info, approval, decision_of(command))
-            case AnswerQuestion(question=question, text=text):
+            case frames.ApproveCall(approval=approval) | frames.DenyCall(approval=approval):
+                await conversation.resolve_approval(context, info, approval, frames.decision_of(command))
+            case frames.AnswerQuestion(question=question, text=text):
                 await conversation.answer_question(context, info, question, text)
-            case SendToolResult(call_id=call_id, content=content, is_error=is_error):
-                await client_tools.submit_tool_result(context, info, call_id, content, is_error)
-            case SetClientTools(tools=tools):
-                set_to = await client_tools.set_client_tools(context, info, tools)
+            case frames.SendToolResult(call_id=call_id, content=content, is_error=is_error):
+                await session_routes.submit_tool_result(context, info, call_id, content, is_error)
+            case frames.SetClientTools(tools=tools):
+                set_to = await session_routes.set_client_tools(context, info, tools)
                 return {"tools": [definition.name for definition in set_to]}
         return {}
 
@@ -240,20 +223,20 @@ class SocketConnection:
 
     # --- streams ------------------------------------------------------------------------------------------------------
 
-    async def _subscribe(self, info: SessionInfo, wanted: Subscribe) -> JsonObject:
+    async def _subscribe(self, info: SessionInfo, wanted: frames.Subscribe) -> JsonObject:
         if info.id not in self._streams and len(self._streams) >= self._context.settings.limits.sessions_per_socket:
             raise _CloseSocket(1008, "Too many sessions on one socket.")
         await self._unsubscribe(info.id)
         store = self._context.sessions.store
         dialect = open_dialect(self._dialect, info.id)
-        cursor = read_cursor(wanted.resume, info)
+        cursor = frames.read_cursor(wanted.resume, info)
         seq = cursor.seq
         if cursor.bad is not None and dialect.name != "native":
             raise _CloseSocket(4409, "The cursor cannot be served; connect again without one.")
         if dialect.name == "native":
             await self._send_json({"type": "subscribed", "session": info.id, "seq": info.last_seq})
         if cursor.bad is not None:
-            frame, seq = await reset_frame(store, info, cursor.bad)
+            frame, seq = await frames.reset_frame(store, info, cursor.bad)
             await self._send_json(frame)
         if wanted.end and dialect.name == "native" and (end := await read_tail(store, info.id, seq, info.last_seq)):
             await self._send(encode_batch(end, "end", info.id).decode())
@@ -368,21 +351,21 @@ class SocketConnection:
             await self._watch_project(project, False)
 
 
-def _parse_command(text: str | bytes) -> AnyCommand:
+def _parse_command(text: str | bytes) -> frames.AnyCommand:
     resume = _parse_resume(text)
     if resume is not None:
-        return Subscribe(resume=resume.resume)
+        return frames.Subscribe(resume=resume.resume)
     return parse_json(_commands, text, "message")
 
 
 def _is_subscribe(text: str | bytes) -> bool:
     try:
-        return isinstance(_parse_command(text), Subscribe)
+        return isinstance(_parse_command(text), frames.Subscribe)
     except ApiError:
         return False
 
 
-def _parse_resume(text: str | bytes) -> ResumeMessage | None:
+def _parse_resume(text: str | bytes) -> frames.ResumeMessage | None:
     """Parse a message that is a cursor and nothing else."""
     if len(text) > 300:
         return None

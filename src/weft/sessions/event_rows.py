@@ -14,9 +14,8 @@ import msgspec
 from weft.core.envelope import Event
 from weft.core.events import InputJsonDelta, TextDelta, ThinkingDelta, ToolOutputDelta
 from weft.core.json import encode, loads
-from weft.sessions.event_codec import decode_stored, encode_stored
+from weft.sessions.event_codec import decode_stored, empty_deltas, encode_stored
 from weft.sessions.store import NoSuchBlob, StoreCorrupt
-from weft.sessions.thinning import empty_deltas
 
 MAX_RUN = 256
 """Deltas in one row, so that reading one event decodes few others."""

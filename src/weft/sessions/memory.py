@@ -10,8 +10,7 @@ import msgspec
 from weft.core.envelope import Event
 from weft.core.json import JsonObject
 from weft.sessions.event_codec import encode_stored
-from weft.sessions.local_sharing import LocalSharing
-from weft.sessions.shared import RETRY_CLAIM_SECONDS, News, Work
+from weft.sessions.shared import RETRY_CLAIM_SECONDS, LocalSharing, News, Work
 from weft.sessions.store import (
     LEASE_SECONDS,
     PAGE,

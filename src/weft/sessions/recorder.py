@@ -4,16 +4,23 @@ An event with structure is stored at once, together with the deltas before it. D
 somebody watches, at most every 10 ms, else every 50 ms; those that come during a commit are stored by the next one. The
 end of a message, the message itself and its calls go into one transaction, so a log never holds half a turn. An event
 that cannot be stored is never delivered.
+
+A commit costs a sync of the disk and a switch to another thread and back. So there is a pause between two commits, and
+the sessions of an event loop share it: those whose deltas came during the pause are stored in one transaction. The more
+sessions take part, the longer is the pause, so that storing and sending have a bounded share of the loop's time. Where
+many take part, their streams are read together too, just before the commit: what a delta would wait for in memory, it
+waits for in its socket.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from weakref import WeakKeyDictionary
 
 from weft.agent.bus import EventBus, OnDelivered
 from weft.core.envelope import Event
 from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.core.messages import Message, ToolCall
-from weft.sessions.commit_clock import clock_of
+from weft.http1.shared_reads import shared_reads
 from weft.sessions.crash_points import reach
 from weft.sessions.history import read_history, recover
 from weft.sessions.settings import SessionSettings
@@ -28,6 +35,73 @@ from weft.sessions.store import (
     iterate_delegates,
     new_holder,
 )
+
+PAUSE = 0.01
+"""Seconds from the begin of one commit to that of the next, if few sessions take part."""
+FEW_SESSIONS = 3
+"""Sessions that a pause is for. If more take part in a commit, the pause after it is longer in proportion."""
+MOST_PAUSES = 4.5
+"""The longest pause, in units of `PAUSE`: so long a watched delta waits for a commit at most."""
+_READING_TURNS = 3
+"""Turns of the loop from the release of a stream to the record of what it brought: its socket is polled and read, then
+its task wakes and decodes."""
+
+
+class CommitClock:
+    """Calls back those that want to commit: at once after a pause, else at its end."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Callable[[], object], None] = {}
+        self._last = float("-inf")
+        self._sessions = 0  # of the last commit
+        self._is_scheduled = False
+
+    def add(self, loop: asyncio.AbstractEventLoop, commit: Callable[[], object]) -> None:
+        """Call `commit` once, as soon as it may commit."""
+        self._waiting[commit] = None
+        if not self._is_scheduled:
+            self._schedule(loop)
+
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._is_scheduled = True
+        pause = PAUSE * min(max(1.0, self._sessions / FEW_SESSIONS), MOST_PAUSES)
+        wait = self._last + pause - loop.time()
+        if wait > 0:
+            loop.call_later(wait, self._tick, loop)
+        else:
+            loop.call_soon(self._tick, loop)  # events of the same moment join the commit
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._last = loop.time()
+        self._commit_after(_READING_TURNS if shared_reads(loop).release() else 0, loop)
+
+    def _commit_after(self, turns: int, loop: asyncio.AbstractEventLoop) -> None:
+        if turns:
+            loop.call_soon(self._commit_after, turns - 1, loop)
+        else:
+            self._commit(loop)
+
+    def _commit(self, loop: asyncio.AbstractEventLoop) -> None:
+        waiting, self._waiting = self._waiting, {}
+        self._sessions = len(waiting)
+        self._is_scheduled = False
+        reads = shared_reads(loop)
+        if self._sessions > FEW_SESSIONS:
+            reads.is_active = True
+            self._schedule(loop)  # before the commits, which may fail: held streams must be released
+        elif reads.is_active:
+            reads.end()
+        for commit in waiting:
+            commit()
+
+
+_clocks: WeakKeyDictionary[asyncio.AbstractEventLoop, CommitClock] = WeakKeyDictionary()
+
+
+def clock_of(loop: asyncio.AbstractEventLoop) -> CommitClock:
+    """The clock that the sessions of an event loop share."""
+    return _clocks.setdefault(loop, CommitClock())
+
 
 TITLE_LENGTH = 80
 """Characters of a title."""

@@ -7,7 +7,7 @@ ends: cancelled if that was requested, else failed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -432,7 +432,7 @@ def _ready(runtime: ToolRuntime, call: UnfinishedCall) -> tuple[PlannedCall, Unf
         return None
     if verdict == "ask" and not call.approved and _digest(runtime, planned) not in runtime.permissions.always:
         return None
-    return replace(planned, changed=call.input is not None), call
+    return msgspec.structs.replace(planned, changed=call.input is not None), call
 
 
 def _digest(runtime: ToolRuntime, planned: PlannedCall) -> str:

@@ -114,7 +114,10 @@ class SqliteStore(SqliteSharing):
         return await self._write(partial(_renew, lease, seconds))
 
     async def release(self, lease: Lease) -> None:
-        await self._write(partial(_release, lease))
+        await self._execute(
+            "UPDATE sessions SET holder = '', node = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
+            *(lease.session, lease.epoch, lease.holder),
+        )
 
     # --- the log -----------------------------------------------------------------------------------------------------
 
@@ -306,13 +309,6 @@ def _renew(lease: Lease, seconds: float, connection: sqlite3.Connection) -> Leas
     expires = time() + seconds
     connection.execute("UPDATE sessions SET expires = ? WHERE key = ?", (expires, key))
     return Lease(session=lease.session, epoch=lease.epoch, holder=lease.holder, expires=expires)
-
-
-def _release(lease: Lease, connection: sqlite3.Connection) -> None:
-    connection.execute(
-        "UPDATE sessions SET holder = '', node = '', expires = 0 WHERE id = ? AND epoch = ? AND holder = ?",
-        (lease.session, lease.epoch, lease.holder),
-    )
 
 
 def _events(session: str, after: int, upto: int | None, limit: int, connection: sqlite3.Connection) -> Sequence[Event]:

@@ -18,7 +18,7 @@ import msgspec
 from weft.core.envelope import Event
 from weft.core.json import as_list, encode, loads
 from weft.sessions.crash_points import reach
-from weft.sessions.event_codec import encode_stored
+from weft.sessions.event_codec import DeltaRun, encode_stored, thin_out
 from weft.sessions.event_rows import MAX_RUN, EventRow, EventRows, RowPacker, RowReader
 from weft.sessions.shared import Work
 from weft.sessions.store import (
@@ -34,7 +34,6 @@ from weft.sessions.store import (
     check_blobs,
     check_next,
 )
-from weft.sessions.thinning import DeltaRun, thin_out
 
 _TOUCH_SECONDS = 0.5
 """Deltas change the time of a session's last update only if it is older: that time is in two indexes."""

@@ -19,11 +19,11 @@ import msgspec
 import weft
 from weft.core.ids import new_id
 from weft.core.json import as_object, encode, loads
-from weft.sessions.local_sharing import NewsCallbacks
 from weft.sessions.node_lock import NodeLock
 from weft.sessions.shared import (
     RETRY_CLAIM_SECONDS,
     News,
+    NewsCallbacks,
     NodeInfo,
     NotAnswered,
     NotHeld,
@@ -65,6 +65,14 @@ class SqliteSharing:
     async def _read(self, job: Job[T]) -> T:
         raise NotImplementedError
 
+    async def _execute(self, query: str, *values: object) -> None:
+        """Run one statement in a transaction."""
+        await self._write(lambda connection: connection.execute(query, values))
+
+    async def _fetch(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query."""
+        return await self._read(lambda connection: connection.execute(query, values).fetchall())
+
     @property
     def node(self) -> str:
         return self._node
@@ -91,9 +99,7 @@ class SqliteSharing:
         if known is not None and known.folders == info.folders and (known.room == room or not self._others):
             return
         self._info = info
-        await self._write(
-            lambda connection: connection.execute("REPLACE INTO nodes VALUES (?, ?)", (self._node, encode(info)))
-        )
+        await self._execute("REPLACE INTO nodes VALUES (?, ?)", self._node, encode(info))
 
     async def thin_out(self, *, seconds: float, limit: int = 20) -> int:
         logs = await self._read(partial(pack_thinned, seconds, limit))
@@ -104,12 +110,12 @@ class SqliteSharing:
         return lambda: None
 
     async def list_nodes(self) -> Sequence[NodeInfo]:
-        rows = await self._read(lambda c: c.execute("SELECT name, info FROM nodes ORDER BY name").fetchall())
+        rows = await self._fetch("SELECT name, info FROM nodes ORDER BY name")
         return [msgspec.json.decode(info, type=NodeInfo) for name, info in rows if self._lock.is_alive(name)]
 
     async def end_node(self) -> None:
         self._info = None
-        await self._write(lambda connection: connection.execute("DELETE FROM nodes WHERE name = ?", (self._node,)))
+        await self._execute("DELETE FROM nodes WHERE name = ?", self._node)
         self._lock.close()
 
     # --- work --------------------------------------------------------------------------------------------------------
@@ -153,21 +159,19 @@ class SqliteSharing:
         return folder is None or self._info is None or folder in self._info.folders
 
     async def unclaim_work(self, session: str, *, seconds: float = RETRY_CLAIM_SECONDS, forget: bool = False) -> None:
-        await self._write(
-            lambda connection: connection.execute(
-                "UPDATE sessions SET node = '', not_before = ?, work = CASE WHEN ? THEN 'idle' ELSE work END"
-                " WHERE id = ? AND node = ? AND holder = ''",
-                (time() + seconds, forget, session, self._node),
-            )
+        query = (
+            "UPDATE sessions SET node = '', not_before = ?, work = CASE WHEN ? THEN 'idle' ELSE work END"
+            " WHERE id = ? AND node = ? AND holder = ''"
         )
+        await self._execute(query, time() + seconds, forget, session, self._node)
 
     async def find_holder(self, session: str) -> str:
         holder, node, expires = await self._read(partial(_holder_of, session))
         return "" if self._is_free(holder, node, expires) else node or holder
 
     async def count_running(self, owner: str) -> int:
-        query = f"SELECT count(*) FROM sessions WHERE {_WITH_WORK} AND owner = ?"
-        return await self._read(lambda connection: connection.execute(query, (owner,)).fetchone()[0])
+        ((count,),) = await self._fetch(f"SELECT count(*) FROM sessions WHERE {_WITH_WORK} AND owner = ?", owner)
+        return count
 
     # --- news --------------------------------------------------------------------------------------------------------
 
@@ -211,7 +215,7 @@ class SqliteSharing:
                 if not accepted_by or not self._lock.is_alive(accepted_by):
                     await self._check_held(session)
         finally:
-            await self._write(lambda connection: connection.execute("DELETE FROM commands WHERE id = ?", (command,)))
+            await self._execute("DELETE FROM commands WHERE id = ?", command)
         raise NotAnswered("The process that holds the session did not answer in time; ask again in a moment.")
 
     def _post(self, command: str, session: str, body: bytes, expires: float, connection: sqlite3.Connection) -> None:
@@ -227,7 +231,7 @@ class SqliteSharing:
     async def read_commands(self) -> Sequence[PostedCommand]:
         if not await self._read(partial(_waiting_commands, self._node)):
             return ()  # nothing is written for nothing
-        rows = await self._write(partial(self._accept))
+        rows = await self._write(self._accept)
         return [PostedCommand(id=name, session=session, body=body) for name, session, body in rows]
 
     def _accept(self, connection: sqlite3.Connection) -> list[tuple[str, str, bytes]]:
@@ -239,9 +243,7 @@ class SqliteSharing:
         return open_rows
 
     async def reply_command(self, command: str, reply: bytes) -> None:
-        await self._write(
-            lambda connection: connection.execute("UPDATE commands SET reply = ? WHERE id = ?", (reply, command))
-        )
+        await self._execute("UPDATE commands SET reply = ? WHERE id = ?", reply, command)
 
     # --- spending and records ----------------------------------------------------------------------------------------
 
@@ -260,19 +262,16 @@ class SqliteSharing:
 
     async def read_spending(self, owner: str, *, seconds: float) -> Spending:
         now = time()
-        tokens, usd, unpriced, first = await self._read(
-            lambda connection: connection.execute(
-                "SELECT coalesce(sum(tokens), 0), coalesce(sum(usd), 0.0), coalesce(max(unpriced), 0), min(minute)"
-                " FROM spent WHERE owner = ? AND minute > ?",
-                (owner, int((now - seconds) // 60)),
-            ).fetchone()
+        query = (
+            "SELECT coalesce(sum(tokens), 0), coalesce(sum(usd), 0.0), coalesce(max(unpriced), 0), min(minute)"
+            " FROM spent WHERE owner = ? AND minute > ?"
         )
+        ((tokens, usd, unpriced, first),) = await self._fetch(query, owner, int((now - seconds) // 60))
         age = max(now - first * 60, 0.0) if first is not None else 0.0
         return Spending(tokens=tokens, usd=usd, unpriced=bool(unpriced), age=age)
 
     async def read_records(self, kind: str) -> Mapping[str, bytes]:
-        query = "SELECT name, data FROM records WHERE kind = ?"
-        return dict(await self._read(lambda connection: connection.execute(query, (kind,)).fetchall()))
+        return dict(await self._fetch("SELECT name, data FROM records WHERE kind = ?", kind))
 
     async def put_record(self, kind: str, name: str, data: bytes, *, only_new: bool = False) -> bytes:
         stored = await self._write(partial(_put_record, kind, name, data, only_new))

@@ -1,14 +1,138 @@
-"""Answers addresses of CDNs, font services and placeholder images from this machine."""
+"""Answers addresses of CDNs, font services and placeholder images from this machine, with the vendored npm packages of
+`libraries/lock.json` and their files, also as ES modules.
+
+`scripts/vendor_libraries.py` fetches a zip for each package; a wheel contains them. A path that a package only has in
+another spelling (unminified, for development) is answered with the one that exists.
+"""
 
 import re
+import zipfile
+from functools import cache, lru_cache
 from html import escape
+from pathlib import Path
 from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from weft.studio import vendored
+from weft.core.errors import ConfigurationError
 from weft.studio.browser.page import PageResponse, media_type
-from weft.studio.vendored import find_file, read_file
+
+_FOLDER = Path(__file__).parent / "libraries"
+VENDOR = _FOLDER / "vendor"
+MISSING = "The libraries of previews are not installed; run scripts/vendor_libraries.py (make made) once."
+
+_DEVELOPMENT = re.compile(r"[.-]development\b")
+_EXPORT = re.compile(r"^\s*exports\.([A-Za-z_$][\w$]*)\s*=(?!=)", re.MULTILINE)
+_REQUIRE = re.compile(r"""\brequire\((["'])([^"']+)\1\)""")
+MODULE_FILES = {
+    ("clsx", ""): "dist/clsx.js",
+    ("lucide-react", ""): "dist/cjs/lucide-react.js",
+    ("react", ""): "cjs/react.production.js",
+    ("react", "jsx-runtime"): "cjs/react-jsx-runtime.production.js",
+    ("react-dom", ""): "cjs/react-dom.production.js",
+    ("react-dom", "client"): "cjs/react-dom-client.production.js",
+    ("scheduler", ""): "cjs/scheduler.production.js",
+}
+"""The file behind each name that can be imported: package and sub-path."""
+_EXPORTED_NAMES = {"clsx": ("clsx",)}  # packages whose exports cannot be parsed
+
+
+class Package(msgspec.Struct, frozen=True):
+    """One version of an npm package."""
+
+    name: str
+    version: str
+    license: str
+    main: str  # the file that its bare address means
+
+    @property
+    def archive(self) -> Path:
+        return VENDOR / f"{self.name.replace('/', '__')}@{self.version}.zip"
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The paths of its files."""
+        return _names(self.archive) if self.archive.is_file() else frozenset()
+
+    @property
+    def major(self) -> str:
+        return self.version.partition(".")[0]
+
+
+class _Lock(msgspec.Struct, frozen=True):
+    packages: list[Package]
+
+
+@cache
+def packages() -> tuple[Package, ...]:
+    """Return all packages of the lock, the newest version of each first."""
+    lock = msgspec.json.decode((_FOLDER / "lock.json").read_bytes(), type=_Lock)
+    return tuple(sorted(lock.packages, key=lambda each: (each.name, -int(each.major))))
+
+
+def is_installed() -> bool:
+    return all(package.archive.is_file() for package in packages())
+
+
+def find_file(name: str, path: str, version: str = "") -> tuple[Package, str] | None:
+    """Find a package that has a file, and the path of the file in it; the given major version is preferred."""
+    known = [package for package in packages() if package.name == name]
+    known.sort(key=lambda each: each.major != version.partition(".")[0].lstrip("^~v"))
+    for package in known:
+        for spelling in _spellings(path or package.main):
+            if spelling in package.files:
+                return package, spelling
+    return None
+
+
+def read_file(package: Package, path: str) -> bytes:
+    if path not in package.files:
+        raise ConfigurationError(MISSING)
+    return _read(package.archive, path)
+
+
+def _spellings(path: str) -> list[str]:
+    stem, dot, suffix = path.rpartition(".")
+    stable = _DEVELOPMENT.sub(lambda found: found[0][0] + "production", path)
+    spellings = [path, stable, f"{stem}.min{dot}{suffix}", f"{stem}.prod{dot}{suffix}"]
+    spellings += [f"{stable.removesuffix('.js')}.min.js"] if stable.endswith(".js") else []
+    return [*spellings, path.replace(".min.", ".")]
+
+
+@cache
+def _names(archive: Path) -> frozenset[str]:
+    with zipfile.ZipFile(archive) as opened:
+        return frozenset(opened.namelist())
+
+
+@lru_cache(maxsize=64)
+def _read(archive: Path, path: str) -> bytes:
+    with zipfile.ZipFile(archive) as opened:
+        return opened.read(path)
+
+
+def wrap_commonjs(source: str, name: str, up: str, suffix: str) -> str:
+    """Wrap a CommonJS file as an ES module that imports its requirements from the packages beside it."""
+    needs = list(dict.fromkeys(found[2] for found in _REQUIRE.finditer(source)))
+    imports = "".join(f'import need{at} from "{up}{need}{suffix}";\n' for at, need in enumerate(needs))
+    table = ",".join(f'"{need}":need{at}' for at, need in enumerate(needs))
+    names = _EXPORTED_NAMES.get(name) or tuple(dict.fromkeys(_EXPORT.findall(source)))
+    named = "".join(f",{each}" for each in names if each != "default")
+    return (
+        f"{imports}const needs={{{table}}};\n"
+        "const module={exports:{}};\n"
+        f"(function(module,exports,require){{{source}\n}})(module,module.exports,(name)=>needs[name]);\n"
+        f"export default module.exports;\nexport const {{{named[1:]}}}=module.exports;\n"
+    )
+
+
+def reexport_module(target: str) -> str:
+    """Make a module that exports everything of another one."""
+    return f'export * from "{target}";\nexport {{default}} from "{target}";\n'
+
+
+# --- addresses -------------------------------------------------------------------------------------------------------
+
 
 _BOOTSTRAP_HOSTS = ("maxcdn.bootstrapcdn.com", "netdna.bootstrapcdn.com", "stackpath.bootstrapcdn.com")
 _ESM_HOSTS = ("esm.run", "esm.sh", "unpkg.com")
@@ -169,15 +293,15 @@ def serve_library(url: str) -> PageResponse | None:
 def _serve_module(asked: PackageAddress) -> PageResponse | None:
     if not asked.module:
         return None
-    file = vendored.MODULE_FILES.get((asked.name, asked.path))
+    file = MODULE_FILES.get((asked.name, asked.path))
     found = find_file(asked.name, file or "", "19")
     if file is None or found is None:
         return _serve_native_module(asked)
     if asked.version:
         path = f"/{asked.path}" if asked.path else ""
-        return _script(vendored.reexport_module(f"{asked.up}{asked.name}{path}{asked.suffix}"))
+        return _script(reexport_module(f"{asked.up}{asked.name}{path}{asked.suffix}"))
     source = read_file(*found).decode()
-    return _script(vendored.wrap_commonjs(source, asked.name, asked.up, asked.suffix))
+    return _script(wrap_commonjs(source, asked.name, asked.up, asked.suffix))
 
 
 def _serve_native_module(asked: PackageAddress) -> PageResponse | None:

@@ -4,40 +4,29 @@ A folder of results is a session without a conversation, as a project is; its se
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.resources.abc import Traversable
 from time import time
-from typing import cast
 
 import msgspec
 
-from weft.core.errors import NotFound, WeftError
+from weft.core.errors import WeftError
 from weft.core.ids import new_id
-from weft.core.json import JsonObject
 from weft.core.media import picture_type
-from weft.sessions.store import NoSuchSession, SessionInfo, Store
+from weft.sessions.store import Store
 from weft.studio.input.pictures import read_picture
 from weft.studio.project import Project, VariantRef
+from weft.studio.project_store import DocumentStore
 from weft.studio.request import BadInput, BuildRequest, View
 from weft.studio.single_page import single_page
 from weft.studio.studio import Studio
 
-KIND = "evaluation"
-_FIELD = "evaluation"
-_MOST_LISTED = 200
 _MOST_PICTURES = 500
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 _AT_ONCE = 2
 """Pictures that one run works on at the same time."""
-
-
-class NoSuchResults(NotFound):
-    """There is no folder of results of that id, or it belongs to another owner."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"There is no folder of results {name[:100]!r}; list them to see which there are.")
 
 
 class EvaluationResults(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,35 +54,22 @@ class EvaluationStep(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no page; empty if there is one."""
 
 
-class ResultsStore:
+class ResultsStore(DocumentStore[EvaluationResults]):
     """The folders of results in a session store."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        missing = "There is no folder of results {}; list them to see which there are."
+        super().__init__(store, "evaluation", EvaluationResults, missing)
         self._adding = asyncio.Lock()
-
-    async def list(self, owner: str) -> list[EvaluationResults]:
-        page = await self._store.list(owner=owner, kind=KIND, limit=_MOST_LISTED)
-        return [_read(info) for info in page.sessions]
-
-    async def get(self, owner: str, name: str) -> EvaluationResults:
-        try:
-            info = await self._store.info(name)
-        except NoSuchSession:
-            raise NoSuchResults(name) from None
-        if info.owner != owner or info.kind != KIND:
-            raise NoSuchResults(name)
-        return _read(info)
 
     async def open(self, owner: str, model: str, stack: str) -> EvaluationResults:
         """Return today's folder of a model and a stack, a new one if there is none."""
         day = datetime.now(UTC).date().isoformat()
-        for each in await self.list(owner):
+        for each in await self.list_all(owner):
             if (each.model, each.stack, each.day) == (model, stack, day):
                 return each
         results = EvaluationResults(id=new_id("evl"), model=model, stack=stack, day=day, changed=time())
-        info = SessionInfo(id=results.id, owner=owner, kind=KIND, title=results.name, settings=_settings(results))
-        await self._store.create(info)
+        await self.create(owner, results.id, results.name, results)
         return results
 
     async def add(self, owner: str, name: str, picture: str, project: str) -> None:
@@ -101,7 +77,7 @@ class ResultsStore:
             results = await self.get(owner, name)
             projects = {**results.projects, picture: project}
             changed = msgspec.structs.replace(results, projects=projects, changed=time())
-            await self._store.configure(name, _settings(changed))
+            await self.put(name, changed)
 
 
 class Evaluations:
@@ -198,7 +174,7 @@ class Evaluations:
                 project = await self._studio.get(owner, results.projects.get(picture, ""))
                 data = await self._first_target(project)
                 return picture_type(data) or "image/png", data
-        raise NoSuchResults(picture)
+        raise self.results.no_such(picture)
 
     async def _first_target(self, project: Project) -> bytes:
         return await self._studio.projects.store.blob(project.id, project.targets[0].blob)
@@ -220,12 +196,3 @@ def _list_pictures(folder: Traversable, prefix: str) -> Iterator[str]:
             yield from _list_pictures(each, f"{prefix}{each.name}/")
         elif each.name.lower().endswith(_SUFFIXES):
             yield f"{prefix}{each.name}"
-
-
-def _settings(results: EvaluationResults) -> JsonObject:
-    return {_FIELD: cast(JsonObject, msgspec.to_builtins(results))}
-
-
-def _read(info: SessionInfo) -> EvaluationResults:
-    settings: Mapping[str, object] = info.settings
-    return msgspec.convert(settings.get(_FIELD), EvaluationResults)

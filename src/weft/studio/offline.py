@@ -20,7 +20,7 @@ import msgspec
 from weft.core.markup import StartTag, start_tags
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse
-from weft.studio.cdn import HOSTS, PLACEHOLDER_HOSTS, parse_address, serve_library
+from weft.studio.cdn import HOSTS, PLACEHOLDER_HOSTS, Package, find_file, parse_address, read_file, serve_library
 from weft.studio.pages import ENDINGS, list_pages
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.single_page import (
@@ -32,7 +32,6 @@ from weft.studio.single_page import (
     single_page,
 )
 from weft.studio.stack import Stack
-from weft.studio.vendored import Package, find_file, read_file
 
 Files = Mapping[str, str | bytes]
 

@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 from weft.core.json import encode
 from weft.core.markup import EndTag, StartTag, TextToken, scan_html, start_tags
 from weft.studio.browser.page import PageResponse, media_type, project_path
-from weft.studio.cdn import HOSTS, serve_library
+from weft.studio.cdn import HOSTS, MODULE_FILES, find_file, read_file, serve_library
 from weft.studio.stack import Stack
-from weft.studio.vendored import MODULE_FILES, find_file, read_file
 
 LIBRARY_PATH = "_libraries/"  # below this path of a preview lie the libraries: `_libraries/<host>/<path>`
 

@@ -11,15 +11,16 @@ from weakref import WeakKeyDictionary
 from weft.core.errors import WeftError
 from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.page import Rendering, Viewport
-from weft.studio.input.pictures import read_picture
+from weft.studio.input.pictures import measure_picture
 from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import VariantScore
-from weft.studio.score.picture import PageImage, read_text
+from weft.studio.score.blocks import PageImage, read_text
 from weft.studio.score.score import Score, score
 from weft.studio.stack import Stack
 from weft.studio.tools.context import Files
 
 _WIDEST = 1920
+_measure_once = lru_cache(maxsize=8)(measure_picture)
 _read_once = lru_cache(maxsize=8)(read_text)
 """Reading the text of the target is the slowest step, and the target stays the same."""
 _score_once = lru_cache(maxsize=4)(partial(score, read=_read_once))
@@ -32,17 +33,11 @@ _by_loop: "WeakKeyDictionary[asyncio.AbstractEventLoop, _Renderings]" = WeakKeyD
 
 async def compare_page(stack: Stack, files: Files, target: bytes) -> tuple[Score, PageImage, PageImage]:
     """Score the page of a project against a picture: the score and both pictures. Raises WeftError."""
-    width, height = await asyncio.to_thread(_css_size, target)
+    width, height = await asyncio.to_thread(_measure_once, target)
     viewport = Viewport(min(max(width, 320), _WIDEST), min(max(height, 200), 800))
     rendering = await render_project(stack, files, viewport, mobile=width < 600)
     pictures = PageImage(target), PageImage.of(rendering)
     return await asyncio.to_thread(_score_once, *pictures), *pictures
-
-
-@lru_cache(maxsize=8)
-def _css_size(target: bytes) -> tuple[int, int]:
-    picture = read_picture(target)
-    return picture.width // picture.ratio, picture.height // picture.ratio
 
 
 async def score_variant(stack: Stack, files: Files, target: bytes) -> tuple[VariantScore, Score] | None:

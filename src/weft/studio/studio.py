@@ -5,15 +5,17 @@ does not affect the others, and no client that disconnects stops it.
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError, NotFound, WeftError
-from weft.sessions.store import NoSuchSession, SessionInfo
+from weft.sessions.store import NoSuchSession, SessionInfo, Store
 from weft.studio.direct_edit import ElementChange, edit_element
 from weft.studio.host import SessionHost
 from weft.studio.pages import PageChange, change_pages
@@ -22,11 +24,45 @@ from weft.studio.project import Project, Variant, VariantRef, Version, find_vari
 from weft.studio.project_store import Change, ProjectFeed, ProjectPage, ProjectStore
 from weft.studio.prompt import PromptTexts
 from weft.studio.request import BuildRequest
-from weft.studio.session_files import SessionFiles
 from weft.studio.stack import Stack, find_stack, load_stacks
 from weft.studio.tools.context import FindContext, VariantContext
-from weft.studio.variants import VariantRunner
+from weft.studio.variants import VariantRunner, read_session_files
 from weft.studio.versions import VersionBuilder
+
+_MAX_SESSIONS = 16
+_MAX_BYTES = 48_000_000
+
+
+class _Kept(NamedTuple):
+    last_seq: int
+    """The last event of the session before its files were read."""
+    files: Mapping[str, bytes]
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.files.values()))
+
+
+class SessionFiles:
+    """The files of sessions, as long as nothing has happened in them."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    async def read(self, session: str) -> Mapping[str, bytes]:
+        """Return the current files of a session. Those of one that is at work are read anew."""
+        info = await self._store.info(session)
+        if info.work != "idle":
+            return await read_session_files(self._store, session)
+        kept = self._kept.get(session)
+        if kept is None or kept.last_seq != info.last_seq:
+            kept = self._kept[session] = _Kept(info.last_seq, await read_session_files(self._store, session))
+        self._kept.move_to_end(session)
+        while len(self._kept) > _MAX_SESSIONS or sum(each.size for each in self._kept.values()) > _MAX_BYTES:
+            self._kept.popitem(last=False)
+        return kept.files
+
 
 _POLL_SECONDS = 5.0  # interval at which a watched project is read again, for changes by other processes
 

@@ -23,7 +23,7 @@ from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
 from weft.studio.pages import list_pages
 from weft.studio.preview import has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
-from weft.studio.project_store import ChangeProject, NoSuchProject, ProjectStore
+from weft.studio.project_store import ChangeProject, NoSuchDocument, ProjectStore
 from weft.studio.score.score import Score
 from weft.studio.scoring import score_variant
 from weft.studio.tools.context import VariantContext
@@ -107,7 +107,7 @@ class VariantRunner:
     async def _adopt(self, info: SessionInfo, exchange: Exchange) -> None:
         try:
             project = await ProjectStore(self._host.sessions.store).get(info.owner, info.parent or "")
-        except (StoreError, NoSuchProject):
+        except (StoreError, NoSuchDocument):
             return  # it is reconciled when somebody looks at it
         for version in project.versions:
             for variant in version.variants:

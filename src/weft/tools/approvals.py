@@ -7,9 +7,10 @@ the digest it displayed ensures that the displayed call is the one that runs.
 import asyncio
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
+
+import msgspec
 
 from weft.core.errors import WeftError
 from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
@@ -28,8 +29,7 @@ class NotPending(WeftError):
     code = "invalid_request"
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(msgspec.Struct, frozen=True):
     """The user's decision on a call."""
 
     allowed: bool

@@ -7,7 +7,6 @@ after cancellation.
 import asyncio
 import logging
 from collections.abc import Awaitable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -49,8 +48,7 @@ GRACE = 2.0
 _CANCELLED = "The call was cancelled before it was done."
 
 
-@dataclass(slots=True)
-class PlannedCall:
+class PlannedCall(msgspec.Struct):
     """A valid call of a known tool."""
 
     call: ToolCall
@@ -129,8 +127,6 @@ class CallBatch:
         return [running.result for running in self._calls if running.result is not None]
 
     async def run(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._done = loop.create_future()
         ready = [(running, planned) for running in self._calls if (planned := self._plan(running)) is not None]
         for running, planned in ready:
             if access := self._access(planned, ready):
@@ -141,14 +137,20 @@ class CallBatch:
                 running.host = self._host
                 await self._host.run_inline(self._work(running, planned))
             elif ready:
-                for running, planned in ready:
-                    running.task = loop.create_task(self._work(running, planned))
-                await self._done
+                await self._run_in_tasks(ready)
         except asyncio.CancelledError:
             await self._stop()
             raise
         finally:
-            self.refuse(_CANCELLED, "cancelled")
+            if self._open:
+                self.refuse(_CANCELLED, "cancelled")
+
+    async def _run_in_tasks(self, ready: list[tuple[RunningCall, PlannedCall]]) -> None:
+        loop = asyncio.get_running_loop()
+        self._done = loop.create_future()
+        for running, planned in ready:
+            running.task = loop.create_task(self._work(running, planned))
+        await self._done
 
     def refuse(self, reason: str, status: ToolStatus) -> None:
         """Give this result to every call that has none."""
@@ -203,8 +205,10 @@ class CallBatch:
                 await self._slots.acquire()
             self._start(running, planned)
             assert running.context is not None
-            value = await self._runtime.run(planned, running.context)
-            result = self._success(running, planned, await _fit_output(running.context.join(value)))
+            output = to_output(running.context.join(await self._runtime.run(planned, running.context)))
+            if not isinstance(output.content, str) and is_too_large(output.content):
+                output = await _shrink_output(output)
+            result = self._success(running, planned, output)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             assert task is not None
@@ -249,7 +253,7 @@ class CallBatch:
         summary = call_summary(tool, planned.arguments)
         attempt = self._attempts.get(call.id, 1)
         if call.id not in self._waiting:
-            self._emit(ToolExecuting(call.id, tool.name, attempt, held, summary, tool.idempotent))
+            self._emit(ToolExecuting(call.id, tool.definition.name, attempt, held, summary, tool.idempotent))
         elif tool.on_client:
             self._on_client[call.id] = None
             self._report_waiting()
@@ -321,8 +325,9 @@ class CallBatch:
         if (message := tool_use_result(running.call, result)) is not None:
             self._emit(message)
         self._open -= 1
-        self._on_client.pop(result.id, None)
-        self._report_waiting()
+        if self._on_client:
+            self._on_client.pop(result.id, None)
+            self._report_waiting()
         if self._open == 0 and self._done is not None and not self._done.done():
             self._done.set_result(None)
 
@@ -339,6 +344,7 @@ class CallBatch:
             name=running.call.name,
             status="error" if output.is_error else "ok",
             content=content,
+            is_error=output.is_error,
             truncated=whole is not None or output.truncated,
             summary=output.summary,
             data=output.data,
@@ -369,11 +375,9 @@ class CallBatch:
         return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
 
 
-async def _fit_output(value: Any) -> ToolOutput:
-    """Convert a return value to a ToolOutput that fits into an event."""
-    output = to_output(value)
-    if isinstance(output.content, str) or not is_too_large(output.content):
-        return output
+async def _shrink_output(output: ToolOutput) -> ToolOutput:
+    """Return an output that fits into an event."""
+    assert not isinstance(output.content, str)
     content = await asyncio.to_thread(shrink_parts, output.content)
     return msgspec.structs.replace(output, content=content, truncated=True)
 

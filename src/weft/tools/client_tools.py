@@ -7,7 +7,6 @@ call of one waits until `resolve` brings its result. Definitions and results com
 import asyncio
 import base64
 import binascii
-import re
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -17,6 +16,7 @@ import msgspec
 from weft.core.errors import ConfigurationError, WeftError
 from weft.core.events import ClientToolRequested
 from weft.core.json import JsonObject, as_object, depth_of, encode
+from weft.core.lazy import lazy_pattern
 from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import File, Image, ResultPart, Text, ToolCall, ToolDefinition
 from weft.tools.approvals import NotPending
@@ -39,8 +39,8 @@ _MAX_REASON = 2_000
 _MAX_DEPTH = 100
 _FINISHED = 1_000  # calls whose end is remembered, to explain why a result comes too late
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
-_WEB_URL = re.compile(r"https?://[^\s]{1,2000}\Z")
+_NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")
+_WEB_URL = lazy_pattern(r"https?://[^\s]{1,2000}\Z")
 _SCHEMA_KEYS = ("input_schema", "inputSchema", "parameters")
 _PART_TYPES = ("text", "image", "file")
 
@@ -229,16 +229,16 @@ class PendingClientCalls:
         """Return whether the call waits for its result."""
         return call in self._calls and not self._calls[call][1].done()
 
-    def expect(self, calls: Iterable[str]) -> None:
-        """Accept the results of calls that are about to be published."""
-        self._expected.update(dict.fromkeys(calls))
+    def expect(self, call: str) -> None:
+        """Accept the result of a call that is about to be published."""
+        self._expected[call] = None
 
-    def forget(self, calls: Iterable[str]) -> None:
+    def forget(self, calls: Iterable[ToolCall]) -> None:
         """Accept no result of these calls any more."""
         for call in calls:
-            if call in self._expected:
-                del self._expected[call]
-                self._finish(call, "it was not run")
+            if call.id in self._expected:
+                del self._expected[call.id]
+                self._finish(call.id, "it was not run")
 
     def restore(self, request: ClientToolRequested) -> None:
         """Let a call wait on that an earlier process has requested of a client."""

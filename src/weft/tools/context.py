@@ -4,8 +4,9 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
+
+import msgspec
 
 from weft.core.events import ToolOutputDelta
 from weft.core.messages import File, Image, Message, ResultPart, Text, ToolCall
@@ -221,8 +222,7 @@ def _running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Messages for one turn of the model. No tools are offered."""
 
     messages: list[Message]
@@ -232,8 +232,7 @@ class ModelRequest:
     stop_sequences: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer:
+class ModelAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of the model, and its cost in US dollars if it is known."""
 
     text: str

@@ -1,8 +1,10 @@
 """`Tool`: its definition for the model, its effect, its locks, and the preview of the file that it will write."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Protocol
+
+import msgspec
 
 from weft.core.json import JsonObject
 from weft.core.messages import ToolDefinition
@@ -56,8 +58,7 @@ Run = Callable[[JsonObject, ToolContext], Awaitable[Any]]
 """Called with arguments that match the schema. Returns any value or a `ToolOutput`, or raises a `ToolFault`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
+class Access(msgspec.Struct, frozen=True, kw_only=True):
     """A resource that a call needs, such as `file:src/app.py`; `file:` alone is the whole workspace.
 
     A call waits for earlier calls with a conflicting access. Two reads do not conflict.
@@ -67,8 +68,7 @@ class Access:
     changes: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     definition: ToolDefinition
     run: Run
     effect: Effect = "any"
@@ -96,12 +96,12 @@ class Tool:
     on_client: bool = False
     """A client runs it: the call waits for the result and needs no lock and no slot."""
 
-    validator: Validator = field(init=False, repr=False, compare=False)
-
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "validator", Validator(self.name, self.definition.input_schema, lazy=self.convert is not None)
-        )
+        _ = self.validator  # reports a wrong schema when the tool is made
+
+    @cached_property
+    def validator(self) -> Validator:
+        return Validator(self.name, self.definition.input_schema, lazy=self.convert is not None)
 
     @property
     def name(self) -> str:

@@ -13,7 +13,6 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from difflib import get_close_matches
 from functools import partial
 from typing import Annotated, Any, Protocol, TypeVar, cast, overload, runtime_checkable
 
@@ -21,6 +20,7 @@ import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
+from weft.core.lazy import lazy_pattern
 from weft.core.message_forms import read_tool_definition
 from weft.core.messages import ToolDefinition
 from weft.tools.context import ToolContext
@@ -29,10 +29,10 @@ from weft.tools.results import ToolOutput
 from weft.tools.type_schema import TypeSchema, slim_schema
 from weft.tools.workspace.base import Workspace
 
-_SECTION = re.compile(r"^(args|arguments|parameters|returns?|yields?|raises|examples?|notes?)\s*:\s*$", re.IGNORECASE)
-_UNDERLINED = re.compile(r"^-{3,}\s*$")
-_PARAMETER = re.compile(r"^(\*{0,2}\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
-_FIELD = re.compile(r"^:param\s+(?:[^:]*\s)?(\w+)\s*:\s*(.*)$")
+_SECTION = lazy_pattern(r"^(args|arguments|parameters|returns?|yields?|raises|examples?|notes?)\s*:\s*$", re.IGNORECASE)
+_UNDERLINED = lazy_pattern(r"^-{3,}\s*$")
+_PARAMETER = lazy_pattern(r"^(\*{0,2}\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)$")
+_FIELD = lazy_pattern(r"^:param\s+(?:[^:]*\s)?(\w+)\s*:\s*(.*)$")
 
 
 def read_docstring(function: object) -> tuple[str, dict[str, str]]:
@@ -168,11 +168,9 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
     arguments = msgspec.defstruct(f"{tool_name}_arguments", fields, kw_only=True, forbid_unknown_fields=True)
     shape = TypeSchema(arguments, where)
     schema = slim_schema(shape.schema)
-    names = tuple(field[0] for field in fields)
 
     def convert(given: JsonObject) -> JsonObject:
-        value = shape.convert(given)
-        return {name: getattr(value, name) for name in names}
+        return msgspec.structs.asdict(shape.convert(given))
 
     plain = inspect.unwrap(function)
     gives_pieces = inspect.isasyncgenfunction(plain) or inspect.isgeneratorfunction(plain)
@@ -254,7 +252,7 @@ def _copy(value: Any) -> Any:
     return value.copy()
 
 
-_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
+_NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")
 
 
 @runtime_checkable
@@ -321,6 +319,8 @@ class Registry:
 
     def nearest(self, name: str) -> str | None:
         """Return the most similar tool name, or None."""
+        from difflib import get_close_matches
+
         return next(iter(get_close_matches(name, self._tools, 1, 0.6)), None)
 
     @property

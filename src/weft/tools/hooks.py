@@ -15,10 +15,11 @@ import os
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import file_digest
 from signal import SIGKILL
 from typing import Any
+
+import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode
@@ -32,8 +33,7 @@ SECONDS = 60.0
 _MAX_OUTPUT = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class ToolHook:
+class ToolHook(msgspec.Struct, frozen=True):
     """One hook: the calls that it is for, and its command line."""
 
     rule: PermissionRule

@@ -9,9 +9,7 @@ import sys
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,6 +39,8 @@ def load_tools(name: str, folder: Path) -> list[Tool]:
     if not colon:
         return _found_in(module, f"The module {module_name!r}")
     if not hasattr(module, attribute):
+        from difflib import get_close_matches
+
         near = get_close_matches(attribute, [each for each in vars(module) if not each.startswith("_")], 1)
         hint = f"did you mean {near[0]!r}?" if near else "check the name."
         raise ConfigurationError(f"The module {module_name!r} has no {attribute!r}; {hint}")
@@ -114,6 +114,8 @@ def _import_file(file: Path) -> ModuleType:
         return known
     if known is not None or name in sys.stdlib_module_names or not name.isidentifier():
         name = f"weft_tools_{sha256(str(file).encode()).hexdigest()[:12]}"
+    from importlib.util import module_from_spec, spec_from_file_location
+
     spec = spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None

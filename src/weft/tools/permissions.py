@@ -22,6 +22,7 @@ import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, encode_text
+from weft.core.lazy import lazy_pattern
 from weft.tools.definitions import Effect, Tool
 from weft.tools.secrets import is_secret_file, names_secret_file
 
@@ -37,8 +38,9 @@ SECRETS = ("read", "secrets")
 _NAMES_ONLY = frozenset({"list_files", "glob", "find_file"})
 """Tools that read no contents."""
 _HARMLESS: frozenset[Effect] = frozenset({"none", "read"})
-_RULE = re.compile(r"\s*(allow|ask|deny)\s+([^\s(]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
-_NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)\Z", re.DOTALL)
+_SEES_FILES: frozenset[Effect] = frozenset({"read", "run"})
+_RULE = lazy_pattern(r"\s*(allow|ask|deny)\s+([^\s(]+)\s*(?:\((.*)\))?\s*\Z", re.DOTALL)
+_NAMED = lazy_pattern(r"([A-Za-z_]\w*)=(.*)\Z", re.DOTALL)
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -111,7 +113,7 @@ class Permissions:
         if rules:
             decision = self._by_rules(rules, _all_subjects(tool, arguments, real), arguments)
         decision = decision or _BY_MODE[self.mode, tool.effect in _HARMLESS]
-        if decision.verdict != "allow" or not reads_secrets(tool, arguments, real):
+        if decision.verdict != "allow" or tool.effect not in _SEES_FILES or not reads_secrets(tool, arguments, real):
             return decision
         return self._on_secrets([rule for rule in rules if rule.about is not None], tool, arguments, real)
 
@@ -158,7 +160,7 @@ class Permissions:
 
 def reads_secrets(tool: Tool, arguments: JsonObject, real: Real | None = None) -> bool:
     """Whether a call reads a file that holds secrets, or runs a command that names one."""
-    if tool.effect not in ("read", "run") or tool.name in _NAMES_ONLY:
+    if tool.effect not in _SEES_FILES or tool.name in _NAMES_ONLY:
         return False
     subjects = _all_subjects(tool, arguments, real) or ()
     return any(names_secret_file(each) if tool.effect == "run" else is_secret_file(each) for each in subjects)

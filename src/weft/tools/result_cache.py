@@ -6,9 +6,10 @@ else invalidates it. A file on disk whose identity (device, inode, size, times) 
 
 import asyncio
 from collections import OrderedDict
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
+
+import msgspec
 
 from weft.core.json import JsonObject
 from weft.tools.approvals import digest_of
@@ -25,8 +26,7 @@ WorkspaceAccess = tuple[str, ...]
 """A kind of access, the path and the options."""
 
 
-@dataclass(slots=True)
-class Observed:
+class Observed(msgspec.Struct):
     """The outcome of an access: its digest, or an identity that stands for it."""
 
     digest: str = ""
@@ -146,8 +146,7 @@ def _identity(workspace: Workspace, path: str) -> Identity | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Cached:
+class _Cached(msgspec.Struct, frozen=True):
     seen: dict[WorkspaceAccess, Observed]
     value: Any
     size: int

@@ -12,6 +12,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.core.json import JsonObject, encode_text
+from weft.core.lazy import lazy_pattern
 from weft.core.media import MAX_PIXELS, picture_header
 from weft.core.message_forms import tool_failure
 from weft.core.messages import File, Image, ResultPart, Text, ToolStatus
@@ -117,7 +118,7 @@ def _as_json(value: Any) -> str:
 
 
 _MAX = 2000
-_HOST_PATH = re.compile(r"(?<![\w./~-])(?:/[\w.@+~-]+){2,}/?|(?<!\w)[A-Za-z]:\\[^\s'\"]+")
+_HOST_PATH = lazy_pattern(r"(?<![\w./~-])(?:/[\w.@+~-]+){2,}/?|(?<!\w)[A-Za-z]:\\[^\s'\"]+")
 
 
 def describe_exception(error: BaseException, root: str) -> str:

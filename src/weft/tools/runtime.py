@@ -7,8 +7,10 @@ resource run in call order. Results are returned in call order.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, encode_text
@@ -21,11 +23,11 @@ from weft.tools.definitions import Tool
 from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import Decision, Permissions, reads_secrets
 from weft.tools.result_cache import ResultCache, WatchedWorkspace
-from weft.tools.results import Parts, ToolFault
+from weft.tools.results import Parts, ToolFault, plain_text
 from weft.tools.scheduling import DeadlineTimer, Locks
 from weft.tools.secrets import HIDDEN
 from weft.tools.summaries import describe_call_in_full
-from weft.tools.whole_results import WholeResults, first_page, read_result
+from weft.tools.whole_results import WholeResults, first_page, fits_page, read_result_tool
 from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
@@ -34,9 +36,8 @@ MAX_OUTPUT = 60_000
 TIMEOUT = 600.0
 
 
-@dataclass(slots=True)
-class Invocation:
-    """A call about to run, as passed to middleware. Change arguments with `dataclasses.replace`."""
+class Invocation(msgspec.Struct):
+    """A call about to run, as passed to middleware. Change arguments with `msgspec.structs.replace`."""
 
     tool: Tool
     call: ToolCall
@@ -145,8 +146,10 @@ class ToolRuntime:
 
     def expect_client_calls(self, calls: Sequence[ToolCall]) -> None:
         """Accept the results of the clients' calls among these, which are about to be published."""
-        tools = [(call, self.registry.find(call.name)) for call in calls]
-        self.client_calls.expect(call.id for call, tool in tools if tool is not None and tool.on_client)
+        for call in calls:
+            tool = self.registry.find(call.name)
+            if tool is not None and tool.on_client:
+                self.client_calls.expect(call.id)
 
     async def close(self) -> None:
         await self.session_objects.close()
@@ -197,7 +200,7 @@ class ToolRuntime:
 
     def allows(self, planned: PlannedCall) -> bool:
         """Return whether the call may run without approval."""
-        return self.decide(planned).verdict == "allow"
+        return self.permissions.decide(planned.tool, planned.arguments, self._real).verdict == "allow"
 
     async def permit(self, planned: PlannedCall, emit: Emit) -> PlannedCall:
         """Wait for approval if it is needed and return the approved call. Raises ToolFault if it is denied."""
@@ -236,11 +239,11 @@ class ToolRuntime:
         name = f"{tool.name} {tool.identity}" if tool.identity else tool.name
         return digest_of(name, planned.arguments, self.workspace.root)
 
-    async def run(self, planned: PlannedCall, context: ToolContext) -> Any:
+    def run(self, planned: PlannedCall, context: ToolContext) -> Awaitable[Any]:
         """Run the tool through the middleware."""
         if self._is_plain:
-            return await planned.tool.run(planned.values, context)
-        return await self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
+            return planned.tool.run(planned.values, context)
+        return self._run(Invocation(planned.tool, planned.call, planned.arguments, context, planned))
 
     async def _invoke(self, invocation: Invocation) -> Any:
         tool, context = invocation.tool, invocation.context
@@ -260,6 +263,8 @@ class ToolRuntime:
 
     def fit_content(self, content: Parts, limit: int) -> tuple[Parts, WholeResult | None]:
         """Return the content if the model may get it at once, else its first page and the handle of the whole."""
+        if isinstance(content, str) and fits_page(content, limit):
+            return plain_text(content), None
         content, whole = first_page(content, limit, self.whole_results)
         if whole is not None:
             self.offer_read_result()
@@ -267,8 +272,9 @@ class ToolRuntime:
 
     def offer_read_result(self) -> None:
         """Offer the tool that reads large results page by page, from the first such result on."""
-        if read_result.name not in self.registry:
-            self.registry.add(read_result)
+        tool = read_result_tool()
+        if tool.name not in self.registry:
+            self.registry.add(tool)
             if self.on_new_tool is not None:
                 self.on_new_tool()
 

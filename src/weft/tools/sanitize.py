@@ -6,22 +6,24 @@ characters that hide or reorder text, are written as escapes.
 
 import re
 
+from weft.core.lazy import lazy_pattern
+
 _LONGEST = 4096
 """Maximum length of a terminal sequence. A longer one is shown as text, with its escape character escaped."""
 
 _STRING = rf"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]{{0,{_LONGEST}}}"  # OSC, DCS, SOS, PM, APC
 _CONTROL = r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,16}"  # CSI
-_SEQUENCE = re.compile(
+_SEQUENCE = lazy_pattern(
     rf"{_STRING}(?:\x07|\x1b\\|\x9c)|{_CONTROL}[@-~]"
     r"|\x1b[ -/]{1,8}[0-~]|\x1b[0-OQ-WYZ\\`-~]"
 )
-_UNFINISHED = re.compile(rf"(?:{_STRING}\x1b?|{_CONTROL}|\x1b[ -/]{{0,8}})\Z")
-_HIDDEN = re.compile(
+_UNFINISHED = lazy_pattern(rf"(?:{_STRING}\x1b?|{_CONTROL}|\x1b[ -/]{{0,8}})\Z")
+_HIDDEN = lazy_pattern(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
     "\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-_OPENERS = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
+_OPENERS = lazy_pattern("[\x1b\x90\x98\x9b\x9d-\x9f]")
 
 
 def sanitize_text(text: str) -> str:

@@ -81,6 +81,7 @@ class DeadlineTimer:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._next = 0.0  # when the timer is due
         self._due: dict[Hashable, tuple[float, Callable[[], None]]] = {}
 
     def start(self, who: Hashable, seconds: float, ring: Callable[[], None]) -> None:
@@ -89,17 +90,17 @@ class DeadlineTimer:
             self._loop, self._timer = loop, None
         due = loop.time() + seconds
         self._due[who] = (due, ring)
-        self._set(due)
+        if self._timer is None or due < self._next:
+            self._set(due)
 
     def cancel(self, who: Hashable) -> None:
         self._due.pop(who, None)
 
     def _set(self, due: float) -> None:
         if self._timer is not None:
-            if self._timer.when() <= due:
-                return
             self._timer.cancel()
         assert self._loop is not None
+        self._next = due
         self._timer = self._loop.call_at(due, _check, weakref.ref(self))  # the handle must not keep it alive
 
     def check(self) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urljoin
 
 from weft.core.json import JsonObject, as_list, as_object
+from weft.core.lazy import lazy_pattern
 from weft.tools.schema_messages import Path, format_path, quote
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _MAX_CALLS = 100_000
 MAX_VALUE_DEPTH = 250
 _MAX_PATTERN = 5_000
 _PATTERN_BYTES = 256 * 1024
-_DRAFTS = re.compile(r"https?://(json-schema\.org/(?:draft-0[467]|draft/20(?:19-09|20-12))/schema)#?")
+_DRAFTS = lazy_pattern(r"https?://(json-schema\.org/(?:draft-0[467]|draft/20(?:19-09|20-12))/schema)#?")
 _SAME_VALUE = ("not", "if", "then", "else")
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
@@ -42,9 +43,9 @@ _DEFINITIONS = ("$defs", "definitions")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _NO_PATTERN = "is no regular expression"
 _NOT_LINEAR = "is too large, or looks around or refers back, which the linear engine cannot do"
-_CLASS_BEFORE_DASH = re.compile(r"(\\[dDsSwW])-(?!\])")
-_LITERAL_BRACE = re.compile(r"(?<!\\)(?<!\\[pPux])\{(?!\d+(?:,\d*)?\})")
-_REPEAT = re.compile(r"\{(\d+)(?:,(\d*))?\}")
+_CLASS_BEFORE_DASH = lazy_pattern(r"(\\[dDsSwW])-(?!\])")
+_LITERAL_BRACE = lazy_pattern(r"(?<!\\)(?<!\\[pPux])\{(?!\d+(?:,\d*)?\})")
+_REPEAT = lazy_pattern(r"\{(\d+)(?:,(\d*))?\}")
 
 
 class SchemaFault(ValueError):
@@ -362,9 +363,9 @@ def measure_value(value: Any) -> tuple[int, int, int]:
             characters += len(item)
             continue
         if isinstance(item, dict):
-            members = cast(JsonObject, item)
-            characters += sum(map(len, members))
-            pending += [(member, depth + 1) for member in members.values()]
+            for name, member in cast(JsonObject, item).items():
+                characters += len(name)
+                pending.append((member, depth + 1))
         elif isinstance(item, list):
             pending += [(member, depth + 1) for member in cast("list[Any]", item)]
         else:

@@ -6,7 +6,6 @@ options, the problems of the most similar option are described.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 from weft.core.json import JsonObject, as_list, as_object, encode_text
@@ -102,6 +101,8 @@ def _count(number: int, one: str, many: str) -> str:
 
 def _closest(name: str, known: Sequence[str]) -> str | None:
     names = {each[:_MAX_SHOWN].lower(): each for each in reversed(known[:_MAX_COMPARED])}
+    from difflib import get_close_matches
+
     found = get_close_matches(name[:_MAX_SHOWN].lower(), names, 1)
     return names[found[0]] if found else None
 

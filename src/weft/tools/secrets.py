@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 import msgspec
 
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Text
 from weft.tools.results import Parts
 
@@ -35,14 +36,14 @@ _PATHS = (".aws/config", ".docker/config.json", ".kube/config", ".config/gh/host
 _EXAMPLES = ("example", "sample", "template", "dist", "defaults")
 """Ends of names such as `.env.example`, which hold no secrets."""
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = lazy_pattern(
     r"(?i)(?:^|[_-])(?:api[_-]?key|access[_-]?key|key|token|secret|passwd|password|passphrase|credentials?|auth)"
     r"(?:[_-](?:id|value))?$"
 )
-_ASSIGNED = re.compile(r"(?m)^(\s*(?:\d+\s*[\t|:→]\s*)?(?:export\s+)?[\w.\-:/]+\s*[=:]\s*)(?!\[hidden)(\S[^\n]*)$")
-_JSON_TEXT = re.compile(r'("[^"\n]{1,100}"\s*:\s*)"((?:[^"\\\n]|\\.){8,})"')
-_NETRC = re.compile(r"(?i)\b(password|account)(\s+)(\S+)")
-_KEY_BLOCK = re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----).*?(-----END|\Z)", re.DOTALL)
+_ASSIGNED = lazy_pattern(r"(?m)^(\s*(?:\d+\s*[\t|:→]\s*)?(?:export\s+)?[\w.\-:/]+\s*[=:]\s*)(?!\[hidden)(\S[^\n]*)$")
+_JSON_TEXT = lazy_pattern(r'("[^"\n]{1,100}"\s*:\s*)"((?:[^"\\\n]|\\.){8,})"')
+_NETRC = lazy_pattern(r"(?i)\b(password|account)(\s+)(\S+)")
+_KEY_BLOCK = lazy_pattern(r"(-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----).*?(-----END|\Z)", re.DOTALL)
 
 
 def is_secret_file(path: str) -> bool:
@@ -115,7 +116,7 @@ def environment_mask() -> SecretMask:
 def hide_in_content(content: Parts, *, is_secret: bool) -> Parts:
     """Hide known values in a result; with `is_secret`, all values in it."""
     if isinstance(content, str):
-        return _hide(content, is_secret)
+        return environment_mask().hide(hide_file_values(content) if is_secret else content)
     return [
         msgspec.structs.replace(part, text=_hide(part.text, is_secret)) if isinstance(part, Text) else part
         for part in content

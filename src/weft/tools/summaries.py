@@ -36,7 +36,7 @@ def _whole(value: Any) -> str:
 
 
 def arguments_summary(arguments: JsonObject) -> str:
-    return _line(", ".join(f"{name}={_value(value)}" for name, value in arguments.items()))
+    return _line(", ".join([f"{name}={_value(value)}" for name, value in arguments.items()]))
 
 
 def result_summary(result: ToolResult) -> str:

@@ -6,6 +6,7 @@ kept in memory, oldest dropped first; a stored session keeps them as blobs besid
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from functools import cache
 from hashlib import sha256
 from typing import Annotated
 
@@ -13,6 +14,7 @@ import msgspec
 
 from weft.core.messages import ResultPart, Text, WholeResult
 from weft.tools.context import ToolContext
+from weft.tools.definitions import Tool
 from weft.tools.function_tools import tool
 from weft.tools.results import TEXT_BYTES, Parts, ToolFault, ToolOutput, encoded_size, plain_text
 
@@ -97,6 +99,11 @@ def page_end(text: str, offset: int, limit: int, room: int = _PAGE_BYTES) -> int
     return end
 
 
+def fits_page(text: str, limit: int) -> bool:
+    """Return whether a text is short enough for one page, however its characters are encoded."""
+    return len(text) <= limit and len(text) <= TEXT_BYTES // 6
+
+
 def first_page(content: Parts, limit: int, kept: WholeResults) -> tuple[Parts, WholeResult | None]:
     """Return the content if its text fits, else its first page, a note with the handle, its end, and the kept whole."""
     is_text = isinstance(content, str)
@@ -133,23 +140,29 @@ def _with_note(text: str, offset: int, end: int, handle: str) -> str:
     return f'{text[offset:end]}\n\n[{place}; read_result(handle="{handle}", offset={end}) reads on]'
 
 
-@tool(
-    effect="none",
-    summary=lambda arguments: f"Read on in {arguments['handle']} at {arguments.get('offset', 0):,}",
-    max_output=10 * MAX_CHARACTERS,
-    idempotent=True,
-)
-async def read_result(ctx: ToolContext, handle: str, offset: Annotated[int, msgspec.Meta(ge=0)] = 0) -> ToolOutput:
-    """Read on in a result that was too long to be shown whole.
+@cache
+def read_result_tool() -> Tool:
+    """Return the tool that reads on in a result, made at its first use: few conversations have a large result."""
 
-    Args:
-        handle: The handle that stands at the end of its first page.
-        offset: The character to start at.
-    """
-    if ctx.host is None:
-        raise ToolFault("Results are kept by the runtime of an agent, and there is none.")
-    text = await ctx.host.whole_results.read(handle)
-    if offset >= len(text):
-        raise ToolFault(f"The result has {len(text):,} characters; {offset:,} is behind its end.", "behind_the_end")
-    end = page_end(text, offset, ctx.host.max_output)
-    return ToolOutput(content=_with_note(text, offset, end, handle), summary=f"{offset:,} to {end:,}")
+    @tool(
+        effect="none",
+        summary=lambda arguments: f"Read on in {arguments['handle']} at {arguments.get('offset', 0):,}",
+        max_output=10 * MAX_CHARACTERS,
+        idempotent=True,
+    )
+    async def read_result(ctx: ToolContext, handle: str, offset: Annotated[int, msgspec.Meta(ge=0)] = 0) -> ToolOutput:
+        """Read on in a result that was too long to be shown whole.
+
+        Args:
+            handle: The handle that stands at the end of its first page.
+            offset: The character to start at.
+        """
+        if ctx.host is None:
+            raise ToolFault("Results are kept by the runtime of an agent, and there is none.")
+        text = await ctx.host.whole_results.read(handle)
+        if offset >= len(text):
+            raise ToolFault(f"The result has {len(text):,} characters; {offset:,} is behind its end.", "behind_the_end")
+        end = page_end(text, offset, ctx.host.max_output)
+        return ToolOutput(content=_with_note(text, offset, end, handle), summary=f"{offset:,} to {end:,}")
+
+    return read_result

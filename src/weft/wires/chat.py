@@ -12,7 +12,7 @@ from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
 from weft.core.turn import StopReason, Usage
 from weft.wires.chat_request import NAME, encode_call
-from weft.wires.decoder import Decoder, disjoint_usage, first_int
+from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage, first_int
 from weft.wires.errors import error_from_object
 from weft.wires.think_tags import ThinkTags
 from weft.wires.writer import OpenBlock
@@ -85,7 +85,10 @@ class ChatDecoder(Decoder):
         if data == b"[DONE]":
             self.done = True
             return
-        chunk = self._decode(_chunks, data)
+        try:
+            chunk = _chunks.decode(data)
+        except UNREADABLE:
+            chunk = self._decode_slowly(_chunks, data)
         if chunk is None:
             return
         if chunk.usage or chunk.x_groq:
@@ -135,7 +138,8 @@ class ChatDecoder(Decoder):
         if delta.refusal and isinstance(delta.refusal, str):
             self._add_refusal(delta.refusal)
         if delta.tool_calls:
-            self._end_text_calls()
+            if self._text_calls is not None or self._text_edits is not None:
+                self._end_text_calls()
             for call in delta.tool_calls:
                 self._read_call(call)
         if delta.function_call is not None:
@@ -232,7 +236,7 @@ class ChatDecoder(Decoder):
             block = self._latest
         if block is None or (wire_id and block.wire_id and wire_id != block.wire_id):
             return None
-        if wire_id and not block.wire_id and not block.started:
+        if wire_id and not block.wire_id and block.index < 0:
             block.wire_id = wire_id
             block.call_id = self._unique_id(wire_id)
         if name and not wire_id and arguments and _is_object(block.text):

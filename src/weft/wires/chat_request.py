@@ -10,8 +10,9 @@ from weft.core.messages import Block, File, Image, Message, Text, ToolCall, Tool
 from weft.wires.audio import describe_unsent, encode_chat_audio, is_audio
 from weft.wires.documents import read_text_document
 from weft.wires.features import WireFeatures
-from weft.wires.history import History, native_echo, render, split_result
+from weft.wires.history import History, native_echo, split_result
 from weft.wires.output_schema import openai_schema, strict_tool_schema
+from weft.wires.rendering import build_frame, render
 from weft.wires.request import Quirks, TurnRequest, data_url, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.writer import replayable_input
 
@@ -46,8 +47,6 @@ FEATURES: WireFeatures = {
     "metadata": "metadata",
 }
 
-_CONTENT_FIELDS = ("content", "tool_calls", "refusal")
-
 
 # --- request ------------------------------------------------------------------------------------------------------
 
@@ -57,10 +56,13 @@ def request_path(model: str) -> str:  # noqa: ARG001
 
 
 def build_request(request: TurnRequest) -> JsonObject:
+    return {**build_frame(request, _build_frame), "messages": _encode_messages(request)}
+
+
+def _build_frame(request: TurnRequest) -> JsonObject:
     settings, quirks = request.settings, request.quirks
     body = without_none(
         model=request.model,
-        messages=_encode_messages(request),
         stream=True,
         stream_options={"include_usage": True} if quirks.usage_option else None,
         return_progress=quirks.prompt_progress or None,
@@ -89,8 +91,6 @@ def build_request(request: TurnRequest) -> JsonObject:
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
-    history = History(NAME, request.provider, request.model, request.quirks.legal_id)
-
     def write(message: Message, history: History, messages: list[JsonObject]) -> None:
         if message.role == "tool":
             messages += _encode_results(message, history, request.quirks)
@@ -98,10 +98,10 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
             messages.append({"role": "user", "content": _encode_user(message)})
         else:
             encoded = _encode_assistant(message, history, request)
-            if any(encoded.get(field) for field in _CONTENT_FIELDS):
+            if encoded.get("content") or encoded.get("tool_calls") or encoded.get("refusal"):
                 messages.append(encoded)
 
-    messages = render(request.messages, history, write, cache=request.cache)
+    messages = render(request, NAME, write, make_legal=request.quirks.legal_id)
     if not request.settings.system:
         return messages
     return [{"role": request.quirks.system_role, "content": request.settings.system}, *messages]

@@ -1,10 +1,9 @@
 """The limits and abilities of Claude models, read from their names."""
 
-import re
-
+from weft.core.lazy import lazy_pattern
 from weft.core.turn import ReasoningEffort
 
-_VERSION = re.compile(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
+_VERSION = lazy_pattern(r"claude-(?:[a-z]+-)?(\d+)(?:[-.](\d{1,2})(?!\d))?")
 
 
 def model_version(model: str) -> tuple[int, int]:

@@ -18,8 +18,9 @@ from weft.wires.decoder import Decoder
 from weft.wires.errors import error_from_object
 from weft.wires.features import WireFeatures
 from weft.wires.framing import StreamFraming
-from weft.wires.history import History, native_echo, render, result_parts
+from weft.wires.history import History, native_echo, result_parts
 from weft.wires.output_schema import EMPTY_OBJECT, anthropic_schema
+from weft.wires.rendering import render
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.server_tools import ServerCall, ServerResult, parse_server_input
 from weft.wires.writer import OpenBlock, replayable_input
@@ -116,8 +117,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
         elif content:
             messages.append({"role": role, "content": content})
 
-    origin = History(NAME, request.provider, request.model)
-    return render(request.messages, origin, write, cache=request.cache, user_first=True)
+    return render(request, NAME, write, user_first=True)
 
 
 def _encode_assistant(message: Message, history: History) -> list[JsonObject]:

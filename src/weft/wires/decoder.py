@@ -60,12 +60,15 @@ def _counts_reasoning_apart(prompt: int, completion: int, reasoning: int, total:
 
 def first_int(*values: Any) -> int | None:
     """The first of the values that is an integer."""
-    return next((value for value in values if type(value) is int), None)
+    for value in values:
+        if type(value) is int:
+            return value
+    return None
 
 
 T = TypeVar("T")
 
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 MAX_IGNORED = 20
 MAX_RESPONSE_BYTES = 256 << 20
 """The limit of one response: several times the longest answers of today."""
@@ -235,8 +238,12 @@ class Decoder(MessageWriter):
         """Decode an event into a struct of the wire. None, and counted as ignored, if it has another shape."""
         try:
             return decoder.decode(data)
-        except _UNREADABLE:
-            self._has_surrogates = True
+        except UNREADABLE:
+            return self._decode_slowly(decoder, data)
+
+    def _decode_slowly(self, decoder: "msgspec.json.Decoder[T]", data: bytes) -> T | None:
+        """Decode an event with half a surrogate pair. None, and counted as ignored, if it has another shape."""
+        self._has_surrogates = True
         try:
             value = loads(data)
         except ValueError:

@@ -5,13 +5,14 @@ streams need: `close` returns a last event that lacks its blank line, and lines 
 `stray`, because some servers send bare JSON in the middle of a stream.
 """
 
-import re
 from functools import lru_cache
+from itertools import chain
 from typing import Protocol
 
 import msgspec
 
 from weft.core.errors import MalformedResponse
+from weft.core.lazy import lazy_pattern
 
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 _MAX_STRAY_LINES = 1000
@@ -107,12 +108,12 @@ class SSEParser:
         """Parse whole events. The common shapes need no loop over lines."""
         if lines.startswith(b"data: ") and lines.endswith(b"\n\n"):
             found = lines[6:-2].split(b"\n\ndata: ")
-            if lines.count(b"\n") == 2 * len(found):  # each event is one line
+            if b"\n" not in b"".join(found):  # each event is one line
                 events += [ServerSentEvent(data, "message", self._id) for data in found]
                 return
         elif lines.startswith(b"event: ") and lines.endswith(b"\n\n"):
             pairs = [event.split(b"\ndata: ") for event in lines[7:-2].split(b"\n\nevent: ")]
-            if lines.count(b"\n") == 3 * len(pairs) and min(map(len, pairs)) == 2:  # each has a name and one line
+            if set(map(len, pairs)) == {2} and b"\n" not in b"".join(chain.from_iterable(pairs)):  # a name and one line
                 events += [ServerSentEvent(data, _event_name(name), self._id) for name, data in pairs]
                 return
         blocks = lines.split(b"\n\n")
@@ -191,8 +192,8 @@ def _event_name(name: bytes) -> str:
     return name.decode("utf-8", "replace") or "message"
 
 
-_OUTSIDE = re.compile(rb'["{}\[\]]')
-_INSIDE = re.compile(rb'["\\]')
+_OUTSIDE = lazy_pattern(rb'["{}\[\]]')
+_INSIDE = lazy_pattern(rb'["\\]')
 
 
 class JsonArrayParser:

@@ -12,7 +12,7 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import Decoder
+from weft.wires.decoder import UNREADABLE, Decoder
 from weft.wires.errors import error_from_object
 from weft.wires.gemini_request import NAME
 from weft.wires.json_path import PathArguments
@@ -77,7 +77,10 @@ class GeminiDecoder(Decoder):
         self._partial: tuple[int, PathArguments] | None = None  # the call whose arguments come in pieces
 
     def _read_event(self, data: bytes, event: str) -> None:
-        chunk = self._decode(_chunks, data)
+        try:
+            chunk = _chunks.decode(data)
+        except UNREADABLE:
+            chunk = self._decode_slowly(_chunks, data)
         if chunk is None:
             return
         if chunk.usageMetadata:
@@ -102,7 +105,11 @@ class GeminiDecoder(Decoder):
     def _read_candidate(self, candidate: _Candidate) -> None:
         if candidate.content is not None:
             for part in candidate.content.parts or ():
-                self._read_part(part)
+                text = part.get("text")
+                if len(part) == 1 and text and type(text) is str and self._plain[0] == len(self._parts) - 1 >= 0:
+                    self._plain[1].append(self._add_text(text))  # more of the last part, which is plain text
+                else:
+                    self._read_part(part)
         if candidate.finishReason and candidate.finishReason != "FINISH_REASON_UNSPECIFIED":
             self.provider_stop_reason = str(candidate.finishReason)
             if self.provider_stop_reason in self.malformed:
@@ -137,9 +144,6 @@ class GeminiDecoder(Decoder):
     def _read_text(self, part: JsonObject, text: str) -> None:
         """Join the pieces of one text; a signature ends the piece that holds it."""
         place = len(self._parts) - 1
-        if len(part) == 1 and text and self._plain[0] == place >= 0:
-            self._plain[1].append(self._add_text(text))
-            return
         if text:
             text = (self._add_thinking if part.get("thought") else self._add_text)(text)
         last = self._parts[place] if self._parts else {}

@@ -4,14 +4,15 @@ Request: https://ai.google.dev/api/generate-content
 Thought signatures: https://ai.google.dev/gemini-api/docs/thought-signatures
 """
 
-import re
 from typing import cast
 from urllib.parse import quote
 
 from weft.core.json import JsonObject, as_object, as_objects
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.wires.features import PASSED, WireFeatures
-from weft.wires.history import History, native_echo, render, split_result
+from weft.wires.history import History, native_echo, split_result
+from weft.wires.rendering import build_frame, render
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.writer import replayable_input
 
@@ -56,7 +57,7 @@ _LEVELS = {
     "max": "high",
 }
 _NO_SIGNATURE = "skip_thought_signature_validator"
-_GEMINI_3 = re.compile(r"gemini-(?:[3-9]|\d\d)")
+_GEMINI_3 = lazy_pattern(r"gemini-(?:[3-9]|\d\d)")
 _SERVER_TOOLS = {
     "web_search": "googleSearch",
     "web_fetch": "urlContext",
@@ -75,9 +76,12 @@ def request_path(model: str) -> str:
 
 
 def build_request(request: TurnRequest) -> JsonObject:
+    return {**build_frame(request, _build_frame), "contents": _encode_messages(request)}
+
+
+def _build_frame(request: TurnRequest) -> JsonObject:
     settings = request.settings
     return without_none(
-        contents=_encode_messages(request),
         systemInstruction={"parts": [{"text": settings.system}]} if settings.system else None,
         tools=_encode_tools(request) or None,
         toolConfig=_encode_tool_choice(settings.tool_choice) if request.tools else None,
@@ -113,13 +117,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
         elif parts:
             contents.append({"role": role, "parts": parts})
 
-    return render(
-        request.messages,
-        History(NAME, request.provider, request.model),
-        write,
-        cache=request.cache,
-        user_first=True,
-    )
+    return render(request, NAME, write, user_first=True)
 
 
 def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:

@@ -6,21 +6,15 @@ cancels, trimmed windows and a change of provider cause all of these.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from operator import is_
-from typing import Any, cast
+from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
-from weft.core.json import JsonObject, encode
-from weft.core.messages import Block, File, Image, Message, ResultPart, Text, ToolCall, ToolResult, user_message
-from weft.core.running_total import RunningTotal
+from weft.core.messages import Block, File, Image, Message, ResultPart, Text, ToolCall, ToolResult
 from weft.wires.request import legal_name
 
 UNANSWERED = "No result: the call was interrupted before it finished. Its effects are unknown."
 NO_OUTPUT = "(no output)"
-_OPENING = user_message("Continue.")
-_STILL_OPEN = 2
 
 Results = dict[str, deque[ToolResult]]
 
@@ -52,7 +46,7 @@ class History:
             if message.role == "tool":
                 self._keep_early(message)
             elif calls := message.tool_calls:
-                answers = _answers_next(messages, place, calls)
+                answers = find_answers(messages, place, calls)
                 self._add_calls(message, calls, answers or self._answers(calls, messages, place), repaired)
             else:
                 _add_plain(message, repaired)
@@ -67,10 +61,11 @@ class History:
         self, message: Message, calls: list[ToolCall], answers: list[ToolResult], repaired: list[Message]
     ) -> None:
         message = _without_blanks(message)
-        if not self._seen.isdisjoint(ids := [call.id for call in calls]) or len(set(ids)) < len(ids):
+        ids = {call.id for call in calls}
+        if len(ids) < len(calls) or not self._seen.isdisjoint(ids):
             message = _renumber(message, self._seen)
             calls = message.tool_calls
-        self._seen.update(call.id for call in calls)
+        self._seen.update([call.id for call in calls])
         is_echoed = native_echo(message, self) is not None
         paired: list[Block] = []
         for call, answer in zip(calls, answers, strict=True):
@@ -83,69 +78,13 @@ class History:
 
     def _answers(self, calls: list[ToolCall], messages: Sequence[Message], place: int) -> list[ToolResult]:
         """One result a call: the one that follows, one that precedes the call, or a placeholder."""
-        results = _results_after(messages, place)
+        results = results_after(messages, place)
         answers: list[ToolResult] = []
         for call in calls:
             answer = results[call.id].popleft() if results.get(call.id) else self._early.pop(call.id, None)
             unanswered = ToolResult(id=call.id, name=call.name, status="interrupted", content=UNANSWERED)
             answers.append(answer or unanswered)
         return answers
-
-
-class RenderCache:
-    """The part of a conversation that is already encoded for a wire. A session keeps it from turn to turn."""
-
-    def __init__(self) -> None:
-        self.history: History | None = None
-        self.source: list[Message] = []
-        self.items: list[JsonObject] = []
-        self.file_ids = RunningTotal(_count_file_ids)
-        """Counts the uploaded files that messages name."""
-        self.encoded: list[msgspec.Raw] = []
-        """The items as bytes, without the last few: a wire may still add to those."""
-
-    def encode_stable(self) -> None:
-        for item in self.items[len(self.encoded) : -_STILL_OPEN]:
-            self.encoded.append(msgspec.Raw(encode(item)))
-
-
-def _count_file_ids(message: Message) -> int:
-    return sum(1 for block in message.content if isinstance(block, Image | File) and block.file_id)
-
-
-Write = Callable[[Message, History, list[JsonObject]], None]
-"""Encodes one repaired message and adds it to the items."""
-
-
-def render(
-    messages: list[Message],
-    history: History,
-    write: Write,
-    *,
-    cache: RenderCache | None = None,
-    user_first: bool = False,
-) -> list[JsonObject]:
-    """Encode a conversation for a wire. Only what the cache does not hold is encoded.
-
-    With a cache, its items are returned as bytes, which the request includes as they are.
-    """
-    given = cache
-    cache = cache or RenderCache()
-    done = len(cache.source)
-    known = cache.history
-    if known is None or known.origin != history.origin or not all(map(is_, cache.source, messages[:done])):
-        cache.history, cache.source, cache.items, cache.encoded = history, [], [], []
-        known, done = history, 0
-    stable = _stable_length(messages, done)
-    _write_all(messages[done:stable], known, cache.items, write, user_first)
-    cache.source = messages[:stable]
-    items = list(cache.items)
-    if stable < len(messages):
-        _write_all(messages[stable:], known.copy(), items, write, user_first)
-    if given is None:
-        return items
-    cache.encode_stable()
-    return [*cast("list[JsonObject]", cache.encoded), *items[len(cache.encoded) :]]
 
 
 def native_echo(message: Message, history: History) -> Any:
@@ -172,36 +111,19 @@ def result_parts(result: ToolResult) -> list[ResultPart]:
     return [part for part in result.content if not _blank(part)] or [Text(NO_OUTPUT)]
 
 
-def _write_all(
-    messages: list[Message], history: History, items: list[JsonObject], write: Write, user_first: bool
-) -> None:
-    for message in history.extend(messages):
-        if user_first and not items and message.role != "user":
-            write(_OPENING, history, items)
-        write(message, history, items)
-
-
-def _stable_length(messages: list[Message], done: int) -> int:
-    """The number of messages whose encoding is final: calls without results may still change."""
-    for place in range(len(messages) - 1, done - 1, -1):
-        if messages[place].role == "assistant":
-            calls = messages[place].tool_calls
-            if not calls or _answers_next(messages, place, calls):
-                return len(messages)
-            results = _results_after(messages, place)
-            return len(messages) if all(call.id in results for call in calls) else place
-    return len(messages)
-
-
-def _answers_next(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
+def find_answers(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
     """The results, if they are all in the next message and in the order of the calls."""
     content = messages[place + 1].content if place + 1 < len(messages) else []
     answers = [block for block in content if isinstance(block, ToolResult)]
-    in_order = len(answers) == len(calls) and all(a.id == c.id for a, c in zip(answers, calls, strict=True))
-    return answers if in_order else None
+    if len(answers) != len(calls):
+        return None
+    for answer, call in zip(answers, calls, strict=True):
+        if answer.id != call.id:
+            return None
+    return answers
 
 
-def _results_after(messages: Sequence[Message], place: int) -> Results:
+def results_after(messages: Sequence[Message], place: int) -> Results:
     """The results that belong to a message: those before the next assistant message."""
     found: Results = {}
     for message in messages[place + 1 :]:
@@ -220,8 +142,10 @@ def _add_plain(message: Message, repaired: list[Message]) -> None:
 
 
 def _without_blanks(message: Message) -> Message:
-    content = [block for block in message.content if not _blank(block)]
-    return replace(message, content=content) if len(content) < len(message.content) else message
+    for block in message.content:
+        if isinstance(block, Text) and not block.text.strip():
+            return replace(message, content=[block for block in message.content if not _blank(block)])
+    return message
 
 
 def _renumber(message: Message, seen: set[str]) -> Message:

@@ -1,16 +1,16 @@
 """Converts arguments that Gemini streams as values at JSON paths (`$.items[0].name`) to JSON text as they arrive."""
 
-import re
 from json.encoder import encode_basestring
 from typing import Any, cast
 
 import msgspec
 
 from weft.core.json import JsonObject, encode_text
+from weft.core.lazy import lazy_pattern
 
 Step = str | int
 
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\[['\"](.*?)['\"]\]")
+_STEP = lazy_pattern(r"\.([^.\[\]]+)|\[(\d{1,6})\]|\[['\"](.*?)['\"]\]")
 _MAX_GAP = 1000
 
 

@@ -11,7 +11,7 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import Decoder
+from weft.wires.decoder import UNREADABLE, Decoder
 from weft.wires.errors import error_from_object
 from weft.wires.event_order import NO_INDEX, BlockOrder
 from weft.wires.messages_request import CONTAINER, NAME, is_programmatic
@@ -74,7 +74,10 @@ class MessagesDecoder(Decoder):
         return super()._is_complete() or (self.provider_stop_reason is not None and self._has_final_usage)
 
     def _read_event(self, data: bytes, event: str) -> None:
-        read = self._decode(_events, data)
+        try:
+            read = _events.decode(data)
+        except UNREADABLE:
+            read = self._decode_slowly(_events, data)
         if read is None:
             return
         kind = read.type or event

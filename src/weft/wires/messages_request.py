@@ -12,8 +12,9 @@ from weft.wires.audio import describe_unsent, is_audio
 from weft.wires.claude_models import default_max_tokens, find_effort, is_adaptive, refuses_sampling
 from weft.wires.documents import read_text_document
 from weft.wires.features import WireFeatures
-from weft.wires.history import History, RenderCache, native_echo, render, result_parts
+from weft.wires.history import History, native_echo, result_parts
 from weft.wires.output_schema import EMPTY_OBJECT, anthropic_schema
+from weft.wires.rendering import RenderCache, build_frame, render
 from weft.wires.request import TurnRequest, legal_name, resolve_budget, resolve_effort, without_none
 from weft.wires.writer import replayable_input
 
@@ -73,6 +74,12 @@ def request_path(model: str) -> str:  # noqa: ARG001
 
 
 def build_request(request: TurnRequest) -> JsonObject:
+    body = {**build_frame(request, _build_frame), "messages": _encode_messages(request)}
+    container = _find_container(request)
+    return body if container is None else body | {"container": container}
+
+
+def _build_frame(request: TurnRequest) -> JsonObject:
     settings = request.settings
     thinking = _encode_reasoning(request)
     thinks = bool(thinking) and thinking["thinking"]["type"] != "disabled"
@@ -80,7 +87,6 @@ def build_request(request: TurnRequest) -> JsonObject:
     body = without_none(
         model=request.model,
         system=[{"type": "text", "text": settings.system} | _cache_mark(settings)] if settings.system else None,
-        messages=_encode_messages(request),
         max_tokens=settings.max_output_tokens or default_max_tokens(request.model),
         stream=True,
         temperature=settings.temperature if samples else None,
@@ -88,7 +94,6 @@ def build_request(request: TurnRequest) -> JsonObject:
         stop_sequences=settings.stop_sequences or None,
         tools=_encode_tools(request) or None,
         tool_choice=_encode_tool_choice(request) if request.tools else None,
-        container=_find_container(request),
         context_management=_encode_context_edits(settings),
         service_tier=settings.service_tier,
         metadata={"user_id": settings.user} if settings.user is not None else None,
@@ -103,8 +108,8 @@ def build_headers(request: TurnRequest) -> dict[str, str]:
 
 def find_betas(request: TurnRequest) -> list[str]:
     """Name the betas that the request needs."""
-    edits = as_objects(as_object(_encode_context_edits(request.settings)).get("edits"))
-    betas = [_BETAS[edit["type"]] for edit in edits]
+    edits = _encode_context_edits(request.settings)
+    betas = [_BETAS[edit["type"]] for edit in edits["edits"]] if edits is not None else []
     cache: RenderCache = request.cache or RenderCache()
     return [*betas, *([_FILES_BETA] if cache.file_ids.of(request.messages) else [])]
 
@@ -117,13 +122,15 @@ def _cache_mark(settings: Settings) -> JsonObject:
 
 
 def _encode_context_edits(settings: Settings) -> JsonObject | None:
+    if settings.clear_results_at is None and settings.compact_at is None:
+        return None
     limits = {"clear_tool_uses_20250919": settings.clear_results_at, "compact_20260112": settings.compact_at}
     edits = [
         {"type": kind, "trigger": {"type": "input_tokens", "value": limit}}
         for kind, limit in limits.items()
         if limit is not None
     ]
-    return {"edits": edits} if edits else None
+    return {"edits": edits}
 
 
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
@@ -137,13 +144,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
         elif content:
             messages.append({"role": role, "content": content})
 
-    messages = render(
-        request.messages,
-        History(NAME, request.provider, request.model),
-        write,
-        cache=request.cache,
-        user_first=True,
-    )
+    messages = render(request, NAME, write, user_first=True)
     if request.settings.cache and messages and messages[-1]["role"] == "user":
         *rest, last = messages[-1]["content"]
         messages[-1] = {"role": "user", "content": [*rest, last | _cache_mark(request.settings)]}
@@ -176,9 +177,10 @@ def _echo_native(native: list[JsonObject], message: Message, history: History) -
 def _find_container(request: TurnRequest) -> str | None:
     """The container whose code waits for the results of its own calls. The API requires it with those results."""
     last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
-    history = History(NAME, request.provider, request.model)
-    native = as_objects(native_echo(last, history)) if last is not None else []
-    return next((str(block["id"]) for block in native if block.get("type") == CONTAINER), None)
+    if last is None or last.native is None:
+        return None
+    native = native_echo(last, History(NAME, request.provider, request.model))
+    return next((str(block["id"]) for block in as_objects(native) if block.get("type") == CONTAINER), None)
 
 
 def is_programmatic(block: JsonObject) -> bool:

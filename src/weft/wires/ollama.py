@@ -16,7 +16,8 @@ from weft.wires.documents import read_text_document
 from weft.wires.errors import error_from_object
 from weft.wires.features import WireFeatures
 from weft.wires.framing import JsonLinesParser, StreamFraming
-from weft.wires.history import History, native_echo, render, split_result
+from weft.wires.history import History, native_echo, split_result
+from weft.wires.rendering import render
 from weft.wires.request import TurnRequest, legal_name, resolve_effort, without_none
 from weft.wires.writer import replayable_input
 
@@ -80,7 +81,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
             if encoded.get("content") or encoded.get("tool_calls"):
                 messages.append(encoded)
 
-    messages = render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
+    messages = render(request, NAME, write)
     if not request.settings.system:
         return messages
     return [{"role": "system", "content": request.settings.system}, *messages]

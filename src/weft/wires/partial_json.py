@@ -14,16 +14,17 @@ from math import isinf
 from typing import Any, cast
 
 from weft.core.json import MAX_DEPTH
+from weft.core.lazy import lazy_pattern
 
 Path = tuple[str | int, ...]
 Growth = tuple[Path, str]
 
 # Inside a string: plain runs and whole escapes. Stops at the closing quote or at an escape that is cut or wrong.
-_BODY = re.compile(r'[^"\\]*(?:\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])[^"\\]*)*')
-_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
-_SPACE = re.compile(r"[ \t\n\r]*")
-_SCALAR = re.compile(r"[-+.0-9a-zA-Z]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
+_BODY = lazy_pattern(r'[^"\\]*(?:\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])[^"\\]*)*')
+_CUT_ESCAPE = lazy_pattern(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_SPACE = lazy_pattern(r"[ \t\n\r]*")
+_SCALAR = lazy_pattern(r"[-+.0-9a-zA-Z]*")
+_NUMBER = lazy_pattern(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?\Z")
 _LITERALS = {"true": True, "false": False, "null": None}
 _MAX_SCALAR = 1000
 

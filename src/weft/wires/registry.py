@@ -7,6 +7,7 @@ import msgspec
 
 from weft.core.json import JsonObject
 from weft.core.messages import WireName
+from weft.core.turn import Settings
 from weft.wires.features import WireFeatures, keep_supported
 from weft.wires.request import TurnRequest
 
@@ -26,11 +27,13 @@ class Wire(msgspec.Struct, frozen=True):
 
     def build_request(self, request: TurnRequest) -> JsonObject:
         """Encode a request, with the extra parameters of its settings merged in."""
-        return merge_extra(self.encode_request(self._supported(request)), request.settings.extra)
+        body = self.encode_request(self._supported(request))
+        return merge_extra(body, request.settings.extra) if request.settings.extra else body
 
     def build_headers(self, request: TurnRequest) -> dict[str, str]:
         """Return the headers of a request beyond those of its endpoint, in lower case."""
-        own = {name.lower(): value for name, value in request.settings.extra_headers.items()}
+        extra = request.settings.extra_headers
+        own = {name.lower(): value for name, value in extra.items()} if extra else {}
         if self.encode_headers is None:
             return own
         headers = self.encode_headers(self._supported(request))
@@ -39,8 +42,14 @@ class Wire(msgspec.Struct, frozen=True):
         return headers | own
 
     def _supported(self, request: TurnRequest) -> TurnRequest:
-        settings = keep_supported(request.settings, self.features)
-        return request if settings is request.settings else msgspec.structs.replace(request, settings=settings)
+        given, cache = request.settings, request.cache
+        if cache is not None and cache.settings is not None and cache.settings[0] is given:
+            settings: Settings = cache.settings[1]
+        else:
+            settings = keep_supported(given, self.features)
+            if cache is not None:
+                cache.settings = given, settings
+        return request if settings is given else msgspec.structs.replace(request, settings=settings)
 
 
 def merge_extra(body: JsonObject, extra: JsonObject) -> JsonObject:

@@ -6,10 +6,11 @@ from typing import Any, Literal
 import msgspec
 
 from weft.core.json import JsonObject
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, ToolDefinition
 from weft.core.turn import Reason, ReasoningEffort, Settings
 
-_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+_ILLEGAL = lazy_pattern(r"[^a-zA-Z0-9_-]")
 
 
 def legal_name(name: str) -> str:

@@ -11,7 +11,7 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text, loads
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import Decoder, disjoint_usage
+from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage
 from weft.wires.errors import error_from_object
 from weft.wires.event_order import EventNumbers
 from weft.wires.request import legal_name
@@ -71,7 +71,10 @@ class ResponsesDecoder(Decoder):
         self._next_number = -1
 
     def _read_event(self, data: bytes, event: str) -> None:
-        read = self._decode(_events, data)
+        try:
+            read = _events.decode(data)
+        except UNREADABLE:
+            read = self._decode_slowly(_events, data)
         if read is None:
             return
         kind = read.type or event

@@ -3,16 +3,17 @@
 https://platform.openai.com/docs/api-reference/responses/create
 """
 
-import re
 from typing import cast
 
 from weft.core.json import JsonObject, encode_text
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import Settings
 from weft.wires.audio import describe_unsent, is_audio
 from weft.wires.features import WireFeatures
-from weft.wires.history import History, native_echo, render, result_parts
+from weft.wires.history import History, native_echo, result_parts
 from weft.wires.output_schema import openai_schema, strict_tool_schema
+from weft.wires.rendering import build_frame, render
 from weft.wires.request import TurnRequest, data_url, legal_name, resolve_effort, without_none
 from weft.wires.writer import replayable_input
 
@@ -50,7 +51,7 @@ FEATURES: WireFeatures = {
 }
 
 _OPTIONAL_IDS = (None, "message", "reasoning", "function_call", "custom_tool_call")
-_REASONERS = re.compile(r"(?:^|/)(?:o\d|gpt-[5-9]|codex|grok-[4-9]|computer-use)")
+_REASONERS = lazy_pattern(r"(?:^|/)(?:o\d|gpt-[5-9]|codex|grok-[4-9]|computer-use)")
 _SERVER_TOOLS: dict[str, JsonObject] = {
     "web_search": {"type": "web_search"},
     "code_execution": {"type": "code_interpreter", "container": {"type": "auto"}},
@@ -73,11 +74,14 @@ def request_path(model: str) -> str:  # noqa: ARG001
 
 
 def build_request(request: TurnRequest) -> JsonObject:
+    return {**build_frame(request, _build_frame), "input": _encode_messages(request)}
+
+
+def _build_frame(request: TurnRequest) -> JsonObject:
     settings = request.settings
     return without_none(
         model=request.model,
         instructions=settings.system or None,
-        input=_encode_messages(request),
         stream=True,
         store=False if request.quirks.stateless else None,
         include=_encode_include(request) or None,
@@ -122,7 +126,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
         else:
             items += _encode_assistant(message, history, request)
 
-    return render(request.messages, History(NAME, request.provider, request.model), write, cache=request.cache)
+    return render(request, NAME, write)
 
 
 def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:

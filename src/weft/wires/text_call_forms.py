@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from weft.core.json import JsonObject
+from weft.core.lazy import lazy_pattern
 
 Tools = Mapping[str, Sequence[str]]
 """The names of the arguments of each tool, in order."""
@@ -40,16 +41,16 @@ OPENERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _NAMES = ("name", "function", "function_name", "tool", "tool_name", "action", "recipient_name", "api")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input", "tool_input", "params", "kwargs")
 _KEYS = frozenset({*_NAMES, *_ARGUMENTS, "type", "id", "tool_calls", "tool_uses", "calls", "thought"})
-_FIRST_KEY = re.compile(r"""\s*\[?\s*\{\s*["'](\w+)["']""")
-_XML_FUNCTION = re.compile(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.S)
-_XML_PARAMETER = re.compile(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.S)
-_DEEPSEEK_CALL = re.compile(
+_FIRST_KEY = lazy_pattern(r"""\s*\[?\s*\{\s*["'](\w+)["']""")
+_XML_FUNCTION = lazy_pattern(r"<function=([\w.-]+)>(.*?)(?:</function>|\Z)", re.S)
+_XML_PARAMETER = lazy_pattern(r"<parameter=([\w.-]+)>\n?(.*?)\n?</parameter>", re.S)
+_DEEPSEEK_CALL = lazy_pattern(
     r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?([\w.-]+)(?:<｜tool▁sep｜>|\n)\s*(?:```(?:json)?)?\s*(\{.*?\})\s*(?:```)?\s*"
     r"(?:<｜tool▁call▁end｜>|\Z)",
     re.S,
 )
-_MISTRAL_CALL = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
-_QWEN_CALL = re.compile(r"✿FUNCTION✿:?\s*([\w.-]+)\s*✿ARGS✿:?\s*(\{.*?\})\s*(?=✿|\Z)", re.S)
+_MISTRAL_CALL = lazy_pattern(r"\s*([A-Za-z_][\w.-]*)\s*(?:\[CALL_ID\]\w+)?(?:\[ARGS\])?\s*(?=\{)")
+_QWEN_CALL = lazy_pattern(r"✿FUNCTION✿:?\s*([\w.-]+)\s*✿ARGS✿:?\s*(\{.*?\})\s*(?=✿|\Z)", re.S)
 
 
 def read_calls(text: str, form: str, tools: Tools) -> list[TextCall]:

@@ -7,6 +7,7 @@ and Python-like calls. A call counts only if it names a tool that was offered. A
 
 import re
 
+from weft.core.lazy import lazy_pattern
 from weft.wires.text_call_forms import (
     OPENERS,
     BracketScan,
@@ -25,13 +26,13 @@ MAX_HELD = 400_000
 Part = str | TextCall
 
 _LONGEST = max(len(opener) for _, opener, _ in OPENERS)
-_LINE_START = re.compile(r"[ \t]*(?:[{\[]|(?:functions\.|default_api\.|print\()?[A-Za-z_]\w*\()")
+_LINE_START = lazy_pattern(r"[ \t]*(?:[{\[]|(?:functions\.|default_api\.|print\()?[A-Za-z_]\w*\()")
 
 
 _LANGUAGES = ("", "json", "tool_call", "tool_calls", "tool_code", "tool", "python", "py", "xml", "function")
-_PLAIN = re.compile(r"[^\n<\[{`✿]+")
+_PLAIN = lazy_pattern(r"[^\n<\[{`✿]+")
 """Text that begins no call, unless it stands at the start of a line."""
-_UNDECIDED = re.compile(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?([\w.]*)")
+_UNDECIDED = lazy_pattern(r"(?:\[\s*\{?\s*)?(?:print\(\s*)?([\w.]*)")
 _PREFIXES = ("", "functions.", "default_api.")
 
 

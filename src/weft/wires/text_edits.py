@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from weft.core.json import encode_text
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, Text, ToolResult, assistant, user_message
 
 WHOLE, PARTS = "file", "search-replace"
@@ -89,17 +90,21 @@ class FilePart(NamedTuple):
     """The path of a file that begins, the escaped text that it grows by, or the arguments of an edit."""
 
 
-_FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$")
-_PATH = re.compile(
+_FENCE = lazy_pattern(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([^`\n]*)$")
+_PATH = lazy_pattern(
     r"[ \t]*(?:#{1,6}[ \t]+|[-*][ \t]+|\d+\.[ \t]+)?(?:\*\*|__)?(?:(?:new |updated )?file(?:name)?[ \t]*:[ \t]*)?"
     r"[`\"'(]*(?P<path>[\w@~+./-]+)[`\"')]*(?:\*\*|__)?[ \t]*:?(?:\*\*)?[ \t]*$",
     re.I,
 )
-_COMMENT = re.compile(
+_COMMENT = lazy_pattern(
     r"[ \t]*(?:#|//|--|;|/\*|<!--)[ \t]*(?:file(?:name)?[ \t]*:[ \t]*)?(?P<path>[\w@~+./-]+)[ \t]*(?:\*/|-->)?$", re.I
 )
-_WORD = re.compile(r"[\w@~+./-]+")
-_SEARCH, _DIVIDE, _REPLACE = re.compile(r"<{5,}\s*SEARCH"), re.compile(r"={5,}\s*$"), re.compile(r">{5,}\s*REPLACE")
+_WORD = lazy_pattern(r"[\w@~+./-]+")
+_SEARCH, _DIVIDE, _REPLACE = (
+    lazy_pattern(r"<{5,}\s*SEARCH"),
+    lazy_pattern(r"={5,}\s*$"),
+    lazy_pattern(r">{5,}\s*REPLACE"),
+)
 _EXTENSIONS = {
     **dict.fromkeys(("python", "py"), ("py",)),
     **dict.fromkeys(("javascript", "js"), ("js", "mjs", "cjs")),

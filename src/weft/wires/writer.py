@@ -218,14 +218,14 @@ class MessageWriter:
     def _add_arguments(self, block: OpenBlock, text: str) -> None:
         if block.closed:
             return
-        if not block.started and _is_named(block):
+        if block.index < 0 and _is_named(block):
             self._announce(block)
         if self._has_surrogates:
             text = join_surrogates(block, text)
         block.parts.append(text)
-        if block.started and len(text) <= MAX_DELTA:
+        if block.index >= 0 and len(text) <= MAX_DELTA:
             self._out.append(InputJsonDelta(block.index, block.id, text))
-        elif block.started:
+        elif block.index >= 0:
             self._out += [InputJsonDelta(block.index, block.id, piece) for piece in split_delta(text)]
 
     def _replace_arguments(self, block: OpenBlock, text: str) -> None:

@@ -11,8 +11,7 @@ from PIL import Image
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, Viewport, serve_files
-from weft.studio.evaluate.parts import PARTS_PROBE
-from weft.studio.evaluate.quality import Quality
+from weft.studio.evaluate.quality import PARTS_PROBE, Quality
 from weft.studio.evaluate.report import Row
 from weft.studio.score.score import Score
 from weft.studio.stack import Stack

@@ -5,7 +5,7 @@ from evaluate_support import needs_chromium, png
 
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import serve_files
-from weft.studio.evaluate.parts import PagePart, PartFigures, compare_parts, read_parts, with_parts
+from weft.studio.evaluate.quality import PagePart, PartFigures, compare_parts, read_parts, with_parts
 
 _STYLE = "<style>body{margin:0} body>*{position:absolute} img{width:200px;height:120px}</style>"
 _ICON = '<svg viewBox="0 0 9 9" width="20" height="20" style="left:{}px;top:60px"><path d="M0 0h9v9z"/></svg>'

@@ -7,11 +7,11 @@ from evaluate_support import needs_chromium
 
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import Viewport, serve_files
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.preview import ProjectPreview
-from weft.studio.score.picture import PageImage
+from weft.studio.score.blocks import PageImage
 from weft.studio.score.score import score
 from weft.studio.stack import find_stack
-from weft.studio.vendored import MISSING, is_installed
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import VisionError
 from weft.vision.see.detect import detect_elements

@@ -13,13 +13,13 @@ from playwright.async_api import Page, Route
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.export import write_project, zip_project
 from weft.studio.input.projects import unpack_zip
 from weft.studio.offline import offline_project
-from weft.studio.score.picture import decode_pixels
+from weft.studio.score.blocks import decode_pixels
 from weft.studio.score.score import ssim_map
 from weft.studio.stack import find_stack, load_stacks
-from weft.studio.vendored import MISSING, is_installed
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import (
     Border,

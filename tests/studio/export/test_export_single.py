@@ -12,9 +12,9 @@ from weft.core.markup import start_tags
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, serve_files
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.single_page import MarkupRewriter, escape_script, escape_style, inline_styles, single_page
 from weft.studio.stack import find_stack, load_stacks
-from weft.studio.vendored import MISSING, is_installed
 
 PNG = b"\x89PNG\r\n\x1a\nfake"
 DATA = "data:image/png;base64,iVBORw0KGgpmYWtl"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from input_pictures import chunk, opened, picture, png_header
 from PIL import Image, ImageCms
 
-from weft.studio.input.pictures import MAX_SENT, MAX_SIDE, read_picture
+from weft.studio.input.pictures import MAX_SENT, MAX_SIDE, measure_picture, read_picture
 from weft.studio.request import BadInput
 
 
@@ -33,6 +33,18 @@ def test_heic_is_read() -> None:
     heif.from_pillow(Image.new("RGB", (64, 48), "blue")).save(out)
     found = read_picture(out.getvalue())
     assert (found.media_type, found.width, found.height) == ("image/jpeg", 64, 48)
+
+
+@pytest.mark.parametrize(("size", "scale"), [((40, 30), 1), ((1200, 700), 1), ((1200, 700), 2)])
+def test_it_is_measured_as_it_is_read(size: tuple[int, int], scale: int) -> None:
+    page = Image.new("RGB", size, "white")
+    for row in range(5, size[1] - 20, 37):
+        page.paste((40, 80, 200), (7, row, size[0] - 6, row + 17))
+    out = io.BytesIO()
+    page.resize((size[0] * scale, size[1] * scale), Image.Resampling.NEAREST).save(out, "PNG")
+    found = read_picture(out.getvalue())
+    assert found.ratio == scale
+    assert measure_picture(out.getvalue()) == (found.width // found.ratio, found.height // found.ratio) == size
 
 
 def test_it_goes_into_a_message() -> None:

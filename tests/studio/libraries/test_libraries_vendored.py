@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from weft.core.errors import ConfigurationError
-from weft.studio import vendored
-from weft.studio.cdn import serve_library
+from weft.studio import cdn
+from weft.studio.cdn import MISSING, find_file, is_installed, packages, read_file, serve_library
 from weft.studio.stack import load_stacks
-from weft.studio.vendored import MISSING, find_file, is_installed, packages, read_file
 
-LOCK = Path(vendored.__file__).with_name("libraries") / "lock.json"
+LOCK = Path(cdn.__file__).with_name("libraries") / "lock.json"
 ADDRESS = re.compile(r"https://[^\"'`\s)>]+")
 needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 
@@ -124,7 +123,7 @@ def test_the_notice_lists_every_package() -> None:
 
 
 def test_without_the_files_one_sentence_states_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vendored, "VENDOR", tmp_path)
+    monkeypatch.setattr(cdn, "VENDOR", tmp_path)
     assert serve_library("https://unpkg.com/vue@3") is None
     with pytest.raises(ConfigurationError, match=r"run scripts/vendor_libraries\.py"):
         read_file(packages()[0], packages()[0].main)

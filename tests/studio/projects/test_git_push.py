@@ -9,7 +9,7 @@ from studio_support import OWNER, desk, page, writes
 
 from git_server import BACKEND, make_remote, read, serve_git
 from weft.cli.main import main
-from weft.studio.git_push import (
+from weft.studio.export import (
     Commit,
     PushFailed,
     check_branch,

@@ -9,13 +9,13 @@ import pytest
 from studio_support import OWNER, S, desk, view, writes
 
 from weft.core.events import FileChanged, FilePreview
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.export import zip_project
 from weft.studio.preview import PAGE
 from weft.studio.project import VariantRef
 from weft.studio.request import BuildRequest
 from weft.studio.single_page import single_page
 from weft.studio.stack import find_stack, load_stacks
-from weft.studio.vendored import MISSING, is_installed
 
 needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 

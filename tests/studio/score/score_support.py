@@ -7,7 +7,7 @@ from typing import NamedTuple
 from PIL import Image, ImageDraw, ImageFont
 
 from weft.studio.browser.page import TextBlock
-from weft.studio.score.picture import PageImage
+from weft.studio.score.blocks import PageImage
 
 Colour = tuple[int, int, int]
 

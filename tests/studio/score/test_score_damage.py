@@ -10,7 +10,7 @@ from PIL import Image
 from score_support import CARDS, HEIGHT, WIDTH, WORDS, Card, Word, drawn
 
 from weft.studio.browser.page import TextBlock
-from weft.studio.score.picture import PageImage, PictureError
+from weft.studio.score.blocks import PageImage, PictureError
 from weft.studio.score.score import Score, heat_map, score
 
 TARGET = drawn()

@@ -3,7 +3,7 @@
 import pytest
 from score_support import WORDS, Word, drawn
 
-from weft.studio.score.picture import PageImage, read_text
+from weft.studio.score.blocks import PageImage, read_text
 from weft.studio.score.score import score
 from weft.vision.see.models import available
 

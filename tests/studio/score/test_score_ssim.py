@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from weft.studio.score.picture import Pixels
+from weft.studio.score.blocks import Pixels
 from weft.studio.score.score import ssim_map
 
 

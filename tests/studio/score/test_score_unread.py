@@ -7,7 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 from score_support import WORDS, drawn
 
 from weft.studio.browser.page import TextBlock
-from weft.studio.score.picture import PageImage, find_unread, read_text
+from weft.studio.score.blocks import PageImage, find_unread, read_text
 from weft.studio.score.score import score
 from weft.vision.elements import Rect
 from weft.vision.see.fonts import installed

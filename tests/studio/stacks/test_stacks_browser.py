@@ -6,9 +6,9 @@ from stack_projects import project
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError, Rendering
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.preview import ProjectPreview
 from weft.studio.stack import find_stack, load_stacks
-from weft.studio.vendored import MISSING, is_installed
 
 
 def _chromium_is_missing() -> bool:

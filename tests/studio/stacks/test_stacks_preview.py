@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from stack_projects import RED, project
 
 from weft.studio.browser.page import ORIGIN
+from weft.studio.cdn import MISSING, is_installed
 from weft.studio.preview import PAGE, ProjectPreview, localise_urls
 from weft.studio.stack import find_stack, load_stacks
-from weft.studio.vendored import MISSING, is_installed
 
 needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
 

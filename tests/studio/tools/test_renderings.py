@@ -9,7 +9,6 @@ from studio_tools_support import PAGE, needs_chromium
 from weft.studio import scoring
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import DESKTOP, MOBILE, BrowserError, Rendering, Viewport
-from weft.studio.input.pictures import InputPicture
 from weft.studio.scoring import compare_page, render_project
 from weft.studio.stack import find_stack
 
@@ -70,23 +69,13 @@ async def test_a_failure_is_not_kept(rendered: list[Viewport]) -> None:
 
 
 @needs_chromium
-async def test_a_page_that_did_not_change_is_scored_once(
-    rendered: list[Viewport], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_page_that_did_not_change_is_scored_once(rendered: list[Viewport]) -> None:
     files = {"index.html": PAGE.replace("Harbour", "Hamlet").encode()}
     target = (await render_project(STACK, files, DESKTOP)).picture
-    read: list[bytes] = []
-    whole = scoring.read_picture
-
-    def read_picture(data: bytes) -> InputPicture:
-        read.append(data)
-        return whole(data)
-
-    monkeypatch.setattr(scoring, "read_picture", read_picture)
-    before = scoring._score_once.cache_info().misses  # pyright: ignore[reportPrivateUsage]
+    cached = (scoring._score_once, scoring._measure_once)  # pyright: ignore[reportPrivateUsage]
+    before = [each.cache_info().misses for each in cached]
     scores = [(await compare_page(STACK, files, target))[0] for _ in range(2)]
     assert scores[0].ssim == 1.0
     assert scores[0] is scores[1]
-    assert scoring._score_once.cache_info().misses == before + 1  # pyright: ignore[reportPrivateUsage]
-    assert len(read) == 1
+    assert [each.cache_info().misses for each in cached] == [misses + 1 for misses in before]
     assert rendered == [DESKTOP]

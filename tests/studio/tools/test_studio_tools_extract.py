@@ -7,8 +7,7 @@ from PIL import Image, ImageChops, ImageDraw
 from studio_tools_support import call, design, finder, pictures_in, png, ran
 
 from weft.studio.tools.assets import asset_name, asset_names
-from weft.studio.tools.extract import trim_box
-from weft.studio.tools.regions import Region, ScreenRegions, match_region
+from weft.studio.tools.extract import Region, ScreenRegions, match_region, trim_box
 from weft.tools.workspace.base import is_protected, normalize_path
 from weft.vision.elements import Rect
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from studio_tools_support import call, design, finder, png, ran
 
-from weft.studio.tools.save import picture_urls, replace_urls
+from weft.studio.tools.assets import picture_urls, replace_urls
 from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.tools.web.fetcher import WebFetcher
 

@@ -6,6 +6,7 @@ from files_bench import Bench, previewed
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.tools.definitions import Growth
 from weft.tools.files import edit_file
 from weft.tools.files.edit import EditPreview
@@ -88,7 +89,7 @@ def calls(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return text.replace("\n", "\r\n") if crlf else text, dict(arguments)
 
 
-@settings(max_examples=400)
+@settings(max_examples=scaled(200))
 @given(calls(), st.lists(st.integers(0, 250)))
 @example(("a\r\nb\r\n", {"path": "f.txt", "edits": [_edit("b", "x\r\ny\r")]}), list(range(250)))
 @example(("ab\nab", {"path": "f.txt", "edits": [_edit("b\n", ""), _edit("aab", "c")]}), [])

@@ -9,6 +9,7 @@ from files_bench import Bench
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.tools.files import glob, list_files
 from weft.tools.files.listing import MAX_LISTED
 from weft.tools.files.pattern import Glob, PatternFault
@@ -177,7 +178,7 @@ patterns = st.lists(st.sampled_from(["a", "b", ".", "*", "**/", "/**", "?", "/",
 paths = st.lists(st.text("ab.c", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=scaled(200))
 @given(patterns.map("".join), paths)
 @example("**/a", "a")
 @example("a/**", "a")

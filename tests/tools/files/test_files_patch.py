@@ -8,6 +8,7 @@ from files_bench import Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.tools.files import apply_patch
 from weft.tools.files.patch import apply_hunks, read_patch
 from weft.tools.results import ToolFault
@@ -215,7 +216,7 @@ def _difflib(old: str, new: str, context: int) -> str:
     return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in diff)
 
 
-@settings(max_examples=500)
+@settings(max_examples=scaled(250))
 @given(files, files, st.integers(0, 4))
 def test_a_diff_applied_gives_the_new_text(old: str, new: str, context: int) -> None:
     patch = _difflib(old, new, context)
@@ -225,7 +226,7 @@ def test_a_diff_applied_gives_the_new_text(old: str, new: str, context: int) -> 
     assert apply_hunks(old, file.hunks, "f") == new
 
 
-@settings(max_examples=300)
+@settings(max_examples=scaled(100))
 @given(files, files)
 def test_our_own_diff_applied_gives_the_new_text(old: str, new: str) -> None:
     patch = unified_diff("f", old.encode(), new.encode())
@@ -237,7 +238,7 @@ def test_our_own_diff_applied_gives_the_new_text(old: str, new: str) -> None:
     assert bench.text("f") == new
 
 
-@settings(max_examples=200)
+@settings(max_examples=scaled(60))
 @given(st.lists(st.tuples(files, files), min_size=1, max_size=3), st.booleans())
 def test_many_files_there_and_back(pairs: list[tuple[str, str]], drop: bool) -> None:
     before = {f"d/{number}": old for number, (old, _) in enumerate(pairs)}
@@ -256,7 +257,7 @@ def test_many_files_there_and_back(pairs: list[tuple[str, str]], drop: bool) -> 
     assert bench.content("gone") is None
 
 
-@settings(max_examples=300)
+@settings(max_examples=scaled(250))
 @given(st.text(max_size=80) | files.map(lambda text: f"*** Begin Patch\n*** Update File: f\n{text}\n*** End Patch"))
 def test_any_text_is_a_patch_or_a_fault(patch: str) -> None:
     bench = Bench(MemoryWorkspace({"f": "a\nb\n"}))

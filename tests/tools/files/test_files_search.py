@@ -13,6 +13,7 @@ from files_bench import Bench
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.tools.files import ripgrep, search, search_files
 from weft.tools.files.listing import Deadline
 from weft.tools.files.pattern import Expression, PatternFault
@@ -192,7 +193,7 @@ def _own(text: str, pattern: str, context: int = 0) -> list[tuple[int, str, bool
     return [(line.number, line.text, line.matches) for line in scan.lines(context)]
 
 
-@settings(max_examples=500)
+@settings(max_examples=scaled(150))
 @given(
     st.text(st.sampled_from("ab \té\n\n"), max_size=40),
     st.sampled_from(["a", "^a", "b$", "^$", r"\s", r"a\s*b", "[^a]", ".", r"\bb", "é|b", "(?i)A", "x*", r"^\s*$"]),

@@ -14,7 +14,7 @@ from weft.core.events import QuestionAsked, ToolOutputDelta
 from weft.core.messages import Text, ToolResult
 from weft.tools.approvals import NOBODY
 from weft.tools.mcp import McpFault, McpServer, McpServers
-from weft.tools.mcp.prompts import McpPrompt, find_prompt
+from weft.tools.mcp.resources import McpPrompt, find_prompt
 
 S = weft.ScriptedModel
 LEGACY = pytest.mark.parametrize("words", [(), ("legacy",)], ids=["2026", "2025"])

@@ -19,8 +19,7 @@ from mcp_calls import by_name, run
 from test_mcp_http import free_port
 
 from weft.tools.mcp import McpServer, McpServers
-from weft.tools.mcp.sign_in import SignIn
-from weft.tools.mcp.token_store import TokenStore
+from weft.tools.mcp.sign_in import SignIn, TokenStore
 
 
 class Protected:

@@ -7,17 +7,18 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from mcp_calls import by_name, children, is_alive, real, run, until
+from mcp_calls import by_name, children, forked, is_alive, real, run, until
 
 from weft.core.messages import File, Image, Text
 from weft.tools.mcp import McpFault, McpServers, ToolChange
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="looks at processes through /proc")
+SERVER = "mcp_real_server.py"
 
 
 @pytest.fixture
 async def servers() -> AsyncGenerator[McpServers]:
-    servers = McpServers([real(call_timeout=30.0)])
+    servers = McpServers([forked("real", SERVER, call_timeout=30.0)])
     await servers.__aenter__()
     try:
         yield servers
@@ -54,7 +55,7 @@ async def test_tools_and_results(servers: McpServers) -> None:
 async def test_the_environment_is_only_what_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
     monkeypatch.setenv("LANG", "C.UTF-8")
-    async with McpServers([real(env={"TOKEN": "given"})]) as servers:
+    async with McpServers([forked("real", SERVER, env={"TOKEN": "given"})]) as servers:
         names = str((await run(by_name(servers)["real__environment"])).content).split()
     assert set(names) - {"LC_CTYPE"} <= {"HOME", "LANG", "PATH", "TOKEN"}
     assert "TOKEN" in names
@@ -73,7 +74,7 @@ async def test_a_call_that_is_cancelled_is_cancelled_at_the_server(servers: McpS
 
 
 async def test_a_call_that_hangs_ends_in_time(tmp_path: Path) -> None:
-    async with McpServers([real(call_timeout=1.0)]) as servers:
+    async with McpServers([forked("real", SERVER, call_timeout=1.0)]) as servers:
         with pytest.raises(McpFault) as caught:
             await run(by_name(servers)["real__hang"], mark=str(tmp_path / "mark"))
         assert caught.value.status == "timeout"
@@ -112,13 +113,14 @@ async def test_a_server_killed_in_the_middle_is_restarted(servers: McpServers, t
     assert not is_alive(pid)
 
 
-async def test_a_server_killed_between_calls_is_restarted(servers: McpServers) -> None:
-    tools = by_name(servers)
-    pid = int(str((await run(tools["real__pid"])).content))
-    os.kill(pid, signal.SIGKILL)
-    await until(lambda: not is_alive(pid))
-    await asyncio.sleep(0.1)
-    assert (await run(tools["real__echo"], text="back")).content == "back"
+async def test_a_server_killed_between_calls_is_restarted() -> None:
+    async with McpServers([real(call_timeout=30.0)]) as servers:
+        tools = by_name(servers)
+        pid = int(str((await run(tools["real__pid"])).content))
+        os.kill(pid, signal.SIGKILL)
+        await until(lambda: not is_alive(pid))
+        await asyncio.sleep(0.1)
+        assert (await run(tools["real__echo"], text="back")).content == "back"
 
 
 async def test_a_tool_that_changes_is_noticed_and_not_called(servers: McpServers) -> None:

@@ -9,8 +9,7 @@ from weft.core.messages import user_message
 from weft.providers.token_count import estimate_tokens
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply
-from weft.tools.repository.map import RepositoryMap, rank_definitions
-from weft.tools.repository.symbols import find_symbols, is_source
+from weft.tools.repository.map import RepositoryMap, find_symbols, is_source, rank_definitions
 from weft.tools.workspace.memory import MemoryWorkspace
 
 CORE = '''

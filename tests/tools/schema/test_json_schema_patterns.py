@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import scaled
 from weft.tools.json_schema import JsonSchema
 from weft.tools.schema_budget import SchemaFault
 
@@ -122,7 +123,7 @@ PIECES = st.sampled_from(
 COUNTS = st.sampled_from(["", "*", "+", "?", "{2}", "{1,2}", "*?", "{0,}"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(100), deadline=None)
 @given(st.lists(st.tuples(PIECES, COUNTS), max_size=5), st.lists(st.text("ab1-_é😀 ./", max_size=6), min_size=1))
 def test_as_another_engine(pieces: list[tuple[str, str]], texts: list[str]) -> None:
     source = "".join(piece + ("" if piece in ("^", "$") else count) for piece, count in pieces)
@@ -131,7 +132,7 @@ def test_as_another_engine(pieces: list[tuple[str, str]], texts: list[str]) -> N
         assert schema.is_valid(text) == (theirs.search(text) is not None), text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=scaled(200), deadline=None)
 @given(st.text(r"ab[](){}^$\.|*+?-,:=!<>pPuUxkds0123456789" + "é", max_size=12), st.text("ab[]é-", max_size=5))
 def test_whatever_the_pattern(source: str, text: str) -> None:
     """It is refused in a sentence, or says yes or no."""

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.core.markup import EndTag, StartTag, TextToken, scan_html
-from weft.tools.web.html_text import html_to_text
+from weft.tools.web.fetch_tool import html_to_text
 
 
 @pytest.mark.parametrize(

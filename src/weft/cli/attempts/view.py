@@ -11,7 +11,7 @@ from weft.cli.event_printer import describe_activity
 from weft.cli.terminal import align_columns, format_seconds, format_usd
 from weft.core.envelope import Event
 from weft.core.events import FileChanged, RetryScheduled
-from weft.tools.repository.ignored_files import INCLUDE_FILE, IgnoredFiles
+from weft.tools.repository.worktrees import INCLUDE_FILE, IgnoredFiles
 from weft.tools.sanitize import sanitize_text
 
 _MARKS = {"running": "▸", "completed": "✓", "failed": "✗", "cancelled": "✗", "limit": "!"}

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias, assert_never
 import msgspec
 
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 
 
 class Equals(msgspec.Struct, frozen=True, gc=False, array_like=True, tag="equals"):
@@ -142,7 +143,7 @@ def _at(rate: Rate | None, total_input: int, otherwise: float) -> float:
 
 _ANY_PROVIDER = "litellm"
 """A gateway: the name of its model begins with the provider's, or implies it."""
-_COMPACT_DATE = re.compile(r"-(20[0-9]{2})([0-9]{2})([0-9]{2})(?=[-:]|$)")
+_COMPACT_DATE = lazy_pattern(r"-(20[0-9]{2})([0-9]{2})([0-9]{2})(?=[-:]|$)")
 
 
 class Term(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

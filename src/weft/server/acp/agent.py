@@ -13,11 +13,11 @@ from acp import PROTOCOL_VERSION, Client, RequestError, schema
 from weft import __version__
 from weft.core.errors import WeftError
 from weft.core.messages import ToolDefinition
-from weft.server.acp.content import Block
 from weft.server.acp.requests import (
     AUTH_REQUIRED,
     KEY_METHOD,
     NOT_FOUND,
+    Block,
     McpConfig,
     answered,
     check_folders,
@@ -28,10 +28,9 @@ from weft.server.acp.requests import (
     refusal,
 )
 from weft.server.acp.session import CALL_METHOD, EditorAbilities, EditorSession, SessionParts
-from weft.server.folder_extras import FolderExtras
 from weft.server.models import ModelSource
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import SessionSettings
+from weft.sessions.settings import FolderExtras, SessionSettings
 from weft.sessions.store import BadCursor, NoSuchSession, SessionInfo
 from weft.tools.builtin import named_tools
 from weft.tools.client_tools import check_names

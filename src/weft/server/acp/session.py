@@ -27,13 +27,12 @@ from weft.core.events import (
 from weft.core.messages import ToolCall
 from weft.providers.catalogue import describe_model
 from weft.providers.model import Model
-from weft.server.acp.content import Block, to_user_message
 from weft.server.acp.editor_workspace import FAULTS, EditorWorkspace, describe_fault, terminal_tool
+from weft.server.acp.requests import Block, to_user_message
 from weft.server.acp.updates import Update, UpdateEncoder, agent_text
-from weft.server.folder_extras import FolderExtras
 from weft.server.models import ModelSource
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import SessionSettings
+from weft.sessions.settings import FolderExtras, SessionSettings
 from weft.sessions.store import SessionInfo, iterate_events
 from weft.tools.approvals import Approval
 from weft.tools.builtin import named_tools

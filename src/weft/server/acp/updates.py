@@ -22,7 +22,7 @@ from weft.core.events import (
 )
 from weft.core.json import JsonObject
 from weft.core.messages import Message, Reasoning, Text, ToolCall, ToolResult
-from weft.server.acp.content import fence, result_blocks, text_block, to_blocks
+from weft.server.acp.requests import fence, result_blocks, text_block, to_blocks
 from weft.tools.definitions import Effect
 
 Update = (

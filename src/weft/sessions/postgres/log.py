@@ -4,14 +4,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from weft.core.envelope import Event
-from weft.sessions.event_codec import blob_digests, encode_stored
-from weft.sessions.postgres.chunks import damaged, decode_chunk, pack_runs, split_line, unpack_lines
-from weft.sessions.postgres.connection import ConnectionPool
+from weft.sessions.event_codec import DeltaRun, blob_digests, encode_stored, thin_out
+from weft.sessions.postgres.connection import NOW, ConnectionPool
 from weft.sessions.postgres.driver import Connection
-from weft.sessions.postgres.schema import NOW
-from weft.sessions.postgres.writer import LOCK_BLOBS, keep_blobs
+from weft.sessions.postgres.writer import (
+    LOCK_BLOBS,
+    damaged,
+    decode_chunk,
+    keep_blobs,
+    pack_runs,
+    split_line,
+    unpack_lines,
+)
 from weft.sessions.store import NoSuchBlob, StoreCorrupt
-from weft.sessions.thinning import DeltaRun, thin_out
 
 _PAGE_BYTES = 4 * 1024 * 1024
 """The size in bytes at which a page of events is full."""

@@ -1,23 +1,26 @@
-"""News between nodes by LISTEN and NOTIFY, on a connection of its own.
+"""News between nodes: by LISTEN and NOTIFY, on a connection of its own, or by NATS, for clusters where the notices of
+the database become the limit.
 
-A notice is part of the commit that it is about. When the connection was away, notices may be missing: every subscriber
-gets `lost` and reads what it needs.
+A notice of the database is part of the commit that it is about; one of NATS is sent after its commit. When the
+connection was away, notices may be missing: every subscriber gets `lost` and reads what it needs.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 import msgspec
 
+from weft.core.errors import ConfigurationError
 from weft.core.json import encode
-from weft.sessions.local_sharing import NewsCallbacks
+from weft.sessions.postgres.address import without_password
 from weft.sessions.postgres.connection import ConnectionPool
 from weft.sessions.postgres.driver import Connection
-from weft.sessions.shared import News, OnNews
+from weft.sessions.shared import News, NewsCallbacks, OnNews
 
 CHECK_SECONDS = 5.0
 """Seconds between two checks that the connection is alive."""
@@ -162,4 +165,119 @@ SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
     def _on_notice(self, connection: object, pid: int, channel: str, payload: str) -> None:
         with suppress(msgspec.DecodeError):  # a newer node may send more than this one knows
             for news in decode_notice(payload).news():
+                self._callbacks.publish(news)
+
+
+# --- NATS ------------------------------------------------------------------------------------------------------------
+
+
+_RETRY_SECONDS = 1.0
+
+
+class _Message(Protocol):
+    @property
+    def data(self) -> bytes: ...
+
+
+class _Client(Protocol):
+    """The part of nats-py's client that is used."""
+
+    async def connect(self, servers: str, **options: Any) -> None: ...
+
+    async def subscribe(self, subject: str, *, cb: Callable[[_Message], Awaitable[None]]) -> object: ...
+
+    async def publish(self, subject: str, payload: bytes) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def _new_client() -> _Client:
+    try:
+        return import_module("nats.aio.client").Client()
+    except ImportError:
+        raise ConfigurationError("News by NATS need nats-py; install it with: pip install 'weft[nats]'.") from None
+
+
+class NatsNews:
+    """Notices on a subject of a NATS server, one for each database and schema."""
+
+    def __init__(self, pool: ConnectionPool, url: str) -> None:
+        self._pool = pool
+        self._url = url
+        self._callbacks = NewsCallbacks()
+        self._client = _new_client()
+        self._connecting: asyncio.Task[None] | None = None
+
+    @property
+    def _subject(self) -> str:
+        name = f"{self._pool.name}/{self._pool.schema}"
+        return f"weft.news.{sha256(name.encode()).hexdigest()[:16]}"
+
+    def with_notice(self, statement: str, schema: str) -> str:
+        """Return the statement as it is: the notice is no part of the database."""
+        return statement
+
+    async def publish_after_commit(self, appended: Sequence[Appended]) -> None:
+        for notice in split_appended(appended):
+            await self.publish(notice)
+
+    async def publish(self, notice: Notice) -> None:
+        """Send a notice. One that cannot be sent is dropped: its readers get `lost` when the connection is back."""
+        self._start()
+        try:
+            await self._client.publish(self._subject, encode(notice))
+        except Exception as error:
+            _log.debug("a notice was not sent (%s)", type(error).__name__)
+
+    def subscribe(self, callback: OnNews) -> Callable[[], None]:
+        self._start()
+        return self._callbacks.add(callback)
+
+    async def close(self) -> None:
+        if self._connecting is not None:
+            self._connecting.cancel()
+            await asyncio.wait([self._connecting])
+        with suppress(Exception):
+            await self._client.close()
+
+    def _start(self) -> None:
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(self._connect(), name="weft-news")
+
+    async def _connect(self) -> None:
+        await self._pool.open()
+        while True:
+            try:
+                await self._client.connect(
+                    self._url,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=0.2,
+                    reconnected_cb=self._on_reconnected,
+                    disconnected_cb=self._on_disconnected,
+                    error_cb=self._on_error,
+                )
+                await self._client.subscribe(self._subject, cb=self._on_message)
+                self._publish_lost()
+                return
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                _log.warning("NATS at %s cannot be reached (%s)", without_password(self._url), type(error).__name__)
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    def _publish_lost(self) -> None:
+        self._callbacks.publish(News(topic="lost"))
+
+    async def _on_reconnected(self) -> None:
+        self._publish_lost()
+
+    async def _on_disconnected(self) -> None:
+        _log.warning("news of other nodes are interrupted")
+
+    async def _on_error(self, error: Exception) -> None:
+        _log.debug("NATS: %s", type(error).__name__)
+
+    async def _on_message(self, message: _Message) -> None:
+        with suppress(msgspec.DecodeError):  # a newer node may send more than this one knows
+            for news in decode_notice(message.data).news():
                 self._callbacks.publish(news)

@@ -9,10 +9,9 @@ from time import monotonic
 
 import weft
 from weft.core.ids import new_id
-from weft.sessions.postgres.connection import ConnectionPool
+from weft.sessions.postgres.connection import CLAIMABLE, FREE, NOW, ConnectionPool
 from weft.sessions.postgres.driver import Connection
 from weft.sessions.postgres.news import NewsChannel, Notice
-from weft.sessions.postgres.schema import CLAIMABLE, FREE, NOW
 from weft.sessions.shared import (
     HEARTBEAT_SECONDS,
     NODE_SECONDS,

@@ -10,11 +10,10 @@ from typing import Any
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, encode
 from weft.sessions.crash_points import reach
-from weft.sessions.postgres.connection import ConnectionPool
+from weft.sessions.postgres.connection import FREE, NOW, ConnectionPool, folder_of
 from weft.sessions.postgres.driver import Connection
 from weft.sessions.postgres.log import LogReader, thin_sessions
-from weft.sessions.postgres.news import NewsChannel, Notice, PostgresNews
-from weft.sessions.postgres.schema import FREE, NOW, folder_of
+from weft.sessions.postgres.news import NatsNews, Notice, PostgresNews
 from weft.sessions.postgres.sharing import PostgresSharing
 from weft.sessions.postgres.writer import LOCK_BLOBS, GroupWriter, PendingAppend, fenced, keep_blobs
 from weft.sessions.shared import Work
@@ -56,7 +55,7 @@ class PostgresStore(PostgresSharing):
 
     def __init__(self, url: str, *, node: str = "", news_url: str = "", patience: float = 30.0) -> None:
         pool = ConnectionPool(url, patience=patience)
-        channel = _open_news(pool, news_url)
+        channel = NatsNews(pool, news_url) if news_url else PostgresNews(pool)
         super().__init__(pool, channel, node, control=ConnectionPool(url, size=2, patience=patience))
         self._commit_pool = ConnectionPool(url, size=1, patience=patience)
         self._writer = GroupWriter(self._commit_pool, channel)
@@ -350,14 +349,6 @@ def _end_append(pending: PendingAppend, on_done: OnAppended, done: "asyncio.Futu
     if error is None:
         reach("append.after")
     on_done(None if error is not None else pending.json, error if isinstance(error, Exception) else None)
-
-
-def _open_news(pool: ConnectionPool, url: str) -> NewsChannel:
-    if not url:
-        return PostgresNews(pool)
-    from weft.sessions.postgres.nats_news import NatsNews
-
-    return NatsNews(pool, url)
 
 
 def _has_ended(holder: str, node: str) -> bool:

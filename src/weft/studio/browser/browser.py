@@ -8,8 +8,14 @@ import signal
 import threading
 from inspect import isawaitable
 
-from weft.studio.browser.chromium import NO_NETWORK, ONLY_LOOPBACK, Chromium, find_chromium
-from weft.studio.browser.devtools import CommandFailed, connection_lost
+from weft.studio.browser.chromium import (
+    NO_NETWORK,
+    ONLY_LOOPBACK,
+    Chromium,
+    CommandFailed,
+    connection_lost,
+    find_chromium,
+)
 from weft.studio.browser.page import DESKTOP, ORIGIN, BrowserError, PageResponse, Rendering, Serve, Viewport
 from weft.studio.browser.tab import AnswerUrl, RenderRequest, Tab, render_page
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from weft.studio.browser.devtools import CommandFailed, DevToolsConnection, Params
+from weft.studio.browser.chromium import CommandFailed, DevToolsConnection, Params
 from weft.studio.browser.page import MAX_PIXELS, ORIGIN, BrowserError, PageResponse, Rendering, TextBlock, Viewport
 
 AnswerUrl = Callable[[str], Awaitable[PageResponse | None]]

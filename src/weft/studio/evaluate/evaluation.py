@@ -18,11 +18,18 @@ from PIL import Image
 from weft.core.errors import ConfigurationError, WeftError
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import MAX_PIXELS, BrowserError, TextBlock, Viewport
-from weft.studio.evaluate.parts import PagePart, compare_parts, read_parts
-from weft.studio.evaluate.quality import Checkers, Files, find_checkers, measure_quality
+from weft.studio.evaluate.quality import (
+    Checkers,
+    Files,
+    PagePart,
+    compare_parts,
+    find_checkers,
+    measure_quality,
+    read_parts,
+)
 from weft.studio.evaluate.report import BARS, Bar, EvaluationReport, Pictures, Row, RowStore, row_key
 from weft.studio.preview import ProjectPreview
-from weft.studio.score.picture import PageImage, PictureError, read_text
+from weft.studio.score.blocks import PageImage, PictureError, read_text
 from weft.studio.score.score import Score, heat_map, score
 from weft.studio.stack import Stack, find_stack
 

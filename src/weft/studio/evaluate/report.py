@@ -11,8 +11,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from weft.studio.evaluate.parts import PartFigures
-from weft.studio.evaluate.quality import Quality
+from weft.studio.evaluate.quality import PartFigures, Quality
 from weft.studio.score.score import Score
 
 FOLDER = "rows"

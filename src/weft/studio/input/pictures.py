@@ -68,6 +68,14 @@ def read_picture(data: bytes, *, name: str = "The picture", max_side: int = MAX_
     return msgspec.structs.replace(found_picture, ratio=ratio if found_picture.width == picture.width else 1)
 
 
+def measure_picture(data: bytes, *, name: str = "The picture") -> tuple[int, int]:
+    """Return the width and height of a picture in CSS pixels, as `read_picture` finds them, without encoding it."""
+    with open_picture(data, name) as found:
+        picture = _to_rgb(ImageOps.exif_transpose(found))
+    picture, ratio = _reduce(picture)
+    return picture.width // ratio, picture.height // ratio
+
+
 def check_picture(data: bytes, *, name: str = "The picture") -> tuple[int, int]:
     """Decode a picture and return its size. Raises BadInput with a sentence about `name`, as `read_picture` does."""
     with open_picture(data, name) as found:
@@ -119,7 +127,7 @@ def encode_picture(picture: Pillow.Image, *, lossy: bool = False, max_side: int 
     """Encode an RGB or RGBA picture for models: as PNG if that is small enough, else as JPEG."""
     picture = _fit_side(picture, max_side)
     if not lossy:
-        data = _encode_as(picture, "PNG", optimize=False, compress_level=6)
+        data = _encode_as(picture, "PNG", optimize=False, compress_level=4)
         if len(data) <= MAX_SENT:
             return InputPicture(data=data, media_type="image/png", width=picture.width, height=picture.height)
     flat = _flatten(picture)

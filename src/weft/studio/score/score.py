@@ -7,10 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.studio.browser.page import TextBlock
-from weft.studio.score.blocks import background_colour, colour_distance, find_blocks
-from weft.studio.score.difference import Difference, find_differences
-from weft.studio.score.matching import Matching, Size, match_blocks
-from weft.studio.score.picture import PageImage, Pixels, decode_pixels, encode_png, read_text, resize_to_width
+from weft.studio.score.blocks import (
+    PageImage,
+    Pixels,
+    background_colour,
+    colour_distance,
+    decode_pixels,
+    encode_png,
+    find_blocks,
+    read_text,
+    resize_to_width,
+)
+from weft.studio.score.matching import Difference, Matching, Size, find_differences, match_blocks
 
 WIDTH = 640
 """Wider pictures are compared at this width, so that small shifts are a few pixels."""

@@ -1,11 +1,11 @@
 """The list of the studio's tools for one variant."""
 
 from weft.studio.imaging.images import ImageMaker
+from weft.studio.tools.assets import save_tool
 from weft.studio.tools.context import FindContext
 from weft.studio.tools.extract import extract_tool
 from weft.studio.tools.images import background_tool, edit_tool, generate_tool
 from weft.studio.tools.review import compare_tool, option_tool, screenshot_tool
-from weft.studio.tools.save import save_tool
 from weft.tools.definitions import Tool
 from weft.tools.web.fetcher import WebFetcher
 

@@ -5,12 +5,19 @@ from collections.abc import Callable, Iterable, Sequence
 from weft.core.envelope import Event
 from weft.core.payload import Payload
 from weft.testing.checker.calls import ApprovalCheck, ClientCallCheck, ResourceCheck, ToolCallCheck
-from weft.testing.checker.content import ContentCheck
-from weft.testing.checker.exchanges import EnvelopeCheck, ExchangeCheck, StrictJsonCheck, TotalsCheck
+from weft.testing.checker.exchanges import (
+    CancelCheck,
+    CompactionCheck,
+    EnvelopeCheck,
+    ExchangeCheck,
+    ResumeCheck,
+    RewindCheck,
+    StrictJsonCheck,
+    TotalsCheck,
+)
 from weft.testing.checker.files import ContentAt, FileCheck, PreviewCheck, RevisionCheck
 from weft.testing.checker.invariants import InvariantCheck, ReportViolation, Violation
-from weft.testing.checker.messages import MessageCheck
-from weft.testing.checker.resume import CancelCheck, CompactionCheck, ResumeCheck, RewindCheck
+from weft.testing.checker.messages import ContentCheck, MessageCheck
 from weft.testing.checker.secrets import ErrorTextCheck, SecretCheck
 
 _CHECKS = (

@@ -23,8 +23,8 @@ from weft.core.turn import StopReason
 from weft.tools.context import ModelAnswer, ModelRequest, ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.mcp.config import shorten
-from weft.tools.mcp.content import convert_block
 from weft.tools.mcp.elicitation import DECLINE, elicit
+from weft.tools.mcp.resources import convert_block
 
 T = TypeVar("T")
 MAX_REQUESTS = 50

@@ -15,10 +15,8 @@ from weft.tools.definitions import Tool
 from weft.tools.mcp.catalogue import ListedTool, Offer
 from weft.tools.mcp.config import McpFault, McpServer
 from weft.tools.mcp.connection import McpConnection
-from weft.tools.mcp.content import to_output
-from weft.tools.mcp.prompts import McpPrompt, get_prompt
 from weft.tools.mcp.requests import ServerRequests
-from weft.tools.mcp.resources import read_resource, resource_tools
+from weft.tools.mcp.resources import McpPrompt, get_prompt, read_resource, resource_tools, to_output
 from weft.tools.mcp.sign_in import SignIn
 from weft.tools.results import ToolOutput
 

@@ -1,15 +1,23 @@
 """Signs in to MCP servers by OAuth: the user's browser opens the page of the server and returns to a local address.
 
-The MCP package does the protocol. Tokens are stored for each URL and renewed; they appear in no log and no message.
-Without somebody who opens the page, a server that asks for a sign-in is a fault that names the command to run.
+The MCP package does the protocol. Tokens appear in no log and no message. They are renewed, and stored for each URL in
+the keyring of the system, else in files of mode 0600: another server under the same name gets no token of it. Without
+somebody who opens the page, a server that asks for a sign-in is a fault that names the command to run.
 """
 
 import asyncio
 import logging
+import os
 import socket
+import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
@@ -25,9 +33,98 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from weft.core.errors import WeftError
+from weft.config.paths import config_home
+from weft.core.errors import ConfigurationError, WeftError
 from weft.tools.mcp.config import McpServer
-from weft.tools.mcp.token_store import TokenStore
+
+SERVICE = "weft-mcp"
+"""The service name in the keyring."""
+
+
+class StoredSignIn(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The result of a sign-in, as the MCP package represents its parts in JSON."""
+
+    tokens: dict[str, Any] | None = None
+    expires: float | None = None
+    """The time at which the access token ends, in seconds since 1970."""
+    client: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = None
+    """The description of the authorization server."""
+    resource: dict[str, Any] | None = None
+    """The description of the protected server."""
+
+
+class TokenStore:
+    """Reads and writes what is stored for one URL."""
+
+    def __init__(self, url: str, folder: Path | None = None) -> None:
+        self._name = sha256(url.encode()).hexdigest()[:32]
+        self._folder = folder or config_home() / "mcp-tokens"
+
+    def read(self) -> StoredSignIn:
+        for text in (self._read_keyring(), self._read_file()):
+            if text:
+                with suppress(msgspec.DecodeError):
+                    return msgspec.json.decode(text, type=StoredSignIn)
+        return StoredSignIn()
+
+    def write(self, stored: StoredSignIn) -> None:
+        text = msgspec.json.encode(stored).decode()
+        if not self._write_keyring(text):
+            self._write_file(text)
+
+    def delete(self) -> bool:
+        """Delete what is stored; whether there was something."""
+        found = bool(self._read_keyring())
+        with suppress(Exception):
+            _keyring().delete_password(SERVICE, self._name)
+        if self._path.exists():
+            self._path.unlink()
+            found = True
+        return found
+
+    @property
+    def _path(self) -> Path:
+        return self._folder / f"{self._name}.json"
+
+    def _read_file(self) -> str:
+        try:
+            return self._path.read_text()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def _write_file(self, text: str) -> None:
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, part = tempfile.mkstemp(dir=self._folder, prefix=".token-")  # creates it with mode 0600
+            with os.fdopen(handle, "w") as file:
+                file.write(text)
+            os.replace(part, self._path)
+        except OSError as error:
+            raise ConfigurationError(f"Tokens cannot be kept in {self._folder}: {error.strerror}.") from None
+
+    def _read_keyring(self) -> str:
+        try:
+            return _keyring().get_password(SERVICE, self._name) or ""
+        except Exception:  # a keyring has exceptions of its own, and those of the bus behind it
+            return ""
+
+    def _write_keyring(self, text: str) -> bool:
+        try:
+            _keyring().set_password(SERVICE, self._name, text)
+            return _keyring().get_password(SERVICE, self._name) == text
+        except Exception:
+            return False
+
+
+def _keyring() -> Any:
+    if find_spec("keyring") is None:
+        raise ConfigurationError("The package keyring is not installed.")
+    return import_module("keyring")
+
+
+# --- signing in ------------------------------------------------------------------------------------------------------
+
 
 PERSON_SECONDS = 300.0
 """Maximum seconds that the user has to sign in."""

@@ -7,6 +7,8 @@ of the POSIX shell (XCU 2.3 and 2.9) with the extensions of bash.
 
 import re
 
+from weft.core.lazy import lazy_pattern
+
 MOST_PARTS = 50
 
 _RESERVED_WORDS = """
@@ -21,14 +23,14 @@ _RUNNER_WORDS = """
 _RESERVED, _RUNNERS = frozenset(_RESERVED_WORDS.split()), frozenset(_RUNNER_WORDS.split())
 _SHELLS = frozenset(("ash", "bash", "busybox", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "zsh"))
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
-_PLAIN = re.compile(r"[^\s'\"\\;&|<>()#]+\Z")
-_BRACES = re.compile(r"\{[^{}]*(,|\.\.)[^{}]*\}|\{.*\{")
-_HARMLESS_REDIRECTION = re.compile(
+_ASSIGNMENT = lazy_pattern(r"[A-Za-z_]\w*(\[[^\]]*\])?\+?=")
+_PLAIN = lazy_pattern(r"[^\s'\"\\;&|<>()#]+\Z")
+_BRACES = lazy_pattern(r"\{[^{}]*(,|\.\.)[^{}]*\}|\{.*\{")
+_HARMLESS_REDIRECTION = lazy_pattern(
     r"(?:&>>?[ \t]*/dev/null|[0-9]*>[>|]?[ \t]*/dev/null|[0-9]*[<>]&(?:[0-9]+|-))(?=[ \t\n;&|]|\Z)"
 )
-_NAME_IN_BRACES = re.compile(r"\{(?:[A-Za-z_]\w*|\d+|[?#@*!])\}", re.ASCII)
-_DIGITS_BEFORE = re.compile(r"[0-9]+(?=[<>])")
+_NAME_IN_BRACES = lazy_pattern(r"\{(?:[A-Za-z_]\w*|\d+|[?#@*!])\}", re.ASCII)
+_DIGITS_BEFORE = lazy_pattern(r"[0-9]+(?=[<>])")
 
 
 class _TooComplex(Exception):

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import msgspec
 
+from weft.core.lazy import lazy_pattern
 from weft.tools.results import ToolFault
 
 
@@ -141,7 +142,7 @@ class Workspace(Protocol):
 
 MAX_ENTRIES = 50_000
 
-_TEMPORARY = re.compile(r"\.weft-[0-9a-f]{16}\.tmp")
+_TEMPORARY = lazy_pattern(r"\.weft-[0-9a-f]{16}\.tmp")
 
 
 def is_not_entered(name: str) -> bool:
@@ -171,9 +172,9 @@ PROTECTED_FILES = (
 """Files that no tool may write, because they are executed or instruct agents."""
 
 _BREAKING = {"Cc", "Cs", "Zl", "Zp"}
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = lazy_pattern(r"[A-Za-z]:")
 # Unicode Default_Ignorable_Code_Point without category Cf.
-_IGNORABLE = re.compile(
+_IGNORABLE = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 

@@ -9,7 +9,8 @@ import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from weft.tools.workspace.base import (
     Change,
@@ -157,8 +158,7 @@ MAX_FILE_BYTES = 64 * 1024 * 1024
 """Maximum size of a file that is read or written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A planned change of one file. None means that the file does not exist."""
 
     path: str

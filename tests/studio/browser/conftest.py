@@ -1,0 +1,17 @@
+"""A Chromium of their own for the tests of the browser: the program that people have, never the headless shell."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from weft.studio.browser.browser import Browser
+
+PATIENCE = 90.0
+"""Seconds for a page: some for the work, the rest for whatever else the machine does."""
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    browser = Browser(seconds=PATIENCE)
+    yield browser
+    browser.close()
