@@ -1,4 +1,4 @@
-"""Puts the text models into the wheel."""
+"""Puts the text models and the icon sets into the wheel."""
 
 import subprocess
 import sys
@@ -15,5 +15,6 @@ class Models(BuildHookInterface[Any]):
         if version == "editable":
             return
         root = Path(self.root)
-        subprocess.run([sys.executable, str(root / "fetch_models.py")], check=True, cwd=root)
+        for program in ("fetch_models.py", "fetch_icons.py"):
+            subprocess.run([sys.executable, str(root / program)], check=True, cwd=root)
         build_data["artifacts"].append("src/weft_local/models/*")

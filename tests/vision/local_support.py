@@ -45,6 +45,14 @@ def page(ground: str = "#ffffff") -> bytes:
 
 
 @cache
+def line(ground: str) -> bytes:
+    """One line of text, 300 x 90, where it does not matter what is seen."""
+    picture = Drawing.new("RGB", (300, 90), ground)
+    ImageDraw.Draw(picture).text((24, 30), TEXTS[0], font=ImageFont.load_default(24), fill="#111827")
+    return png(picture)
+
+
+@cache
 def dense() -> bytes:
     """A page with much to read, 900 x 1400."""
     picture = Drawing.new("RGB", (900, 1400), "#ffffff")
@@ -68,7 +76,7 @@ def _photo() -> Drawing.Image:
 
 def png(picture: Drawing.Image) -> bytes:
     out = io.BytesIO()
-    picture.save(out, "PNG")
+    picture.save(out, "PNG", compress_level=1)
     return out.getvalue()
 
 

@@ -122,7 +122,7 @@ def jpeg(image: Image.Image) -> bytes:
 
 def png(image: Image.Image) -> bytes:
     out = io.BytesIO()
-    image.save(out, "PNG")
+    image.save(out, "PNG", compress_level=1)
     return out.getvalue()
 
 

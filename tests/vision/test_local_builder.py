@@ -151,15 +151,6 @@ async def test_a_picture_by_address_or_broken_base64_is_one_sentence() -> None:
         assert "base64 cannot be read" in broken.error.message
 
 
-async def test_a_blank_picture_and_a_photograph_become_pages() -> None:
-    noise = Drawing.effect_noise((320, 240), 120).convert("RGB")
-    for picture in (Drawing.new("RGB", (320, 240), "#335577"), noise):
-        async with Bench() as bench:
-            result = await bench.ask(shown(png(picture)))
-            assert result.status == "completed"
-            assert "<body>" in bench.file()
-
-
 async def test_cancel_ends_it_within_a_second() -> None:
     async with Bench() as bench:
         exchange = bench.agent.send(shown(dense()))

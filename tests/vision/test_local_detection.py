@@ -2,18 +2,19 @@
 
 import asyncio
 import time
+from functools import partial
 
 import pytest
-from local_support import Bench, dense, needs_vision, page, shown
+from local_support import Bench, dense, line, needs_vision, page, shown
 
 from weft.vision.elements import UnreadablePicture
-from weft.vision.local_detection import start_detection
+from weft.vision.local_detection import DetectionJob, start_detection
 
 pytestmark = needs_vision
 
 
 async def test_all_who_ask_share_one_look_and_receive_every_step() -> None:
-    first, second = start_detection(page("#fffffb")), start_detection(page("#fffffb"))
+    first, second = start_detection(line("#fffffb")), start_detection(line("#fffffb"))
     assert first is second
     steps = [step async for step in first.progress()]
     again = [step async for step in second.progress()]
@@ -23,7 +24,7 @@ async def test_all_who_ask_share_one_look_and_receive_every_step() -> None:
     assert (await first.result()).texts
     first.release()
     second.release()
-    kept = start_detection(page("#fffffb"))
+    kept = start_detection(line("#fffffb"))
     assert kept is first
     kept.release()
 
@@ -44,8 +45,25 @@ async def test_a_look_that_nobody_waits_for_stops_and_can_be_requested_repeatedl
     again.release()
 
 
+async def test_a_sketch_is_drawn_once_for_all_callers() -> None:
+    look = DetectionJob(b"")
+    drawn: list[str] = []
+
+    def draw(stack: str) -> str:
+        time.sleep(0.05)
+        drawn.append(stack)
+        return f"<p>{stack}</p>"
+
+    asked = ["html_css", "html_css", "svg", "html_css"]
+    sketches = await asyncio.gather(
+        *(asyncio.to_thread(look.draw_sketch, stack, partial(draw, stack)) for stack in asked)
+    )
+    assert sketches == [f"<p>{stack}</p>" for stack in asked]
+    assert sorted(drawn) == ["html_css", "svg"]
+
+
 async def test_one_who_disconnects_does_not_stop_the_others() -> None:
-    first, second = start_detection(page("#fbffff")), start_detection(page("#fbffff"))
+    first, second = start_detection(line("#fbffff")), start_detection(line("#fbffff"))
     first.release()
     assert (await second.result()).texts
     second.release()
@@ -82,6 +100,6 @@ async def test_the_loop_stays_free_while_it_looks() -> None:
 
 async def test_two_agents_at_one_picture_look_once_and_both_finish() -> None:
     async with Bench() as one, Bench() as other:
-        results = await asyncio.gather(one.ask(shown(page("#fbfbff"))), other.ask(shown(page("#fbfbff"))))
+        results = await asyncio.gather(one.ask(shown(line("#fbfbff"))), other.ask(shown(line("#fbfbff"))))
         assert [result.status for result in results] == ["completed", "completed"]
         assert one.file() == other.file()

@@ -7,7 +7,7 @@ from local_support import needs_vision, page
 from PIL import Image as Drawing
 
 from weft.core.design_request import DifferenceKind, PageComparison, PageDifference
-from weft.studio.score.difference import Difference
+from weft.studio.score.matching import Difference
 from weft.studio.score.score import Score
 from weft.studio.tools.review import comparison_of
 from weft.vision.arrange.page import arrange

@@ -8,6 +8,8 @@ from PIL import Image, ImageDraw
 
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import Box, Detection, PictureElement, Rect, Shape, TextElement, TextLine, TextStyle
+from weft.vision.see import charts
+from weft.vision.see.chart_marks import Colour, Plot
 from weft.vision.see.charts import Explained, redraw_charts
 from weft.vision.see.regions import Pixels
 from weft.vision.write.stacks import write_files
@@ -200,6 +202,19 @@ def test_a_photograph_is_no_chart() -> None:
     pixels = _Canvas().pixels.copy()
     noise = np.random.default_rng(7).integers(0, 255, (200, 400, 3), np.uint8)
     pixels[80:280, 100:500] = noise
+    assert redraw_charts(pixels, 1, "#f1f5f9", [CARD], [], []).pictures == []
+
+
+def test_no_marks_are_looked_for_on_a_photograph(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_plot: Plot) -> list[Colour]:
+        pytest.fail("the colours of a photograph were counted")
+
+    monkeypatch.setattr(charts, "find_colours", refuse)
+    pixels = _Canvas().pixels.copy()
+    rows, columns = np.mgrid[0:200, 0:400]
+    grain = np.random.default_rng(7).integers(-2, 3, (200, 400, 3))
+    light = 120 + 60 * np.sin(rows / 70) * np.cos(columns / 90)
+    pixels[80:280, 100:500] = (light[:, :, None] + grain).astype(np.uint8)
     assert redraw_charts(pixels, 1, "#f1f5f9", [CARD], [], []).pictures == []
 
 

@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from vision_pages import box, picture, seen, text
 
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import Box, Control, Detection, ModelsMissing, Node, Rect, walk_nodes
-from weft.vision.see import models
+from weft.vision.see import models, parts
 from weft.vision.see.detect import clear_cache, detect_elements
 from weft.vision.see.parts import (
     FoundPart,
@@ -22,7 +23,7 @@ from weft.vision.see.parts import (
     place_controls,
     without_marks,
 )
-from weft.vision.see.regions import Pixels
+from weft.vision.see.regions import Mask, Pixels
 
 network_needed = pytest.mark.skipif(
     not models.available() or models.parts_network() is None, reason="the models of weft[local] are not installed"
@@ -215,3 +216,18 @@ def test_a_logo_on_a_disc_is_one_picture() -> None:
     assert is_icon_ground(np.asarray(image), disc, found)
     assert not is_icon_ground(plain, disc, found)
     assert not is_icon_ground(np.asarray(image), disc, [])
+
+
+def _tile_rows(busy: Mask) -> list[tuple[int, int]]:
+    return [(tile.rows.start, tile.rows.stop) for tile in parts._tiles(busy)]  # pyright: ignore[reportPrivateUsage]
+
+
+def test_tiles_overlap_only_where_a_band_is_cut() -> None:
+    busy = np.zeros((3000, 400), np.bool_)
+    busy[200:300, 100:300] = True
+    assert _tile_rows(busy) == [(200 - parts.MARGIN, 299 + parts.MARGIN)]
+    busy[600:1900, 100:300] = True
+    first, *cut = _tile_rows(busy)
+    assert first == (200 - parts.MARGIN, 299 + parts.MARGIN)
+    assert (cut[0][0], cut[-1][1]) == (600 - parts.MARGIN, 1899 + parts.MARGIN)
+    assert all(one[1] - two[0] == parts.OVERLAP for one, two in pairwise(cut))

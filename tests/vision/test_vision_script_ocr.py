@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 from vision_drawing import Paper, face_of, ink_of
 
@@ -9,10 +10,10 @@ from weft.vision.elements import Family, Rect
 from weft.vision.see import models, script_ocr
 from weft.vision.see.fonts import face, fit_faces
 from weft.vision.see.ink import extract_ink
-from weft.vision.see.ocr import OcrResult
+from weft.vision.see.ocr import PROBES, OcrResult
 from weft.vision.see.regions import Pixels
 from weft.vision.see.screenshot import load_screenshot
-from weft.vision.see.script_ocr import read_script_line, read_scripts, to_logical_order
+from weft.vision.see.script_ocr import read_page_lines, read_script_line, read_scripts, to_logical_order
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +86,43 @@ def test_a_latin_page_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     crops = [_line("sans", each) for each in ("Opening hours", "About us")]
     first = [OcrResult("Opening hours", 0.99, (), ()), OcrResult("About us", 0.97, (), ())]
     assert read_scripts(crops, first) == first
+
+
+NAMES = ("столы", "стулья", "шкафы", "полки", "лампы", "ковры", "диваны", "кресла")
+COLOURS = ("белые", "чёрные", "зелёные", "красные")
+
+
+@pytest.fixture
+def first_reader(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of lines that the first reader reads at once."""
+    counts: list[int] = []
+    network = models.reading_network()
+
+    def count(batch: NDArray[np.float32]) -> NDArray[np.float32]:
+        counts.append(len(batch))
+        return network(batch)
+
+    monkeypatch.setattr(models, "reading_network", lambda: count)
+    return counts
+
+
+def test_on_a_page_in_another_script_the_first_reader_reads_only_what_the_network_does_not(
+    first_reader: list[int],
+) -> None:
+    words = [f"Новые {colour} {name}" for name in NAMES for colour in COLOURS]
+    crops = [_line("sans", each) for each in (*words, "support@bereg.example")]
+    parts: list[float] = []
+    readings = [reading.text for reading in read_page_lines(crops, parts.append)]
+    assert readings == [*words, "support@bereg.example"]
+    assert PROBES < sum(first_reader) <= 2 * PROBES
+    assert parts == sorted(parts)
+    assert parts[-1] == 1.0
+
+
+def test_on_a_latin_page_the_first_reader_reads_each_line_once(first_reader: list[int]) -> None:
+    words = [f"{number} boats at the pier" for number in range(10, 10 + 2 * PROBES)]
+    assert [reading.text for reading in read_page_lines([_line("sans", each) for each in words])] == words
+    assert sum(first_reader) == len(words)
 
 
 def test_doubtful_latin_stays_as_it_was() -> None:

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 from sketch_drawing import CARDS, Hand, add_light, draw_shop, jpeg, photograph, png
 
-from weft.studio.score.picture import PictureError, read_text
+from weft.studio.score.blocks import PictureError, read_text
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import Detection, walk_nodes
 from weft.vision.see import models

@@ -90,7 +90,7 @@ def test_what_was_read_is_never_markup(stack: str) -> None:
 def test_jsx_keeps_what_was_read_in_strings() -> None:
     html = write_files(_page(NASTY), "react_tailwind")["index.html"]
     assert isinstance(html, str)
-    assert html.count("</script>") == 5
+    assert html.count("</script>") == 6
     assert json.dumps(NASTY).replace("<", "\\u003c") in html
 
 
@@ -208,15 +208,39 @@ def test_an_unknown_stack_is_named_with_the_known_ones() -> None:
     ("style", "words"),
     [
         ((("display", "flex"), ("gap", "24px")), ["flex", "gap-6"]),
-        ((("padding", "10px 24px"),), ["py-[10px]", "px-6"]),
+        ((("padding", "10px 25px"),), ["py-2.5", "px-[25px]"]),
+        (
+            (("background", "#231b2e url(assets/photo-1.png) center / cover no-repeat"),),
+            ["[background:#231b2e_url(assets/photo-1.png)_center_/_cover_no-repeat]"],
+        ),
+        ((("padding", "96px 56px 14px"),), ["pt-24", "px-14", "pb-3.5"]),
         ((("margin-left", "-3px"), ("color", "#1f2937")), ["-ml-[3px]", "text-[#1f2937]"]),
+        ((("margin-left", "-1px"), ("color", "#ffffff")), ["-ml-px", "text-white"]),
+        ((("font-size", "18px"), ("line-height", "28px")), ["text-lg", "leading-7"]),
+        ((("font-size", "15px"), ("line-height", "24.5px")), ["text-[15px]", "leading-[24.5px]"]),
+        (
+            (("border-radius", "8px"), ("border-radius", "4px"), ("border-radius", "9px")),
+            ["rounded-lg", "rounded", "rounded-[9px]"],
+        ),
         ((("border", "1px solid #d1d5db"),), ["border", "border-[#d1d5db]"]),
+        ((("border-bottom", "2px solid #d1d5db"),), ["border-b-2", "border-b-[#d1d5db]"]),
         ((("box-shadow", "0 1px 3px rgb(0 0 0 / 0.1)"),), ["shadow-[0_1px_3px_rgb(0_0_0_/_0.1)]"]),
         ((("grid-template-columns", "repeat(3, minmax(0, 1fr))"),), ["grid-cols-3"]),
     ],
 )
 def test_tailwind_states_the_same_in_its_own_words(style: tuple[tuple[str, str], ...], words: list[str]) -> None:
     assert utilities(style) == words
+
+
+@pytest.mark.parametrize("stack", ["html_tailwind", "react_tailwind", "vue_tailwind", "ionic_tailwind"])
+def test_colours_that_a_page_uses_often_have_names_in_the_theme(stack: str) -> None:
+    lines = [text(80, 120 + 60 * at, f"class-[#1f2937] of line {at}", 16, 400, "#1f2937") for at in range(3)]
+    html = str(write_files(arrange(seen(*lines, text(80, 400, "Once", 16, 400, "#9a3412"))), stack)["index.html"])
+    assert 'tailwind.config = { theme: { extend: { colors: { "ink": "#1f2937" } } } };' in html
+    assert html.count("text-ink") == 3
+    assert "text-[#1f2937]" not in html
+    assert html.count("class-[#1f2937] of line") == 4  # with the title
+    assert "text-[#9a3412]" in html
 
 
 def test_repeated_cards_are_one_component_with_data() -> None:
@@ -235,7 +259,7 @@ def test_repeated_cards_are_one_component_with_data() -> None:
     assert html.count('"Rope"') == 1
     assert html.count("<article ") == 1
     assert '"Lamp \\u003c/script> \\"{x}\\""' in html
-    assert html.count("</script>") == 5
+    assert html.count("</script>") == 6
 
 
 def test_repeated_cards_are_a_loop_over_data_in_vue() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from weft.vision.elements import Family, Rect, TextLine, TextStyle
 from weft.vision.see.fonts import face
 from weft.vision.see.text import group_paragraphs
-from weft.vision.see.typefaces import unify_typefaces
+from weft.vision.see.typefaces import drop_spacing, join_lists, unify_typefaces
 
 
 def _line(
@@ -87,3 +87,23 @@ def test_a_large_heading_is_one_text_if_a_baseline_is_off_by_two_pixels() -> Non
 
     lines = [line(100, "Invoices that send"), line(159, "themselves, so that you"), line(220, "go home")]
     assert len(group_paragraphs(lines)) == 1
+
+
+def test_a_spaced_word_gets_the_size_of_the_words_beside_it() -> None:
+    plain = _line(32, 60, "Home and garden", 15, likeness=0.97)
+    spaced = _line(180, 60, "Products", 14, likeness=0.97, spacing=0.5)
+    wide = replace(spaced, ink=replace(spaced.ink, w=spaced.ink.w + 12))
+    found = drop_spacing([plain, spaced, wide])
+    assert (found[1].style.size, found[1].style.spacing) == (15, 0)
+    assert found[2] == wide
+    assert found[0] == plain
+
+
+def test_the_words_of_a_menu_get_one_weight_and_one_size() -> None:
+    words = ("Products", "Journal", "Pricing and plans", "Support")
+    menu = [_line(32, 60 + 34 * at, each, 15 + at % 2) for at, each in enumerate(words)]
+    menu[1] = replace(menu[1], style=replace(menu[1].style, weight=700))
+    found = join_lists(menu)
+    assert {(line.style.size, line.style.weight) for line in found} == {(15, 400)}
+    beside = [_line(32 + 180 * at, 60, each, 15 + at % 2) for at, each in enumerate(words)]
+    assert {line.style.size for line in join_lists(beside[:2])} == {15, 16}

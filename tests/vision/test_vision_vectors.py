@@ -9,6 +9,7 @@ from PIL import Image, ImageDraw
 
 from weft.vision.elements import PictureElement, Rect
 from weft.vision.local_files import embed_in_page, encode_as_files
+from weft.vision.see import icon_sets
 from weft.vision.see.curves import fit_outline, flatten_outline, path_data
 from weft.vision.see.outlines import trace_loops
 from weft.vision.see.pictures import cut_out
@@ -18,6 +19,12 @@ from weft.vision.see.vectors import split_colours, trace_icon
 SIDE = 32
 NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 COMMAND = re.compile(r"([Mlcz])([^Mlcz]*)")
+
+
+@pytest.fixture(autouse=True)
+def no_known_icons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trace all icons: a ring is one that Weft knows."""
+    monkeypatch.setattr(icon_sets, "find_icon_set", lambda: None)
 
 
 def _icon(draw: str, ratio: int = 1, colour: str = "#1d4ed8", ground: str = "#ffffff") -> Image.Image:

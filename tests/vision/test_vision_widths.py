@@ -1,13 +1,12 @@
 """Pages at every width: nothing scrolls sideways, no word is broken, no text lies on another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from playwright.async_api import Browser
 from vision_pages import box, picture, seen, text
 
-from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, Viewport, serve_files
 from weft.studio.evaluate.quality import WIDTHS
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import Box, Detection, PictureElement, TextElement
@@ -36,24 +35,6 @@ PROBE = r"""() => {
 }"""
 
 Seen = TextElement | Box | PictureElement
-
-
-def _chromium_is_missing() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return True
-    return False
-
-
-pytestmark = pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    browser = Browser(pages=1, seconds=60)
-    yield browser
-    browser.close()
 
 
 def _header(width: int) -> list[Seen]:
@@ -174,13 +155,20 @@ def _logos() -> Detection:
     [_landing, _documentation, _form, _orders, _arabic, _search_bar, _plain_bar, _logos],
     ids=lambda each: each.__name__[1:],
 )
-async def test_a_page_fits_every_width(browser: Browser, page: Callable[[], Detection]) -> None:
-    files = write_files(arrange(page()))
-    for width in WIDTHS:
-        found = await browser.render(
-            serve_files(files), viewport=Viewport(width, 800), mobile=width < 600, full_page=False, probe=PROBE
-        )
-        assert (width, found.overflow, found.probed) == (width, 0, [])
+async def test_a_page_fits_every_width(chrome: Browser, page: Callable[[], Detection], tmp_path: Path) -> None:
+    for name, content in write_files(arrange(page())).items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content if isinstance(content, bytes) else content.encode())
+    for is_phone in (True, False):
+        context = await chrome.new_context(is_mobile=is_phone, has_touch=is_phone)
+        shown = await context.new_page()
+        await shown.goto((tmp_path / "index.html").as_uri())
+        for width in (width for width in WIDTHS if (width < 600) == is_phone):
+            await shown.set_viewport_size({"width": width, "height": 800})
+            wide = await shown.evaluate("document.documentElement.scrollWidth")
+            assert (width, wide, await shown.evaluate(PROBE)) == (width, width, [])
+        await context.close()
 
 
 def test_no_distance_is_fixed_that_a_narrower_screen_has_no_room_for() -> None:

@@ -38,7 +38,7 @@ class Paper:
 
     def png(self) -> bytes:
         out = io.BytesIO()
-        self.image.save(out, "PNG")
+        self.image.save(out, "PNG", compress_level=1)
         return out.getvalue()
 
     def jpeg(self, quality: int = 80) -> bytes:

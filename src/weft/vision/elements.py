@@ -200,6 +200,8 @@ class TextElement:
     style: TextStyle
     align: Align
     line_height: float
+    runs: tuple["TextElement", ...] = ()  # its pieces in reading order, if they have several styles
+    marker: str = ""  # the bullet before it, by its name in CSS
 
     @property
     def text(self) -> str:
@@ -219,6 +221,10 @@ class Shape:
     children: tuple["Shape", ...] = ()
 
 
+ICON_NAME = "data-icon"
+"""The attribute of a drawing that names the icon in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class PictureElement:
     """A part of the screenshot that is kept as a picture."""
@@ -231,14 +237,23 @@ class PictureElement:
     shapes: tuple[Shape, ...] = ()  # the same as vector graphics, if it could be traced
     colour: str = ""  # the current colour of the shapes
     label: str = ""  # a description of the shapes; empty if they are decoration
+    icon: str = ""  # the name of the icon that was recognised in it
+    view: str = ""  # the part of the drawing that is shown, if it is not as large as the picture: a viewBox
+    paint: tuple[tuple[str, str], ...] = ()  # attributes that all shapes inherit
+
+    @property
+    def view_box(self) -> str:
+        """The part of the drawing that is shown, as SVG writes it."""
+        return self.view or f"0 0 {self.rect.w:g} {self.rect.h:g}"
 
     @property
     def vector(self) -> str:
         """The shapes as an SVG file; empty if there are none."""
         if not self.shapes:
             return ""
-        size = f'width="{self.rect.w:g}" height="{self.rect.h:g}" viewBox="0 0 {self.rect.w:g} {self.rect.h:g}"'
+        size = f'width="{self.rect.w:g}" height="{self.rect.h:g}" viewBox="{self.view_box}"'
         colour = f' color="{self.colour}"' if self.colour else ""
+        colour += "".join(f' {name}="{value}"' for name, value in self.paint)
         inside = "".join(_write_shape(shape) for shape in self.shapes)
         return f'<svg xmlns="http://www.w3.org/2000/svg" {size}{colour}>{inside}</svg>\n'
 

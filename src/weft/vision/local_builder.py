@@ -10,6 +10,7 @@ import binascii
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import msgspec
 
@@ -199,7 +200,8 @@ class PageBuilder:
             if progress.detection is None:
                 continue
             if fresh and self._write_tool is not None and not look.is_done and not self._is_project:
-                sketch = await asyncio.to_thread(self._sketch, progress.detection)
+                draw = partial(self._sketch, progress.detection)
+                sketch = await asyncio.to_thread(look.draw_sketch, self._request.stack, draw)
                 yield ScriptedCall(self._write_tool, {"path": self._path, "content": sketch})
                 return
             fresh = True

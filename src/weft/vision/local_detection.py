@@ -31,6 +31,8 @@ class DetectionJob:
         self._users = 0
         self._lock = threading.Lock()
         self._wake_callbacks: list[Callable[[], None]] = []
+        self._sketches: dict[str, str] = {}
+        self._sketching = threading.Lock()
 
     async def progress(self, after: int = 0) -> AsyncGenerator[Progress]:
         """Yield all steps from the first until the job is done. Raises VisionError if the picture cannot be used."""
@@ -63,6 +65,13 @@ class DetectionJob:
             pass
         assert self.detection is not None
         return self.detection
+
+    def draw_sketch(self, stack: str, draw: Callable[[], str]) -> str:
+        """Return the first preview in a stack. It is drawn once for all callers."""
+        with self._sketching:
+            if stack not in self._sketches:
+                self._sketches[stack] = draw()
+            return self._sketches[stack]
 
     def acquire(self) -> bool:
         """Add a caller. False if the job was abandoned."""

@@ -1,1 +1,1 @@
-"""The models of Weft's local converter: the text models in `models/`, and `parts.onnx`. Weft finds them by place."""
+"""The models of Weft's local converter: text models and icons in `models/`, its own here. Weft finds them by place."""

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import count
 
-from weft.vision.elements import Node, walk_nodes
+from weft.vision.elements import ICON_NAME, Node, walk_nodes
 
 _SHORTEST = 60  # characters of path data that are worth a reference
 _ONCE = ("d", "fill-rule")  # attributes that stand where the path is defined
@@ -11,11 +12,12 @@ _ONCE = ("d", "fill-rule")  # attributes that stand where the path is defined
 
 def share_shapes(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     """Define what occurs more than once in a hidden drawing before the page, and refer to it."""
-    drawings = Counter(node.children for node in walk_nodes(nodes) if _is_worth_sharing(node))
-    groups = {
-        children: f"icon-{number + 1}"
-        for number, children in enumerate(each for each, count in drawings.items() if count > 1)
-    }
+    drawn = [node for node in walk_nodes(nodes) if _is_worth_sharing(node)]
+    drawings = Counter(node.children for node in drawn)
+    icons = {node.children: dict(node.attributes).get(ICON_NAME, "") for node in drawn}
+    groups: dict[tuple[Node, ...], str] = {}
+    for children in (each for each, times in drawings.items() if times > 1):
+        groups[children] = _choose_id(icons[children], set(groups.values()))
     defined = tuple(_define(children, name) for children, name in groups.items())
     nodes = tuple(_refer_to_groups(node, groups) for node in nodes)
     counted = Counter(_data(node) for node in walk_nodes((*defined, *nodes)) if node.tag == "path")
@@ -28,6 +30,14 @@ def share_shapes(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     kept = (*paths, *(_refer_to_paths(node, names) for node in defined))
     hidden = Node("svg", "shapes", (("display", "none"),), (), (("aria-hidden", "true"),), (), kept)
     return (hidden, *(_refer_to_paths(node, names) for node in nodes))
+
+
+def _choose_id(icon: str, used: set[str]) -> str:
+    """Return `icon-search` for a known icon, else `icon-1`, or the next number that is free."""
+    name = f"icon-{icon}"
+    if icon and name not in used:
+        return name
+    return next(each for number in count(1) if (each := f"icon-{number}") not in used)
 
 
 def _is_worth_sharing(node: Node) -> bool:

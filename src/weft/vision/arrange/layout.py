@@ -37,6 +37,7 @@ _WIDE = 240.0  # a column that is wider than this may become narrower than its l
 _LOW = 100.0  # the height of rows whose parts wrap like words
 _FEW_COLUMNS = 6  # touching columns up to this many, which are no calendar, wrap on a narrow screen
 _STEP, _SNAP = 4, 1.0  # distances of texts are multiples of the first where that moves them by at most the second
+_ROOM = 2.0  # pixels that a column of text gets more than its longest line
 _ROOMY = 4.0  # pixels that a row must have left to wrap without a risk at its own width
 
 
@@ -147,6 +148,8 @@ def _padding(sheet: Declarations, slim: Declarations, sides: tuple[float, float,
 def _stack(part: Part, frame: LayoutRoom, content: Rect, sheet: Declarations) -> list[Node]:
     """Lay out parts one below the other: an even distance is a gap, others are margins."""
     sheet["display"], sheet["flex-direction"] = "flex", "column"
+    if part.name == "bullets":
+        sheet["list-style"] = "disc"
     children = part.children
     gaps = [two.rect.y - one.rect.bottom for one, two in itertools.pairwise(children)]
     gap = sum(gaps) / len(gaps) if len(gaps) > 1 and is_even(gaps, 0.3) and gaps[0] > 0.3 else 0.0
@@ -264,10 +267,16 @@ def _lay_out_beside(child: Part, frame: LayoutRoom, place: Declarations, slim: D
         if rect.w <= _NARROW and child.tag not in FIELDS:
             place["flex"] = "none"
     else:
-        place["flex"] = f"0 1 {length(rect.w)}"
+        place["flex"] = f"0 1 {length(rect.w + (_ROOM if _is_filled_by_text(child) else 0))}"
         if rect.w > _WIDE:
             place["min-width"] = "0"
     return lay_out(child, room, place, slim)
+
+
+def _is_filled_by_text(part: Part) -> bool:
+    """Whether a paragraph is as wide as the part: a rounded width would wrap it differently."""
+    texts = [child.text for child in part.children if child.text is not None]
+    return any(len(text.lines) > 1 and wrap_width(text)[0] > part.rect.w - 1 for text in texts)
 
 
 def _grid(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations) -> list[Node]:

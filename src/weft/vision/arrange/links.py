@@ -137,6 +137,7 @@ _FEWEST_LINKS = 2
 _SAME_EDGE = 6.0
 _NAME_SIZE = 12.0  # pixels; a smaller text at the left of a header is no name of the site
 _LONGEST_WORD = 36
+_SIZES_APART = 2.5  # pixels by which the sizes of two links of a menu may seem to differ
 _OTHER_COLOUR = 40.0
 
 
@@ -148,7 +149,7 @@ def mark_header(part: Part) -> Part:
         return replace(part, children=tuple(mark_header(child) for child in part.children))
     brand = _brand_of(part)
     words = [child for child in part.children if _is_word(child) and child is not brand]
-    alike = [child for child in words if abs(_size(child) - _size(words[-1])) <= 1]
+    alike = [child for child in words if _is_beside(child, words[-1])]
     links = {id(child) for child in alike} if len(alike) >= _FEWEST_LINKS or _has_nav(part) else set[int]()
     children: list[Part] = []
     for child in part.children:
@@ -157,6 +158,14 @@ def mark_header(part: Part) -> Part:
         else:
             children.append(_as_link(child, "link") if id(child) in links else mark_header(child))
     return replace(part, children=tuple(children))
+
+
+def _is_beside(one: Part, two: Part) -> bool:
+    """Whether two words of a header look alike: on one line, in one colour, and of about one size."""
+    if one.text is None or two.text is None or abs(_size(one) - _size(two)) > _SIZES_APART:
+        return False
+    level = abs(one.text.lines[0].baseline - two.text.lines[0].baseline) <= 2
+    return abs(_size(one) - _size(two)) <= 1 or (level and one.text.style.colour == two.text.style.colour)
 
 
 def _has_nav(row: Part) -> bool:

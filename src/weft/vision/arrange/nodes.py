@@ -88,8 +88,9 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
         slim["font-size"] = f"clamp({_LEAST_LARGE}px, 9vw, {style.size:g}px)"
         slim["line-height"] = f"{min(max(part.rect.h / len(text.lines) / style.size, 1.2), 1.5):.2g}"
     if part.children:
-        sheet["white-space"] = "nowrap"
-        slim["white-space"] = "normal"
+        if len(text.lines) == 1:
+            sheet["white-space"] = "nowrap"
+            slim["white-space"] = "normal"
         runs = _run_nodes(part, style)
         return Node(part.tag, part.name, sheet.finish(), slim.finish(), part.attributes, (), runs)
     if len(text.lines) == 1:
@@ -154,9 +155,10 @@ def picture_node(part: Part, sheet: Declarations, slim: Declarations) -> Node:
         return Node(part.tag, part.name, sheet.finish(), slim.finish(), (*part.attributes, *size))
     if picture.colour:
         sheet["color"] = picture.colour
-    view = ("viewBox", f"0 0 {picture.rect.w:g} {picture.rect.h:g}")
+    view = ("viewBox", picture.view_box)
     drawn = tuple(_shape_node(shape) for shape in picture.shapes)
-    return Node("svg", part.name, sheet.finish(), slim.finish(), (view, *size, *part.attributes), (), drawn)
+    attributes = (view, *size, *picture.paint, *part.attributes)
+    return Node("svg", part.name, sheet.finish(), slim.finish(), attributes, (), drawn)
 
 
 def _shape_node(shape: Shape) -> Node:

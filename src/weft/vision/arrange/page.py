@@ -12,6 +12,7 @@ from weft.vision.arrange.layout import lay_out
 from weft.vision.arrange.leftward import mark_directions, mirror_detection, mirror_nodes
 from weft.vision.arrange.nesting import nest
 from weft.vision.arrange.nodes import Declarations, length
+from weft.vision.arrange.paragraphs import join_paragraphs
 from weft.vision.arrange.placement import LayoutRoom
 from weft.vision.arrange.semantics import add_semantics, title_of
 from weft.vision.elements import (
@@ -143,7 +144,8 @@ def arrange(detection: Detection) -> Page:
 
 
 def _arrange_page(detection: Detection, original: Detection, language: str) -> Page:
-    body = mark_directions(add_semantics(nest(detection), detection), language in LEFTWARD)
+    whole = detection if language in LEFTWARD else join_paragraphs(detection)
+    body = mark_directions(add_semantics(nest(whole), detection), language in LEFTWARD)
     family = _family(detection)
     left, right = _column(body, detection.width)
     frame = LayoutRoom(0, detection.width, family, (left, right), detection.width)
@@ -207,6 +209,22 @@ def _narrower_rects(part: Part, width: float) -> list[Rect]:
     return found
 
 
+_WORD = re.compile(r"[^\W\d_]+")
+_COMMON_WORDS = {
+    code: frozenset(words.split())
+    for code, words in (
+        ("en", "the of and to in is are for with that you your our we from by it not"),
+        ("de", "der die das und ist nicht mit für ein eine auf von den dem sie wir ihre im zu sind"),
+        ("fr", "le la les des et est pour dans une un vous nous avec sur pas du au votre"),
+        ("es", "el los las y es para con una un por que su del como más no se"),
+        ("it", "il lo gli e è per con una un che di del della sono non si"),
+        ("pt", "o os as e é para com uma um por que seu do da não se mais"),
+        ("nl", "de het een en is voor met van niet op zijn wij uw onze dat"),
+    )
+}
+_FEWEST_VOTES = 4
+
+
 def _language(detection: Detection) -> str:
     text = "".join(text.text for text in detection.texts)
     if any("\u3040" <= letter <= "\u30ff" for letter in text):
@@ -217,4 +235,9 @@ def _language(detection: Detection) -> str:
     for code, low, high in (greek, ("ru", "\u0400", "\u04ff"), ("he", "\u0590", "\u05ff"), ("ar", "\u0600", "\u06ff")):
         if sum(low <= letter <= high for letter in text) > 0.3 * len(text):
             return code
-    return "zh" if sum(wide_letter(letter) for letter in text) > 0.2 * len(text) else "en"
+    if sum(wide_letter(letter) for letter in text) > 0.2 * len(text):
+        return "zh"
+    words = Counter(word for each in detection.texts for word in _WORD.findall(each.text.lower()))
+    votes = {code: sum(words[word] for word in common) for code, common in _COMMON_WORDS.items()}
+    best = max(votes, key=lambda code: votes[code])
+    return best if votes[best] > votes["en"] and votes[best] >= _FEWEST_VOTES else "en"

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 from weft.vision.arrange.colours import is_vivid
-from weft.vision.elements import Part, TextElement, TextLine, TextStyle, hull
+from weft.vision.elements import Part, TextElement, TextLine, TextStyle, hull, wide_letter
 from weft.vision.see.regions import colour_distance
 
 _SPACES = (-0.05, 0.5)  # distance of two words of a sentence, in parts of the size
@@ -30,12 +30,15 @@ def _continues(one: Part, two: Part) -> bool:
     first, second = one.text, two.text
     if first is None or second is None or one.tag != "div" or two.tag != "div" or one.children or two.children:
         return False
-    if len(first.lines) != 1 or len(second.lines) != 1 or abs(first.style.size - second.style.size) > 0.8:
+    return len(first.lines) == len(second.lines) == 1 and continues_line(first.lines[0], second.lines[0])
+
+
+def continues_line(one: TextLine, two: TextLine) -> bool:
+    """Whether two pieces are words of one line: level, of one size, and a space apart."""
+    if abs(one.style.size - two.style.size) > 0.8 or abs(one.baseline - two.baseline) > _LEVEL:
         return False
-    if abs(first.lines[0].baseline - second.lines[0].baseline) > _LEVEL:
-        return False
-    low, high = (share * first.style.size for share in _SPACES)
-    worded = any(letter.isalpha() for letter in first.text + second.text)
+    low, high = (share * one.style.size for share in _SPACES)
+    worded = any(letter.isalpha() for letter in one.text + two.text)
     return worded and low <= two.rect.x - one.rect.right <= high
 
 
@@ -45,7 +48,7 @@ def _sentence(run: Sequence[Part]) -> Part:
     base = max(texts, key=lambda text: len(text.text)).style
     words = texts[0].text
     for one, two in itertools.pairwise(texts):
-        words += f"{_space_between(one, two)}{two.text}"
+        words += f"{space_between(one.lines[0], two.lines[0])}{two.text}"
     around = hull(part.rect for part in run)
     first = texts[0].lines[0]
     ink = hull(text.lines[0].ink for text in texts)
@@ -53,14 +56,17 @@ def _sentence(run: Sequence[Part]) -> Part:
     return Part("text", around, tuple(run), text=TextElement((line,), around, base, "left", around.h))
 
 
-def _space_between(one: TextElement, two: TextElement) -> str:
+def space_between(one: TextLine, two: TextLine) -> str:
+    """Return the space between two pieces of a sentence: none if they touch, or are words of a script without any."""
+    if two.baseline - one.baseline > _LEVEL:
+        return "" if wide_letter(one.text[-1]) and wide_letter(two.text[0]) else " "
     return "" if two.rect.x - one.rect.right < _TIGHT * one.style.size else " "
 
 
 def run_spaces(part: Part) -> list[str]:
     """Return the text before each run of a sentence: a space, or nothing."""
     texts = [child.text for child in part.children if child.text is not None]
-    return ["", *(_space_between(one, two) for one, two in itertools.pairwise(texts))]
+    return ["", *(space_between(one.lines[-1], two.lines[0]) for one, two in itertools.pairwise(texts))]
 
 
 def run_tag(style: TextStyle, base: TextStyle) -> str:

@@ -14,6 +14,7 @@ GUTTER = 20  # padding left and right on a narrow screen, at most
 EDGE = 16  # padding of the outer elements on a narrow screen
 SPRING = 2 * FAR  # a gap that is wider gives way first
 _WIDEST = 340  # a row up to this wide fits a narrow screen as it is
+_LEAST_INDENT = 1.0  # pixels; less than that is no indent, but a letter that begins a little inside its place
 _INDENT = 48.0  # a column that begins farther inside than this is centred on wider screens
 
 
@@ -84,7 +85,7 @@ def place_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Decl
         place["width"] = "100%"
     elif is_list_of_words(child):
         return
-    place["max-width"] = length(min(rect.w, room) if room > 0 else rect.w)
+    place["max-width"] = length(round(min(rect.w, room) if room > 0 else rect.w))
 
 
 def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim: Declarations, centred: bool) -> None:
@@ -108,8 +109,8 @@ def _place_row_across(child: Part, frame: LayoutRoom, place: Declarations, slim:
 
 def set_margin_left(value: float, frame: LayoutRoom, place: Declarations, slim: Declarations) -> None:
     """Set a margin that is dropped on a narrow screen."""
-    if abs(value) >= 0.5:
-        place["margin-left"] = frame.indent(value)
+    if abs(value) >= _LEAST_INDENT:
+        place["margin-left"] = frame.indent(round(value))
         slim["margin-left"] = "0"
 
 

@@ -4,25 +4,29 @@ from collections import Counter
 from dataclasses import replace
 
 from weft.vision.arrange.controls import FIELDS, label_targets, mark_controls, name_fields
+from weft.vision.arrange.footers import gather_columns
 from weft.vision.arrange.forms import describe_pictures, mark_forms
 from weft.vision.arrange.landmarks import HEADER_BOTTOM, mark_landmarks
 from weft.vision.arrange.links import find_accents, mark_cards, mark_footer, mark_header, mark_links, mark_side_lists
 from weft.vision.arrange.phrases import merge_runs
 from weft.vision.arrange.tables import mark_tables
-from weft.vision.elements import Detection, Part, Rect, hull
+from weft.vision.elements import ICON_NAME, Detection, Part, Rect, hull
 from weft.vision.see.text import same_style
 
 LONGEST_HEADING = 110
 SECTION_GAP = 52
+_FOOTER_TOP = 0.5  # of the page: rows of words below this may be the columns of a footer
 _MASTHEAD_BOTTOM = 340.0  # pixels; a row of words between lines may be navigation above this
 _FEWEST_RULED = 4
 _WIDEST_STEP = 120.0  # pixels between two links of a row
+_SIZES_APART = 2.5  # pixels by which the sizes of two links of one colour and weight may seem to differ
 _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is unreliable
 
 
 def add_semantics(body: Part, detection: Detection) -> Part:
     """Give all parts tags, names and attributes."""
-    marked = mark_controls(mark_tables(_join_runs(body)))
+    body = gather_columns(_join_runs(body), _FOOTER_TOP * detection.height)
+    marked = mark_controls(mark_tables(body))
     marked = name_fields(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
     marked = _keep_navs(mark_landmarks(marked, detection, _lists), outer=False)
@@ -46,7 +50,8 @@ def _mark_landmark_links(part: Part) -> Part:
 def _join_runs(part: Part) -> Part:
     """Join runs of one sentence in all rows; a row of one sentence becomes the sentence."""
     if part.text is not None:
-        return part
+        runs = tuple(Part("text", run.rect, text=run) for run in part.text.runs)
+        return replace(part, children=runs) if runs else part
     children = tuple(_join_runs(child) for child in part.children)
     if part.kind == "row":
         children = merge_runs(children)
@@ -104,7 +109,8 @@ def _tag_part(part: Part) -> Part:
         if part.picture.shapes:
             label = part.picture.label
             shown = (("role", "img"), ("aria-label", label)) if label else (("aria-hidden", "true"),)
-            return replace(part, tag="svg", name=part.picture.kind, attributes=shown)
+            named = ((ICON_NAME, part.picture.icon),) if part.picture.icon else ()
+            return replace(part, tag="svg", name=part.picture.kind, attributes=(*named, *shown))
         return replace(part, tag="img", name=part.picture.kind, attributes=(("src", source), ("alt", alt)))
     if part.text is not None:
         return part if part.tag != "div" else replace(part, tag="p", name="text", attributes=())
@@ -179,7 +185,9 @@ def _number(text: str) -> bool:
 def _is_next_link(one: Part, two: Part) -> bool:
     if one.text is None or two.text is None or two.rect.x - one.rect.right > _WIDEST_STEP:
         return False
-    return abs(one.text.style.size - two.text.style.size) < 0.6
+    apart = abs(one.text.style.size - two.text.style.size)
+    same = (one.text.style.colour, one.text.style.weight) == (two.text.style.colour, two.text.style.weight)
+    return apart < 0.6 or (apart <= _SIZES_APART and same)
 
 
 def _nav(run: list[Part], kind: str) -> list[Part]:
@@ -212,18 +220,28 @@ def _lists(children: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _even_step(run: list[Part], child: Part) -> bool:
+    if _marker(child):
+        return True
     step = child.rect.y - run[-1].rect.bottom
     return len(run) < 2 or abs(step - (run[-1].rect.y - run[-2].rect.bottom)) <= 2
 
 
 def _list(run: list[Part]) -> list[Part]:
-    if len(run) < 3:
+    marked = bool(run) and _marker(run[0]) != ""
+    if len(run) < 3 and not marked:
         return run
     items = tuple(replace(part, tag="li", name=part.name if part.text is not None else "item") for part in run)
-    return [Part("stack", hull(part.rect for part in run), items, tag="ul", name="list")]
+    name = "bullets" if marked else "list"
+    return [Part("stack", hull(part.rect for part in run), items, tag="ul", name=name)]
+
+
+def _marker(part: Part) -> str:
+    return part.text.marker if part.text is not None else ""
 
 
 def _same_item(one: Part, two: Part) -> bool:
+    if _marker(one) or _marker(two):
+        return _marker(one) == _marker(two)
     if one.text is not None and two.text is not None:
         short = max(len(one.text.lines), len(two.text.lines)) <= 2
         return short and one.tag == two.tag == "p" and same_style(one.text.style, two.text.style)

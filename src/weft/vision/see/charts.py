@@ -35,6 +35,7 @@ LARGEST_LABEL = 14.5  # pixels of type
 WORDY = 14  # characters of a label under a chart, at most
 MOST_LEFT = 0.12  # the part of a chart's pixels that no mark may explain
 LARGEST_SCRAP = 48.0
+DENSE, GRAINY = 0.5, 0.5  # of a photograph: more than the first part is drawn on, less than the second of that is flat
 FEWEST_BARS = 3
 
 
@@ -164,6 +165,8 @@ def _snap(rect: Rect) -> Rect:
 def _find_marks(plot: Plot) -> _Marks | None:
     """Find all marks; None if much is left that they do not explain."""
     total = int(plot.left.sum())
+    if _is_photograph(plot):
+        return None
     colours = find_colours(plot)
     if not total or not colours:
         return None
@@ -183,6 +186,20 @@ def _find_marks(plot: Plot) -> _Marks | None:
         else:
             scraps.append(drawn)
     return _Marks(rules, bars, strokes, sectors, scraps) if left <= MOST_LEFT * total else None
+
+
+def _is_photograph(plot: Plot) -> bool:
+    """Whether a plot is full of pixels that differ from those beside them, above and below: marks have flat colours."""
+    if float(plot.left.mean()) <= DENSE:
+        return False
+    flat = np.zeros(plot.left.shape, np.bool_)
+    across = (plot.pixels[:, 1:] == plot.pixels[:, :-1]).all(axis=2)
+    down = (plot.pixels[1:] == plot.pixels[:-1]).all(axis=2)
+    flat[:, 1:] |= across
+    flat[:, :-1] |= across
+    flat[1:] |= down
+    flat[:-1] |= down
+    return float(flat[plot.left].mean()) < GRAINY
 
 
 def _aligned_bars(bars: Sequence[BarMark]) -> list[BarMark]:

@@ -14,10 +14,12 @@ from weft.vision.see import models
 from weft.vision.see.boxes import build_boxes, find_flats
 from weft.vision.see.charts import redraw_charts
 from weft.vision.see.fonts import clear_fits
+from weft.vision.see.icon_pictures import find_room
 from weft.vision.see.ink import Ink, find_ink
-from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, read_lines, split_marks
+from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, split_marks
 from weft.vision.see.paper import Sheet, clean_sheet, find_sheet
 from weft.vision.see.parts import find_controls, find_parts, is_icon_ground, place_controls, without_marks
+from weft.vision.see.photographs import find_grain, is_painted
 from weft.vision.see.pictures import (
     Patch,
     confirm_panels,
@@ -31,17 +33,18 @@ from weft.vision.see.pictures import (
     inpaint_text,
     is_on_panel,
     join_rects,
+    mean_colour,
     paint_page,
     picture_kind,
 )
 from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours, rgb_parts
 from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
-from weft.vision.see.script_ocr import read_scripts
+from weft.vision.see.script_ocr import read_page_lines
 from weft.vision.see.second_look import read_across_grounds
 from weft.vision.see.sketches import find_drawn_shapes, read_sketch
 from weft.vision.see.text import group_paragraphs, is_certain_text, style_lines
 from weft.vision.see.typefaces import unify_typefaces
-from weft.vision.see.vectors import trace_icon
+from weft.vision.see.vectors import trace_icons
 
 Stage = Literal["regions", "finding text", "reading", "typefaces", "pictures", "done"]
 CACHED = 6
@@ -103,7 +106,9 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     regions = label_colours(pixels, 7 if shot.lossy else 2)
     edges = np.concatenate((pixels[:, :2].reshape(-1, 3), pixels[:, -2:].reshape(-1, 3)))
     background = hex_colour(dominant_colour(edges))
+    grain = [] if shot.lossy else find_grain(pixels)
     boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
+    boxes = [box for box in boxes if not _is_mostly_on(box.rect, grain, 0.9) or is_painted(pixels, box)]
     sheet = clean_sheet(shot.fine) if not any(_is_exact(box, pixels) for box in boxes) else None
     if (drawing := _detect_sketch(sheet, report_step)) is not None:
         return drawing
@@ -113,19 +118,21 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
         models.reading_network()
     busy: Mask = (regions.area < 260)[regions.labels]
     places = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
+    models.release_memory()
     parts = find_parts(pixels, busy)
     found = without_marks(places.lines, parts)
     boxes = [box for box in boxes if not _is_glyph(box, found) and not is_icon_ground(pixels, box, parts)]
     page = paint_page(width, height, background, boxes)
     inks = find_ink(pixels, page, found, boxes)
-    solid, boxes, page, panels = _explain(shot, background, boxes, inks)
+    solid, boxes, page, panels = _explain(shot, background, boxes, inks, grain)
     photos = [patch.rect for patch in solid]
     inks = [ink for ink in inks if is_on_panel(ink.rect, panels) or not _is_mostly_on(ink.rect, photos)]
     free = [rect for rect in found if not _is_mostly_on(rect, [box.rect for box in panels])]
     laid = find_text_on_photos(pixels, free, photos)
     inks += laid
     crops = [_crop(shot, ink.rect) for ink in inks]
-    readings = read_scripts(crops, read_lines(crops, lambda part: report_step(Progress("reading", part))))
+    readings = read_page_lines(crops, lambda part: report_step(Progress("reading", part)))
+    models.release_memory()
     pieces = list(zip(inks, readings, strict=True))
     plain, over_photos = pieces[: len(pieces) - len(laid)], pieces[len(pieces) - len(laid) :]
     pieces = [*split_marks(pixels, page, plain, boxes), *over_photos]
@@ -141,7 +148,7 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
     unread = [ink for ink in styled.unread if ink.rect not in over]
     pictures, notes = _cut_pictures(cleared, page, boxes, texts, solid, unread, held)
-    pictures = [trace_icon(picture, cleared.fine, page, shot.ratio) for picture in pictures]
+    pictures = trace_icons(pictures, cleared.fine, page, shot.ratio, find_room(boxes, texts, pictures, page))
     boxes, pictures = _show_grounds(boxes, pictures, grounds)
     boxes, pictures = place_controls(boxes, pictures, find_controls(pixels, parts))
     explained = redraw_charts(shot.fine, shot.ratio, background, boxes, texts, pictures)
@@ -174,7 +181,7 @@ def _show_grounds(
     kept: list[PictureElement] = []
     for picture in pictures:
         if picture.rect in grounds:
-            boxes.append(Box(picture.rect, "#808080", image=picture.name))
+            boxes.append(Box(picture.rect, mean_colour(picture), image=picture.name))
             picture = replace(picture, kind="ground")
         kept.append(picture)
     return sorted(boxes, key=lambda box: -box.rect.area), kept
@@ -207,8 +214,8 @@ def _is_glyph(box: Box, lines: Sequence[Rect]) -> bool:
     return any(line.holds(rect, 2) and (rect.w < 0.55 * line.w or rect.h < 0.5 * line.h) for line in lines)
 
 
-def _is_mostly_on(rect: Rect, others: Sequence[Rect]) -> bool:
-    return any(other.common(rect) > 0.5 * rect.area for other in others)
+def _is_mostly_on(rect: Rect, others: Sequence[Rect], share: float = 0.5) -> bool:
+    return any(other.common(rect) > share * rect.area for other in others)
 
 
 def _crop(shot: Screenshot, rect: Rect) -> Pixels:
@@ -230,9 +237,9 @@ def _mask_of(shape: tuple[int, int], rects: Sequence[Rect], by: float) -> Mask:
 
 
 def _explain(
-    shot: Screenshot, background: str, boxes: list[Box], inks: Sequence[Ink]
+    shot: Screenshot, background: str, boxes: list[Box], inks: Sequence[Ink], grain: Sequence[Rect]
 ) -> tuple[list[Patch], list[Box], Pixels, list[Box]]:
-    """Find pictures and panels.
+    """Find pictures, which are those with grain and others, and panels.
 
     Returns the clear pictures, the boxes outside of them, the page painted from these boxes, and the panels.
     """
@@ -245,6 +252,8 @@ def _explain(
     solid: list[Patch] = []
     kept: list[Box] = []
     for patch in find_patches(differs):
+        if any(rect.holds(patch.rect, 1) for rect in grain):
+            continue
         inside = [box for box in small if patch.rect.grown(1).holds(box.rect)]
         if len(inside) == 1 and inside[0].rect.area >= 0.8 * patch.rect.area:
             kept.append(inside[0])
@@ -253,7 +262,8 @@ def _explain(
             continue
         if patch.density >= DENSE or (patch.density >= SPARSE and _is_around_panels(patch, shot, page, large, inks)):
             solid.append(patch)
-    solid += [Patch(box.rect, 1.0, int(box.rect.area)) for box in _find_drawings(large, differs, inks)]
+    whole = [*grain, *(box.rect for box in _find_drawings(large, differs, inks))]
+    solid += [Patch(rect, 1.0, int(rect.area)) for rect in whole]
     wider = [(patch.rect.area, patch.rect.grown(1)) for patch in solid]
     solid = [each for each in solid if not any(size > each.rect.area and rect.holds(each.rect) for size, rect in wider)]
     solid, large = _absorb_boxes(solid, large, inks)

@@ -15,6 +15,7 @@ GAP = 1.15  # a gap wider than this many ink heights parts two texts
 POINT = 0.42  # sides of a full stop or comma, in parts of the height of its line
 APART, STEP = 1.0, 0.85  # a gap in heights of the line, and the height of the smaller of two texts beside each other
 CENTRED = 2  # pixels by which the middles of such texts may differ, doubled
+HUE, HUE_STRONG, STRONG = 0.94, 0.975, 160.0  # the least likeness of one colour; more where both stand out this much
 SHADE, EVEN = 0.84, 0.84  # strength of the paler of two texts on one line, and of the words of one text
 
 
@@ -167,7 +168,8 @@ def _pieces(pixels: Pixels, page: Pixels, rect: Rect, room: Rect | None) -> list
     parts: list[Rect] = []
     for group in np.split(columns, np.flatnonzero(np.diff(columns) > limit) + 1):
         start, end = int(group[0]), int(group[-1]) + 1
-        for near, far in _group_words(pixels, page, band, (left, top + high), (start, end)):
+        words = _group_words(pixels, page, band, (left, top + high), (start, end))
+        for near, far in (piece for word in words for piece in _split_low(band, word)):
             here = np.flatnonzero(band[:, near:far].any(axis=1))
             parts.append(spanning((left + near, top + high + int(here[0]), left + far, top + high + int(here[-1]) + 1)))
     return [part for part in parts if part.w >= 2 and part.h >= 3]
@@ -203,6 +205,15 @@ def _group_words(
     if len(kin) == 1 and len(words) > 2:
         return _split_by_shade(words, [float(np.linalg.norm(look[0])) for look in looks], height, ends)
     return kin
+
+
+def _split_low(band: Mask, ends: tuple[int, int]) -> list[tuple[int, int]]:
+    """Split words beside a taller text, such as links beside a site's name, at gaps that are wide for their height."""
+    near, far = ends
+    rows, columns = np.flatnonzero(band[:, near:far].any(axis=1)), np.flatnonzero(band[:, near:far].any(axis=0))
+    limit = max(GAP * int(rows[-1] - rows[0] + 1), 9.0)
+    groups = np.split(columns, np.flatnonzero(np.diff(columns) > limit) + 1)
+    return [(near + int(group[0]), near + int(group[-1]) + 1) for group in groups]
 
 
 def _split_by_shade(
@@ -241,7 +252,7 @@ def _differ(one: tuple[NDArray[np.float64], int, int], two: tuple[NDArray[np.flo
     if not first or not second:
         return False
     alike = float(one[0] @ two[0]) / (first * second)
-    if alike < 0.94 or min(first, second) < 0.62 * max(first, second):
+    if alike < (HUE_STRONG if min(first, second) > STRONG else HUE) or min(first, second) < 0.62 * max(first, second):
         return True
     return max(one[1], two[1]) > 2.3 * min(one[1], two[1]) and min(one[1], two[1]) >= 6
 

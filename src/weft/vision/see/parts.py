@@ -58,15 +58,18 @@ class _Tile:
 
 
 def _tiles(busy: Mask) -> Iterator[_Tile]:
-    """Yield the bands of rows between wide empty ones, cut where they are tall and cropped to their columns."""
+    """Yield the bands of rows between wide empty ones, cut where they are tall and cropped to their columns.
+
+    Tiles overlap where a band is cut; at its ends there is only the margin.
+    """
     height, width = busy.shape
     filled = np.flatnonzero(busy.any(axis=1))
     step = TILE - OVERLAP
     for band in np.split(filled, np.flatnonzero(np.diff(filled) > 2 * MARGIN) + 1) if len(filled) else ():
-        end = min(int(band[-1]) + MARGIN, height)
-        for first in range(max(int(band[0]) - MARGIN, 0), end, step):
+        start, end = max(int(band[0]) - MARGIN, 0), min(int(band[-1]) + MARGIN, height)
+        for first in range(start, end, step):
             last = min(first + step, end)
-            top, bottom = max(first - OVERLAP // 2, 0), min(last + OVERLAP // 2, height)
+            top, bottom = max(first - OVERLAP // 2, start), min(last + OVERLAP // 2, end)
             columns = np.flatnonzero(busy[top:bottom].any(axis=0))
             left, right = max(int(columns[0]) - MARGIN, 0), min(int(columns[-1]) + MARGIN, width)
             yield _Tile(slice(top, bottom), slice(left, right), first, last)

@@ -21,6 +21,7 @@ from weft.vision.elements import (
 from weft.vision.see.boxes import corner_radius
 from weft.vision.see.gradients import paint_gradient
 from weft.vision.see.ink import Ink
+from weft.vision.see.photographs import is_painted
 from weft.vision.see.regions import STRIP, Mask, Pixels, dominant_colour, hex_colour, label_islands, rgb_parts
 from weft.vision.see.text import is_certain_text
 
@@ -102,6 +103,12 @@ def encode_png(image: Image.Image) -> bytes:
     out = io.BytesIO()
     image.save(out, "PNG")
     return out.getvalue()
+
+
+def mean_colour(picture: PictureElement) -> str:
+    """Return the colour that stands for a picture before it is loaded."""
+    with Image.open(io.BytesIO(picture.data), formats=("PNG",)) as image:
+        return hex_colour(np.asarray(image.convert("RGB")).mean(axis=(0, 1)))
 
 
 def faint_edges(pixels: Pixels, page: Pixels, rect: Rect, boxes: Sequence[Box] = ()) -> Rect:
@@ -187,7 +194,7 @@ BRIGHT, DARK = 214, 46
 COLOUR_REACH = 90.0  # how far from the letters' colour a pixel may be and still be a little covered
 NARROWEST = 1.25  # the width of a line in parts of its height: two letters of a wide script
 LEAST_CONTRAST = 48.0  # between letters and the picture around them
-FILL_REACH = 5  # pixels around a letter whose colours fill its place
+FILL_REACH = 5  # pixels around a letter, beyond which the picture is not looked at
 ON_EDGE = 0.12  # the part of the rows above and below a line that its letters may cover
 
 
@@ -224,18 +231,7 @@ def inpaint_text(pixels: Pixels, lines: Sequence[TextLine], inks: Sequence[Ink],
 
 def _fill_glyphs(pixels: Pixels, mask: NDArray[np.uint8], ratio: int) -> Pixels:
     wide = np.asarray(Image.fromarray(mask).filter(ImageFilter.MaxFilter(3 + 2 * ratio)))
-    known = wide == 0
-    radius = FILL_REACH * ratio
-    weight = np.maximum(_blurred(np.where(known, np.uint8(255), np.uint8(0)), radius), 1.0) / 255
-    filled = pixels.copy()
-    for channel in range(3):
-        around = _blurred(np.where(known, pixels[:, :, channel], np.uint8(0)), radius) / weight
-        filled[:, :, channel] = np.where(known, pixels[:, :, channel], np.clip(around, 0, 255))
-    return filled
-
-
-def _blurred(values: NDArray[np.integer], radius: int) -> NDArray[np.float32]:
-    return np.asarray(Image.fromarray(values.astype(np.uint8)).filter(ImageFilter.BoxBlur(radius)), np.float32)
+    return _fill_holes(pixels, wide > 0)
 
 
 def _ink(pixels: Pixels, rect: Rect) -> Ink | None:
@@ -336,7 +332,9 @@ def find_panels(
         around = [box.rect for box in boxes if max(box.rect.w, box.rect.h) < place.w]
         reach = _extend_panel(place, photo, [ink.rect for ink in inks], around)
         found.append(Box(reach, hex_colour(dominant_colour(part[start:end, near:far][mask])), radius))
-    return found
+    known = {box.rect for box in found}
+    labels = [box for box in boxes if box.rect not in known and photo.holds(box.rect) and is_painted(pixels, box)]
+    return found + [replace(box, shadow=None) for box in labels if any(box.rect.holds(rect) for rect in held)]
 
 
 def is_on_panel(rect: Rect, panels: Sequence[Box]) -> bool:

@@ -6,7 +6,7 @@ syllable as its two or three jamo.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,12 +15,13 @@ from PIL import Image
 
 from weft.vision.elements import is_leftward
 from weft.vision.see import models
-from weft.vision.see.ocr import OcrResult
+from weft.vision.see.ocr import UNREAD, OcrResult, read_lines
 from weft.vision.see.regions import Pixels
 
 HEIGHT = 48
 WIDEST = 4000
 PROBES = 12  # doubtful lines that are read before the others, to see whether the page has such a script
+CLEAR = 0.4  # of the first lines: so many are in such a script on a page that the network reads first
 SURE = 0.9  # a less certain reading of the first reader is doubtful, one of the network is not used
 BEYOND_DOUBT = 0.98  # how sure a single letter must be: it may be an icon
 FEW = 0.6  # letters for each height of the line, below which letters were left out
@@ -36,6 +37,36 @@ _RIGHTWARD_RUN = re.compile(
 _LEFTWARD_RUN = re.compile(rf"[{_LEFTWARD}](?:[^A-Za-z0-9]*[{_LEFTWARD}])?")
 _PERSIAN = re.compile("[پچژگکی]")
 _MIRRORED = str.maketrans("()[]«»<>", ")(][»«><")
+
+
+def read_page_lines(crops: Sequence[Pixels], done: Callable[[float], None] | None = None) -> list[OcrResult]:
+    """Read the lines of a page, each with the reader that knows its script.
+
+    Some lines show whether the page is in a script of the network. If it is, the first reader reads only the lines that
+    the network does not; the readings are those of both readers reading all lines.
+    """
+    if models.script_network() is None:
+        return read_lines(crops, done)
+    own: dict[int, OcrResult] = {}
+
+    def probe(distinct: Sequence[Pixels], probed: Mapping[int, OcrResult]) -> dict[int, OcrResult]:
+        if _is_script_page([(distinct[number], reading) for number, reading in probed.items()]):
+            found = [UNREAD] * len(distinct)
+            _replace(found, distinct, range(len(distinct)), known=True)
+            own.update({number: reading for number, reading in enumerate(found) if reading is not UNREAD})
+        return own
+
+    readings = read_lines(crops, done, probe)
+    return _order_figures(readings) if own else read_scripts(crops, readings)
+
+
+def _is_script_page(probes: Sequence[tuple[Pixels, OcrResult]]) -> bool:
+    """Whether clearly more of these lines are in a script of the network than a page needs to be read by it."""
+    crops, readings = [crop for crop, _ in probes], [reading for _, reading in probes]
+    doubtful = [number for number, reading in enumerate(readings) if _is_doubtful(crops[number], reading)]
+    if len(doubtful) < CLEAR * len(probes):
+        return False
+    return _replace(readings, crops, doubtful, known=False) >= CLEAR * len(probes)
 
 
 def read_scripts(crops: Sequence[Pixels], readings: Sequence[OcrResult]) -> list[OcrResult]:
@@ -55,9 +86,14 @@ def read_scripts(crops: Sequence[Pixels], readings: Sequence[OcrResult]) -> list
     if better >= max(3.0, SHARE * len(crops)):
         rest = [number for number, reading in enumerate(readings) if found[number] is reading]
         _replace(found, crops, rest, known=True)
-    if sum(is_leftward(reading.text) for reading in found) > len(found) / 2:
-        return [_turn_figures(reading) for reading in found]
-    return found
+    return _order_figures(found)
+
+
+def _order_figures(readings: list[OcrResult]) -> list[OcrResult]:
+    """Reorder the lines of figures, if most lines are written leftward."""
+    if sum(is_leftward(reading.text) for reading in readings) > len(readings) / 2:
+        return [_turn_figures(reading) for reading in readings]
+    return readings
 
 
 def _turn_figures(reading: OcrResult) -> OcrResult:
@@ -71,8 +107,11 @@ def _turn_figures(reading: OcrResult) -> OcrResult:
 def _replace(found: list[OcrResult], crops: Sequence[Pixels], numbers: Sequence[int], known: bool) -> int:
     """Read these lines, keep what is better, and return how many that are. `known` is the script of the page."""
     better = 0
-    own = models.map_parallel(read_script_line, [crops[number] for number in numbers])
-    for number, reading in zip(numbers, own, strict=True):
+    keys = {number: (crops[number].shape, crops[number].tobytes()) for number in numbers}
+    distinct = {key: crops[number] for number, key in keys.items()}
+    own = dict(zip(distinct, models.map_parallel(read_script_line, distinct.values()), strict=True))
+    for number in numbers:
+        reading = own[keys[number]]
         letters = [letter for letter in reading.text if _is_own(letter) and (known or letter not in _LOOKALIKES)]
         least = (BEYOND_DOUBT if len(reading.text) == 1 else SURE) if known else SURE
         if len(letters) >= (1 if known else 2) and reading.sure >= least:

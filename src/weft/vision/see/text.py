@@ -294,7 +294,7 @@ def group_paragraphs(lines: Sequence[TextLine]) -> list[TextElement]:
         else:
             home.append(line)
     parted = [part for group in groups for part in _parts(group)]
-    texts = [_text(group) for group in parted]
+    texts = [as_text(group) for group in parted]
     return sorted(texts, key=lambda text: (text.rect.y, text.rect.x))
 
 
@@ -356,7 +356,8 @@ def first_word(line: TextLine) -> float:
     return drawn.advance(word) * line.style.size + line.style.spacing * len(word)
 
 
-def _text(group: list[TextLine]) -> TextElement:
+def as_text(group: Sequence[TextLine]) -> TextElement:
+    """Make one text of lines, from the top down."""
     style = max(
         (line.style for line in group), key=lambda each: sum(len(line.text) for line in group if line.style == each)
     )
@@ -370,7 +371,7 @@ def _text(group: list[TextLine]) -> TextElement:
     return TextElement(tuple(group), placed, replace(style), _align(group), round(pitch, 2))
 
 
-def _align(group: list[TextLine]) -> Align:
+def _align(group: Sequence[TextLine]) -> Align:
     if is_even([line.rect.x for line in group], SLACK / 2):
         return "left"
     if is_even([line.rect.middle[0] for line in group], SLACK / 2):

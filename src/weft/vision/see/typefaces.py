@@ -18,6 +18,11 @@ _BESIDE = 0.16  # the same for neighbours on a line, such as links
 _GAP = 64.0  # pixels between neighbours on a line
 _LOOSE = 0.05  # letter spacing in ems from which on capitals are spaced on purpose
 _TAIL, _EDGE = 0.7, 3.0  # a last line has at most this share of letters, and begins or is centred this near
+_LONGEST_ITEM, _FEWEST_ITEMS = 24, 3  # letters of a word of a menu, and its words
+_MOSTLY = 0.75  # the share of letters from which on a menu is bold
+_MOST_SPACING = 0.07  # ems
+_RESIZED = 0.12  # the share by which a size may change to make spacing needless
+_EXACT, _EXACT_SHARE = 1.2, 0.012  # how much longer or shorter the line may then be, in pixels or as a share
 _SLIP, _SLIP_SHARE = 2.5, 0.02  # a line may become longer or shorter by this, in pixels or as a share
 
 
@@ -28,7 +33,73 @@ def unify_typefaces(lines: Sequence[TextLine]) -> list[TextLine]:
     groups = _join_neighbours([at for at, line in enumerate(found) if _is_open(line)], found)
     sizes = {at: _fitted_size([found[each] for each in group]) for group in groups for at in group}
     common = _common_sizes(found, sizes)
-    return _join_tails([line if at not in common else _with_size(line, common[at]) for at, line in enumerate(found)])
+    found = [line if at not in common else _with_size(line, common[at]) for at, line in enumerate(found)]
+    return drop_spacing(join_lists(_join_tails(found)))
+
+
+def join_lists(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Give the uncertain words of a menu, side by side or one below the other, one weight and one size."""
+    result = list(lines)
+    rest = [at for at, line in enumerate(lines) if _is_open(line) and len(line.text) <= _LONGEST_ITEM]
+    while rest:
+        group = [rest.pop(0)]
+        for at in group:
+            near = [other for other in rest if _are_of_one_list(lines[at], lines[other])]
+            group += near
+            rest = [other for other in rest if other not in near]
+        if len(group) >= _FEWEST_ITEMS:
+            for at, line in zip(group, _with_one_style([lines[at] for at in group]), strict=True):
+                result[at] = line
+    return result
+
+
+def _are_of_one_list(one: TextLine, two: TextLine) -> bool:
+    if (one.style.colour, one.style.family) != (two.style.colour, two.style.family):
+        return False
+    if not _is_near(one.style.size, two.style.size, _BESIDE):
+        return False
+    apart = max(one.rect.x, two.rect.x) - min(one.rect.right, two.rect.right)
+    beside = abs(one.baseline - two.baseline) <= 1.5 and 0.5 * one.style.size <= apart <= _GAP
+    pitch = abs(one.baseline - two.baseline)
+    below = abs(one.rect.x - two.rect.x) <= _EDGE and 1.5 * one.style.size <= pitch <= 3 * one.style.size
+    return beside or below
+
+
+def _with_one_style(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Set the weight and the size that fit all lines together; a line of another length is not one of them."""
+    bold = sum(len(line.text) for line in lines if line.style.weight >= 600)
+    weight = 700 if bold >= _MOSTLY * sum(len(line.text) for line in lines) else 400
+    plain = [replace(line, style=replace(line.style, weight=weight, spacing=0.0)) for line in lines]
+    size = snap_size(_fitted_size(plain), 0.3)
+    made = [_with_size(line, size) for line in plain]
+    return [new if not new.style.spacing else old for new, old in zip(made, lines, strict=True)]
+
+
+def drop_spacing(lines: Sequence[TextLine]) -> list[TextLine]:
+    """Give a line whose letters seem spaced the size of other lines, if it is as long in that size without spacing.
+
+    A short word at 14 pixels with some spacing looks like the same word at 15: what its neighbours have is right.
+    """
+    unspaced = [line.style for line in lines if not line.style.spacing]
+    plain: set[tuple[Family, int, float]] = {(style.family, style.weight, style.size) for style in unspaced}
+    return [_without_spacing(line, plain) if _may_be_unspaced(line) else line for line in lines]
+
+
+def _may_be_unspaced(line: TextLine) -> bool:
+    style = line.style
+    loose = line.text.isupper() and style.spacing >= _LOOSE * style.size
+    return 0 < abs(style.spacing) <= _MOST_SPACING * style.size and style.family not in _FIXED and not loose
+
+
+def _without_spacing(line: TextLine, plain: set[tuple[Family, int, float]]) -> TextLine:
+    style = line.style
+    left, _, right, _ = face(style.family, style.weight >= 600, style.italic).ink(line.text)
+    sizes = [size for family, weight, size in plain if (family, weight) == (style.family, style.weight)]
+    near = [size for size in sizes if _is_near(size, style.size, _RESIZED)]
+    best = min(near, key=lambda size: abs(line.ink.w - (right - left) * size), default=0.0)
+    if not best or abs(line.ink.w - (right - left) * best) > max(_EXACT, _EXACT_SHARE * line.ink.w):
+        return line
+    return _with_size(replace(line, style=replace(style, spacing=0.0)), best)
 
 
 def _join_tails(lines: Sequence[TextLine]) -> list[TextLine]:

@@ -1,5 +1,6 @@
 """Traces icons of one to three flat colours, and rows of marks, to SVG paths."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,8 @@ from PIL import Image, ImageChops, ImageDraw
 
 from weft.vision.elements import PictureElement, Rect, Shape
 from weft.vision.see.curves import Segment, fit_outline, flatten_outline, format_number, path_data
+from weft.vision.see.icon_pictures import HasRoom, draw_picture
+from weft.vision.see.icons import recognise_icon
 from weft.vision.see.ink import Ink, extract_ink
 from weft.vision.see.outlines import LEVEL, trace_outlines
 from weft.vision.see.pictures import ICON
@@ -29,8 +32,19 @@ Cover = NDArray[np.float32]
 Layer = tuple[str, Cover]  # a colour, and the part of each pixel that it covers
 
 
-def trace_icon(picture: PictureElement, fine: Pixels, page: Pixels, ratio: int) -> PictureElement:
+def trace_icons(
+    pictures: Sequence[PictureElement], fine: Pixels, page: Pixels, ratio: int, has_room: HasRoom
+) -> list[PictureElement]:
+    """Draw all icons as shapes that can be. `has_room` is whether a rectangle can grow into another."""
+    return [trace_icon(picture, fine, page, ratio, has_room) for picture in pictures]
+
+
+def trace_icon(
+    picture: PictureElement, fine: Pixels, page: Pixels, ratio: int, has_room: HasRoom | None = None
+) -> PictureElement:
     """Return an icon with its shapes, if it has few flat colours and they look like it; else the picture as it is.
+
+    A known icon gets the path of its set, all others are traced.
 
     `fine` is the screenshot at its own resolution, `page` the page without the icon at one pixel for each CSS pixel.
     """
@@ -50,6 +64,9 @@ def trace_icon(picture: PictureElement, fine: Pixels, page: Pixels, ratio: int) 
         return replace(picture, kind="icon", name=name, shapes=traced[0], colour=traced[1]) if traced[0] else picture
     if picture.kind != "icon" or max(rect.w, rect.h) > ICON:
         return picture
+    known = recognise_icon(seen, ground, ratio)
+    if known is not None:
+        return draw_picture(picture, known, ground, ratio, has_room)
     layers = split_colours(seen, ground)
     shapes = _trace_layers(layers, ratio)
     return replace(picture, shapes=shapes, colour=layers[0][0] if len(layers) == 1 else "") if shapes else picture

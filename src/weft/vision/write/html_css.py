@@ -5,7 +5,7 @@ from html import escape
 
 from weft.core.markup import VOID_ELEMENTS
 from weft.vision.elements import Node, Page
-from weft.vision.write.sheet import stylesheet
+from weft.vision.write.sheet import is_sentence, stylesheet
 
 CDN = "https://cdn.jsdelivr.net/npm"
 Attributes = Callable[[Node], str]  # such as a class, with a leading space, or nothing
@@ -29,11 +29,6 @@ def html_page(page: Page, head: Iterable[str], body: str, attributes: str = "") 
 </html>
 """
     return {"index.html": text, **dict(page.assets)}
-
-
-def is_sentence(node: Node) -> bool:
-    """Whether the children are words and inline elements, which stand on one line."""
-    return any(not child.tag for child in node.children)
 
 
 def element(node: Node, looks: Attributes, depth: int = 0) -> str:

@@ -8,9 +8,10 @@ from html import escape
 
 from weft.core.markup import VOID_ELEMENTS
 from weft.vision.elements import Node, Page, walk_nodes
-from weft.vision.write.html_css import CDN, html_page, is_sentence
+from weft.vision.write.html_css import CDN, html_page
 from weft.vision.write.repeats import Repeat, Repeats, slot_name
-from weft.vision.write.tailwind import TAILWIND, classes, page_classes
+from weft.vision.write.sheet import is_sentence
+from weft.vision.write.tailwind import TAILWIND, classes, name_colours, page_classes
 
 _JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex", "checked": "defaultChecked", "value": "defaultValue"} | {
     name: re.sub("-(.)", lambda found: found[1].upper(), name)
@@ -91,7 +92,7 @@ def write_react(page: Page) -> dict[str, str | bytes]:
 
 ReactDOM.createRoot(document.getElementById("root")).render(<App />);
 </script>"""
-    return html_page(page, scripts, inside)
+    return name_colours(page, html_page(page, scripts, inside))
 
 
 def write_react_vite(page: Page) -> dict[str, str | bytes]:

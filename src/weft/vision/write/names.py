@@ -50,6 +50,14 @@ def container_names(node: Node, parent: str, first: bool) -> list[str]:
     return _content_names(node, parent)
 
 
+def shared_names(node: Node) -> list[str]:
+    """Return names for plain rows and columns that several parts of the page share; none for other elements."""
+    style = dict(node.style)
+    if node.tag != "div" or not node.children or style.get("display") != "flex" or "background" in style:
+        return []
+    return ["stack" if style.get("flex-direction") == "column" else "row"]
+
+
 def _content_names(node: Node, parent: str) -> list[str]:
     tags = [child.tag for child in node.children]
     style = dict(node.style)

@@ -13,6 +13,7 @@ _VARIED = {
     "alt": "alt",
     "d": "path",
     "viewBox": "viewBox",
+    "data-icon": "icon",
 }  # attributes that may differ, and the names of their properties
 Shape = tuple[str, str, tuple[tuple[str, str], ...], int, tuple["Shape", ...]]
 Classes = Callable[[Node], str]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weft.vision.elements import Node, Page, Style, walk_nodes
-from weft.vision.write.names import choose_name, container_names, leaf_names
+from weft.vision.write.names import choose_name, container_names, leaf_names, shared_names
 from weft.vision.write.tokens import DesignTokens, design_tokens
 
 BREAK = 720  # screens up to this width are narrow
@@ -63,6 +63,11 @@ _SINGLE = frozenset({"header", "main", "footer", "aside", "form", "nav", "h1", "
 Change = tuple[str, str, str]  # a property, its value, and its value on a narrow screen or nothing
 _Group = tuple[str, tuple[Style, Style], int]  # tag, looks, and the element itself if it shares its class with none
 Rule = tuple[str, Style, Style]  # a selector, its declarations, and those on a narrow screen
+
+
+def is_sentence(node: Node) -> bool:
+    """Whether the children are words and inline elements, which stand on one line."""
+    return any(not child.tag for child in node.children)
 
 
 def is_one_line(node: Node) -> bool:
@@ -125,7 +130,7 @@ def _split(node: Node, own: Style) -> tuple[tuple[Style, Style], tuple[Change, .
     style = [entry for entry in node.style if entry not in dropped]
     if is_one_line(node):
         style = [entry for entry in style if entry != NOWRAP]
-    elif node.lines and NOWRAP not in style and node.tag != "option":
+    elif (node.lines or is_sentence(node)) and NOWRAP not in style and node.tag != "option":
         style.append(WRAP)
     narrow = {name: value for name, value in node.narrow if (name, value) != WRAP}
     if any(name == "grid-area" for name, _ in style):
@@ -170,6 +175,8 @@ class _SheetWriter:
             group = self._groups.get(key, [])
             name, common = named.get(key, ("", ()))
             names = self._names(at)
+            if len({self._home(other) for other in group}) > 1:
+                names = shared_names(each.node) + names
             if not name and (len(group) > 1 or (group and self._is_part(at, names))):
                 name, common = named[key] = choose_name(names, self._used), self._common_places(group)
                 self._used.add(name)
@@ -206,6 +213,13 @@ class _SheetWriter:
         if node.tag in ("section", "article", "form", "nav", "aside"):
             return True
         return len(node.children) > 1 and node.tag not in ("td", "th") and names[0] not in self._used
+
+    def _home(self, at: int) -> int:
+        """Return the part of the page that an element is in: a header, a section, a footer."""
+        parent = self._elements[at].parent
+        while parent >= 0 and self._elements[parent].node.tag not in ("header", "footer", "aside", "section"):
+            parent = self._elements[parent].parent
+        return parent
 
     def _names(self, at: int) -> list[str]:
         each = self._elements[at]

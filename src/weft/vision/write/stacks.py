@@ -10,11 +10,18 @@ from weft.core.markup import VOID_ELEMENTS
 from weft.vision.arrange.nodes import length
 from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, Rect, TextLine, VisionError
 from weft.vision.see.fonts import FONT_STACKS
-from weft.vision.write.html_css import CDN, Attributes, element, html_page, is_sentence, write_html_css
+from weft.vision.write.html_css import CDN, Attributes, element, html_page, write_html_css
 from weft.vision.write.jsx import write_react, write_react_vite
 from weft.vision.write.repeats import Repeat, Repeats, slot_name
-from weft.vision.write.sheet import stylesheet
-from weft.vision.write.tailwind import TAILWIND, class_attributes, classes, page_classes, write_html_tailwind
+from weft.vision.write.sheet import is_sentence, stylesheet
+from weft.vision.write.tailwind import (
+    TAILWIND,
+    class_attributes,
+    classes,
+    name_colours,
+    page_classes,
+    write_html_tailwind,
+)
 
 _IONIC = """<style>
 html, body, ion-app, ion-content {
@@ -46,7 +53,7 @@ def write_vue(page: Page) -> dict[str, str | bytes]:
 <script>
 Vue.createApp({options}).mount("#app");
 </script>"""
-    return html_page(page, scripts, inside)
+    return name_colours(page, html_page(page, scripts, inside))
 
 
 def _vue_children(
@@ -125,7 +132,7 @@ def write_ionic(page: Page) -> dict[str, str | bytes]:
     </div>
   </ion-content>
 </ion-app>"""
-    return html_page(page, scripts, inside)
+    return name_colours(page, html_page(page, scripts, inside))
 
 
 def write_bootstrap(page: Page) -> dict[str, str | bytes]:

@@ -4,15 +4,17 @@ import re
 from collections.abc import Callable
 from html import escape
 
-from weft.vision.elements import Node, Page, Style
+from weft.vision.elements import Node, Page, Style, walk_nodes
 from weft.vision.write.html_css import element, html_page
 from weft.vision.write.sheet import NOWRAP, WRAP, is_one_line
+from weft.vision.write.tokens import design_tokens
 
 _WORDS: dict[str, dict[str, str]] = {
     "display": {"flex": "flex", "grid": "grid"},
     "flex-direction": {"column": "flex-col"},
     "flex-wrap": {"wrap": "flex-wrap"},
-    "flex": {"none": "flex-none"},
+    "flex": {"none": "flex-none", "0 1 auto": "flex-initial"},
+    "margin": {"0": "m-0"},
     "justify-content": {"center": "justify-center", "flex-end": "justify-end"},
     "text-align": {"center": "text-center", "right": "text-right", "left": "text-left", "start": "text-start"},
     "white-space": {"nowrap": "whitespace-nowrap", "normal": "whitespace-normal"},
@@ -27,6 +29,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "margin-left": {"auto": "ml-auto"},
     "margin-right": {"auto": "mr-auto"},
     "appearance": {"none": "appearance-none"},
+    "list-style": {"disc": "list-disc"},
     "border": {"0": "border-0"},
     "align-items": {"center": "items-center", "flex-start": "items-start", "start": "items-start"},
     "align-self": {"stretch": "self-stretch", "center": "self-center", "flex-start": "self-start"},
@@ -37,7 +40,21 @@ _LENGTHS = (
     | {"padding-left": "pl", "padding-right": "pr", "padding-bottom": "pb", "height": "h"}
     | {"gap": "gap", "left": "left", "top": "top"}
 )
+_STEPS = frozenset(
+    {0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64}
+    | {72, 80, 96}
+)
+"""Tailwind's scale of distances and sizes, in steps of four pixels."""
 _VALUES = {"font-size": "text", "line-height": "leading", "letter-spacing": "tracking", "border-radius": "rounded"}
+_NAMED = {
+    "font-size": {12: "xs", 14: "sm", 16: "base", 18: "lg", 20: "xl", 24: "2xl", 30: "3xl", 36: "4xl", 48: "5xl"}
+    | {60: "6xl", 72: "7xl", 96: "8xl"},
+    "line-height": {4 * step: f"{step}" for step in range(3, 11)},
+    "border-radius": {4: "", 6: "md", 8: "lg", 12: "xl", 16: "2xl", 24: "3xl"},
+}
+"""The names of Tailwind's scales, by pixels."""
+_PLAIN = re.compile(r"#[0-9a-f]{6}")
+_COLOURS = {"#ffffff": "white", "#000000": "black"}
 _COLUMNS = re.compile(r"repeat\((\d+), minmax\(0, 1fr\)\)")
 TAILWIND = '<script src="https://cdn.tailwindcss.com"></script>'
 NARROW = "max-md:"
@@ -89,7 +106,31 @@ def write_html_tailwind(page: Page) -> dict[str, str | bytes]:
     """Write an `index.html` that loads Tailwind from its CDN."""
     looks = class_attributes(page)
     body = "\n".join(element(node, looks, 1) for node in page.body)
-    return html_page(page, [TAILWIND], body, f' class="{escape(page_classes(page))}"')
+    return name_colours(page, html_page(page, [TAILWIND], body, f' class="{escape(page_classes(page))}"'))
+
+
+_COLOUR = re.compile(r"-\[(#[0-9a-f]{6})\]")
+_CLASSES = re.compile(r"(?<= class=\")[^\"]*|(?<= className=\")[^\"]*|(?<= className=\{\")[^\"]*")
+
+
+def name_colours(page: Page, files: dict[str, str | bytes]) -> dict[str, str | bytes]:
+    """Replace the colours that a page uses more than once by names of its theme, such as `bg-surface`."""
+    text = str(files["index.html"])
+    declared = [*page.style, *(entry for node in walk_nodes(page.body) for entry in node.style)]
+    tokens = design_tokens(declared, dict(page.style).get("background", ""))
+    used = {colour for found in _CLASSES.findall(text) for colour in _COLOUR.findall(found)}
+    names = {value: name.removeprefix("--") for (kind, value), name in tokens.names.items() if kind == "color"}
+    names = {value: name for value, name in names.items() if value in used}
+    if not names:
+        return files
+
+    def rename(found: re.Match[str]) -> str:
+        return _COLOUR.sub(lambda each: f"-{names[each[1]]}" if each[1] in names else each[0], found[0])
+
+    text = _CLASSES.sub(rename, text)
+    listed = ", ".join(f'"{name}": "{value}"' for value, name in names.items())
+    theme = f"<script>tailwind.config = {{ theme: {{ extend: {{ colors: {{ {listed} }} }} }} }};</script>"
+    return {**files, "index.html": text.replace(TAILWIND, f"{TAILWIND}\n{theme}", 1)}
 
 
 def _words(name: str, value: str) -> list[str]:
@@ -99,13 +140,13 @@ def _words(name: str, value: str) -> list[str]:
     if name in _LENGTHS and " " not in value and "(" not in value:
         return [_length(_LENGTHS[name], value)]
     if name in _VALUES and " " not in value:
-        return [f"{_VALUES[name]}-[{value}]"]
+        return [_named_value(name, value)]
     if name == "padding" and "(" not in value:
         return _padding(value.split(" "))
-    if name == "background" and value.startswith("#"):
-        return [f"bg-[{value}]"]
+    if name == "background" and _PLAIN.fullmatch(value):
+        return [_colour("bg", value)]
     if name == "color":
-        return [f"text-[{value}]"]
+        return [_colour("text", value)]
     if name == "box-shadow":
         return [f"shadow-[{value.replace(' ', '_')}]"]
     if name == "flex" and "(" not in value:
@@ -113,10 +154,28 @@ def _words(name: str, value: str) -> list[str]:
     columns = _COLUMNS.fullmatch(value)
     if columns is not None:
         return [f"grid-cols-{columns[1]}"]
-    if name == "border" and " solid " in value:
+    if name in _SIDES and " solid " in value:
         width, colour = value.split(" solid ")
-        return ["border" if width == "1px" else f"border-[{width}]", f"border-[{colour}]"]
+        side = _SIDES[name]
+        return [side + _BORDERS.get(width, f"-[{width}]"), _colour(side if name != "border" else "border", colour)]
     return [f"[{name}:{value.replace(' ', '_')}]"]
+
+
+_SIDES = {"border": "border", "border-bottom": "border-b", "border-top": "border-t"}
+_BORDERS = {"0": "-0", "1px": "", "2px": "-2", "4px": "-4"}
+
+
+def _named_value(name: str, value: str) -> str:
+    """Return a step of one of Tailwind's named scales, else an arbitrary value."""
+    pixels = float(value[:-2]) if value.endswith("px") else -1.0
+    step = _NAMED.get(name, {}).get(int(pixels)) if pixels.is_integer() else None
+    if step is None:
+        return f"{_VALUES[name]}-[{value}]"
+    return f"{_VALUES[name]}-{step}" if step else _VALUES[name]
+
+
+def _colour(prefix: str, value: str) -> str:
+    return f"{prefix}-{_COLOURS.get(value, f'[{value}]')}"
 
 
 def _length(prefix: str, value: str) -> str:
@@ -126,7 +185,9 @@ def _length(prefix: str, value: str) -> str:
     if plain == "0":
         return f"{prefix}-0"
     number = float(plain[:-2]) if plain.endswith("px") else 0.0
-    if number and number % 4 == 0 and number <= 48 and prefix != "max-w":
+    if number == 1 and prefix != "max-w":
+        return f"{minus}{prefix}-px"
+    if number / 4 in _STEPS and prefix != "max-w":
         return f"{minus}{prefix}-{number / 4:g}"
     return f"{minus}{prefix}-[{plain}]"
 
