@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -18,7 +19,7 @@ from serving_parts import TOKEN, served
 from weft.server import connections
 from weft.server.connections import Connection, ConnectionTable, RepeatFilter
 from weft.server.settings import ServerLimits, ServerSettings
-from weft.server.uvicorn_server import configure_logging
+from weft.server.uvicorn_server import bind, configure_logging
 from weft.testing import ScriptedServer, wire_reply
 
 HERE = Path(__file__).parent
@@ -51,6 +52,24 @@ class _Clock:
 def _opened(table: ConnectionTable, address: str = "10.0.0.1") -> tuple[Connection, _Transport]:
     transport = _Transport(address)
     return table.open(cast("asyncio.Transport", transport)), transport
+
+
+async def test_responses_on_a_kept_connection_are_sent_at_once() -> None:
+    opened: asyncio.Future[asyncio.Transport] = asyncio.get_running_loop().create_future()
+
+    class _Accepted(asyncio.Protocol):
+        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+            opened.set_result(cast("asyncio.Transport", transport))
+
+    bound = bind(ServerSettings(port=0))
+    async with await asyncio.get_running_loop().create_server(_Accepted, sock=bound):
+        _, writer = await asyncio.open_connection(*bound.getsockname())
+        transport = await opened
+        accepted: socket.socket = transport.get_extra_info("socket")
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        transport.close()
+        writer.close()
+        await writer.wait_closed()
 
 
 def test_a_further_unknown_connection_closes_the_one_that_waits_longest() -> None:
