@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import scaled
@@ -58,6 +58,10 @@ def build_request(wire: str, history: list[Message], cache: RenderCache | None =
     )
 
 
+ASKED = user_message("and now?")
+CALLED = Message(role="assistant", content=[Text(""), ToolCall(id="a", name="f", input={})])
+
+
 @EVERY_WIRE
 @settings(max_examples=scaled(80))
 @given(history=grown())
@@ -70,6 +74,7 @@ def test_turn_by_turn_is_as_good_as_from_scratch(wire: str, history: list[Messag
 @EVERY_WIRE
 @settings(max_examples=scaled(40))
 @given(one=grown(), two=grown())
+@example(one=[ASKED, CALLED, CALLED], two=[ASKED, CALLED, tool_results([_result(CALLED.tool_calls[0], 0)])])
 def test_a_conversation_that_was_changed_is_written_anew(wire: str, one: list[Message], two: list[Message]) -> None:
     cache = RenderCache()
     build_request(wire, one, cache)

@@ -5,8 +5,9 @@ options, the problems of the most similar option are described.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from weft.core.json import JsonObject, as_list, as_object, encode_text
 
@@ -39,15 +40,24 @@ _BOUNDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A problem and its path in the value."""
+class Problem(msgspec.Struct, frozen=True, eq=False):
+    """A problem and its path in the value. Two problems are equal whatever the values are, which may have no hash."""
 
     path: Path
     message: str
     choices: tuple[Any, ...] = ()
     """The allowed values, if the schema lists them."""
-    value: Any = field(default=None, compare=False, repr=False)
+    value: Any = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[Any, ...]:
+        return self.path, self.message, self.choices
 
     @property
     def where(self) -> str:

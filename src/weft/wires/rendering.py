@@ -101,12 +101,11 @@ def _write_all(
 
 
 def _stable_length(messages: list[Message], done: int) -> int:
-    """The number of messages whose encoding is final: calls without results may still change."""
-    for place in range(len(messages) - 1, done - 1, -1):
-        if messages[place].role == "assistant":
-            calls = messages[place].tool_calls
-            if not calls or find_answers(messages, place, calls) is not None:
-                return len(messages)
+    """The number of messages whose encoding is final: a call without a result may still get one."""
+    for place in range(done, len(messages)):
+        calls = messages[place].tool_calls if messages[place].role == "assistant" else []
+        if calls and find_answers(messages, place, calls) is None:
             results = results_after(messages, place)
-            return len(messages) if all(call.id in results for call in calls) else place
+            if not all(call.id in results for call in calls):
+                return place
     return len(messages)
