@@ -14,7 +14,9 @@ import { parse } from "../src/shell/route";
 import { asDocument, pageOf } from "../src/studio/draft";
 import { blitzFields, penFields } from "../src/studio/playgrounds";
 import { promptOf } from "../src/studio/prompt";
+import { beginsWithPage } from "../src/studio/source";
 import { stepsOf, withoutSteps } from "../src/studio/steps";
+import type { VersionView } from "../src/wire/api";
 import { delayBefore } from "weft-client";
 
 describe("markdown", () => {
@@ -231,4 +233,13 @@ describe("what a provider looks up", () => {
     expect(cited).not.toContain("javascript:");
     expect(cited).toContain("A page</a>");
   });
+});
+
+test("a version begins with a page only where its base has one", () => {
+  const version = (id: string, entry: string | null, base: string | null) =>
+    ({ id, base: base === null ? null : { version: base, variant: 0 }, variants: [{ index: 0, entry }] }) as VersionView;
+  const [empty, page] = [version("empty", null, null), version("page", "index.html", null)];
+  expect(beginsWithPage([empty, page], empty)).toBe(false);
+  expect(beginsWithPage([empty, page], version("next", null, "empty"))).toBe(false);
+  expect(beginsWithPage([empty, page], version("next", null, "page"))).toBe(true);
 });

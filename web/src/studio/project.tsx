@@ -22,6 +22,7 @@ import { History } from "./history";
 import { labelOf } from "./model_choice";
 import type { PageEdit } from "./pages";
 import { ProjectHead } from "./project_head";
+import { beginsWithPage } from "./source";
 import { type Selected, Stage } from "./stage";
 import { Talk } from "./talk";
 import { isRunning, VariantCard } from "./variant_card";
@@ -96,6 +97,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
     setSelecting(false);
   }, []);
   const base: Base = { version: version.id, variant: variant?.index ?? 0 };
+  const changes = beginsWithPage(versions, version);
   const add = async (body: Parameters<typeof projects.addVersion>[1], next?: Tab, then?: (added: VersionView) => void) => {
     const added = await projects.addVersion(project.id, body);
     then?.(added);
@@ -157,6 +159,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
             project={project.id}
             version={version}
             variant={each}
+            changes={changes}
             label={each.model === "" ? "" : labelOf(models, each.model)}
             chosen={each === variant}
             away={away}
@@ -212,7 +215,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
               <Stage
                 version={version.id}
                 variant={variant}
-                changes={version.base !== null}
+                changes={changes}
                 bar={bar}
                 selecting={selecting}
                 onSelecting={setSelecting}

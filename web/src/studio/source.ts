@@ -1,7 +1,7 @@
 /** What a variant's frame shows: the page itself once it is there, and what is written of it until then. */
 
 import { useFollowed } from "../live/hooks";
-import type { VariantView } from "../wire/api";
+import type { VariantView, VersionView } from "../wire/api";
 import { pageOf } from "./draft";
 import type { Source } from "./frame";
 
@@ -16,6 +16,13 @@ export function useSource(variant: VariantView, changes: boolean, pause: number)
   if (draft !== null && !draft.written) return { draft, base: variant.preview };
   const revision = [...conversation.files.values()].reduce((sum, file) => sum + file.revision, 0);
   return revision > 0 || changes ? { src: `${variant.preview}?revision=${revision}` } : null;
+}
+
+/** Whether the variants of a version change a page that is there: a variant that was cancelled early has none. */
+export function beginsWithPage(versions: VersionView[], version: VersionView): boolean {
+  const { base } = version;
+  const begun = versions.find((each) => each.id === base?.version)?.variants.find((each) => each.index === base?.variant);
+  return begun !== undefined && begun.entry !== null;
 }
 
 /** The same at another page of the project; a page that is being written stays as it is. */

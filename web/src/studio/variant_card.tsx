@@ -20,6 +20,8 @@ interface Props {
   project: string;
   version: VersionView;
   variant: VariantView;
+  /** Whether it changes a page that is there. */
+  changes: boolean;
   /** The name of its model as a person knows it. */
   label: string;
   chosen: boolean;
@@ -28,9 +30,9 @@ interface Props {
   onActed(): void;
 }
 
-export const VariantCard = memo(function VariantCard({ project, version, variant, label, chosen, away, onChoose, onActed }: Props) {
+export const VariantCard = memo(function VariantCard({ project, version, variant, changes, label, chosen, away, onChoose, onActed }: Props) {
   const pause = chosen ? SHOWN_LARGE : PAUSE + STAGGER * variant.index;
-  const source = useSource(variant, version.base !== null, pause);
+  const source = useSource(variant, changes, pause);
   const running = isRunning(variant);
   const asked = version.kind === "create" || version.kind === "update";
   const act = (action: "cancel" | "retry") => {
