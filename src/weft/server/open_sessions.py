@@ -25,8 +25,8 @@ SessionOptions = Callable[[SessionInfo, SessionSettings], Awaitable[dict[str, An
 
 _FIRST_DELAYS = (0.5, 1.0, 2.0, 5.0)
 _OPEN_ATTEMPTS = 3
-_LEAVING_SECONDS = 1.0
-"""For requests that have sent their answer and are about to end."""
+_LEAVING_SECONDS = 4.0
+"""For requests that have sent their answer and are about to end; less than the other node waits."""
 _LATER_DELAY = 15.0
 """Seconds between attempts to reopen a session."""
 
