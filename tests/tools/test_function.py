@@ -5,6 +5,7 @@ import contextvars
 import enum
 import threading
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -210,5 +211,20 @@ def test_a_type_that_json_cannot_carry() -> None:
     def look(at: asyncio.Task[None]) -> None:
         """Look."""
 
-    with pytest.raises(ConfigurationError, match="The tool 'look' has a type that JSON cannot carry"):
+    with pytest.raises(ConfigurationError, match="'look' has a type that JSON cannot carry: Task; use builtin types"):
         tool(look)
+
+
+HOME = PurePosixPath("a")
+
+
+async def test_a_path_is_a_text_to_the_model() -> None:
+    @tool
+    async def look(at: Path, within: Path | None = None, start: PurePosixPath = HOME) -> str:
+        """Look."""
+        return f"{at!r} {within!r} {start!r}"
+
+    bench = Bench(look)
+    assert look.definition.input_schema["properties"]["at"] == {"type": "string"}
+    assert (await bench.one("look", at="x/y", within="z")).content == f"{Path('x/y')!r} {Path('z')!r} {HOME!r}"
+    assert (await bench.one("look", at=["x"])).status == "invalid_input"

@@ -78,7 +78,7 @@ def resolve_endpoint(provider: str) -> Endpoint:
         from difflib import get_close_matches
 
         near = get_close_matches(provider, known, 1, 0.7)
-        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)};"
+        hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}."
         raise UnknownProvider(
             f"There is no provider {provider!r}; {hint} "
             "Any other endpoint can be named in weft.toml or given as weft.Model(name, wire=…, base_url=…)."

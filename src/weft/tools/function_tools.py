@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
+from os import PathLike
 from typing import Annotated, Any, Protocol, TypeVar, cast, overload, runtime_checkable
 
 import msgspec
@@ -244,12 +245,18 @@ def _parameters(
         default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
         if isinstance(default, list | dict | set):
             default = msgspec.field(default_factory=partial(_copy, default))
+        elif isinstance(default, PathLike):  # a schema's default must be JSON
+            default = msgspec.field(default_factory=partial(_same, cast("Any", default)))
         fields.append((parameter.name, kind, default))
     return fields, context
 
 
 def _copy(value: Any) -> Any:
     return value.copy()
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 _NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")

@@ -9,7 +9,7 @@ from weft.core.json import JsonObject, as_list, as_object
 
 
 class TypeSchema:
-    """The JSON Schema of a type: builtin, msgspec struct, dataclass, TypedDict, enum or pydantic model."""
+    """The JSON Schema of a type: builtin, path, msgspec struct, dataclass, TypedDict, enum or pydantic model."""
 
     def __init__(self, kind: Any, where: str) -> None:
         self.kind = kind
@@ -82,13 +82,20 @@ def _slim_node(node: Any) -> Any:
 
 
 def _foreign_schema(kind: type) -> JsonObject:
+    if _is_path(kind):
+        return {"type": "string"}
     describe = getattr(kind, "model_json_schema", None)
     if describe is None:
-        raise NotImplementedError(f"{getattr(kind, '__name__', kind)} is not one that can be described")
+        name = getattr(kind, "__name__", None) or str(kind)
+        raise TypeError(f"{name}; use builtin types, a dataclass, TypedDict, enum, msgspec.Struct or pydantic model")
     return inline_references(describe())
 
 
 def _foreign_value(kind: type, value: Any) -> Any:
+    if _is_path(kind):
+        if not isinstance(value, str):
+            raise ValueError(f"Expected `str`, got `{type(value).__name__}`")
+        return kind(value)
     validate = getattr(kind, "model_validate", None)
     if validate is None:
         raise NotImplementedError
@@ -96,6 +103,12 @@ def _foreign_value(kind: type, value: Any) -> Any:
         return validate(value)
     except ValueError as error:
         raise ValueError(_first_line(error)) from None
+
+
+def _is_path(kind: Any) -> bool:
+    from pathlib import PurePath
+
+    return isinstance(kind, type) and issubclass(kind, PurePath)
 
 
 def _first_line(error: Exception) -> str:
