@@ -23,22 +23,18 @@ BIN := .venv/bin
 # Compiled modules are kept: a process that may not keep them compiles the whole suite anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-# More processes than cores, because many tests wait; whoever is done first takes work from the others.
+# More processes than cores, because many tests wait. The tests are collected once (tests/forked_workers.py).
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-PARALLEL ?= -n $(shell expr $(CORES) \* 3) --dist worksteal
+PARALLEL ?= --processes $(shell expr $(CORES) \* 3)
 
-.PHONY: test suite compiled test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
+.PHONY: test suite test-fast clients check style types run demo made dist audit chaos fuzz fresh bench tasks eval docs lock clean system
 
 # The types are checked beside the tests.
 test: system made style
 	@$(MAKE) --no-print-directory -j 2 types suite
 
-# In a fresh checkout one process compiles the tests; otherwise all of them would, at the same time.
-compiled: .venv/ready
-	@test -d tests/wires/__pycache__ || $(BIN)/pytest --collect-only > /dev/null || true
-
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
-suite: compiled
+suite: .venv/ready
 	$(BIN)/pytest $(PARALLEL) || { echo "Once more, alone:"; $(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
 
 FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/tools/workspace \
@@ -47,7 +43,7 @@ FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/to
 	$(wildcard tests/providers/test_http1_*.py tests/providers/test_provider_turns.py tests/providers/test_provider_retry.py)
 
 test-fast: .venv/ready
-	$(BIN)/pytest -n $(CORES) --dist worksteal $(FAST) --hypothesis-profile=fast
+	$(BIN)/pytest --processes $(CORES) $(FAST) --hypothesis-profile=fast
 
 # Other people's clients, installed from their registries into the user's cache.
 clients: .venv/ready

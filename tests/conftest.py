@@ -22,6 +22,8 @@ from postgres_server import ADDRESS, shared_postgres
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
+pytest_plugins = ["forked_workers"]
+
 settings.register_profile("weft", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=10)
 settings.load_profile("weft")
@@ -30,13 +32,13 @@ RECORDED = "recorded"
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a PostgreSQL that all tests of a run share."""
     if address := os.environ.get(ADDRESS):
         yield address
         return
     folder = tmp_path_factory.getbasetemp()
-    with shared_postgres(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) as url:
+    with shared_postgres(folder.parent if hasattr(pytestconfig, "workerinput") else folder) as url:
         yield url
 
 
@@ -49,16 +51,14 @@ async def postgres_url(postgres_server: str) -> AsyncIterator[str]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def chrome() -> "AsyncIterator[Browser]":
-    """One Chromium for all tests of a process. A test opens a context of its own in it, and closes it.
-
-    It is the headless shell where that is installed: the same engine, for a third less processor time."""
+    """One Chromium for all tests of a process. A test opens a context of its own in it, and closes it."""
     from playwright.async_api import async_playwright
 
     from weft.studio.browser.chromium import find_chromium
     from weft.studio.browser.page import BrowserError
 
     try:
-        chromium = _find_headless_shell() or str(find_chromium())
+        chromium = str(find_chromium())
     except BrowserError:
         pytest.skip("Chromium is not installed here")
     async with async_playwright() as playwright:
@@ -68,13 +68,13 @@ async def chrome() -> "AsyncIterator[Browser]":
         await asyncio.wait_for(browser.close(), 20)
 
 
-def _find_headless_shell() -> str | None:
-    return None if os.environ.get("WEFT_CHROMIUM") else shutil.which("chromium-headless-shell")
-
-
 def pytest_configure() -> None:
-    """Collect no garbage while tests are collected: all that is made then stays until the end."""
+    """Collect no garbage while tests are collected: all that is made then stays until the end.
+
+    Pages are rendered in the headless shell where it is installed: the same engine, for a third less processor time."""
     gc.disable()
+    if shell := shutil.which("chromium-headless-shell"):
+        os.environ.setdefault("WEFT_CHROMIUM", shell)
 
 
 def pytest_collection_finish() -> None:
@@ -82,20 +82,8 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-LONG = (
-    "test_server_openapi_schemathesis.py",
-    "test_tutorial_typed.py",
-    "test_evaluate_run.py",
-    "test_shell_limits.py",
-    "test_web_keyless.py",
-    "test_server_two_node_crashes.py",
-)
-"""Files with tests of half a minute. They run first: at the end, one of them would hold up the whole run."""
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run long tests first, and those that use the shared Chromium in its event loop."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    """Run the tests that use the shared Chromium in its event loop."""
     for item in items:
         if isinstance(item, pytest.Function) and "chrome" in item.fixturenames:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)

@@ -49,10 +49,12 @@ def test_a_scripted_model_needs_no_client() -> None:
 
 
 def test_the_front_doors_are_what_resolves() -> None:
-    code = "import weft; print(*sorted(name for name in weft.__all__ if getattr(weft, name)))"
-    assert python("-c", code).stdout.split() == sorted(weft.__all__)
-    code = "from weft import *; print(*sorted(name for name in dir() if name[0] != '_'))"
-    assert python("-c", code).stdout.split() == sorted(weft.__all__)
+    code = (
+        "from weft import *; print(*sorted(name for name in dir() if name[0] != '_')); "
+        "import weft; print(*sorted(name for name in weft.__all__ if getattr(weft, name)))"
+    )
+    imported, resolved = python("-c", code).stdout.splitlines()
+    assert imported.split() == resolved.split() == sorted(weft.__all__)
 
 
 @pytest.mark.parametrize("module", CORE)

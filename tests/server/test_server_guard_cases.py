@@ -15,6 +15,7 @@ from serving_parts import OTHER, TOKEN, S, served
 from walked_routes import RouteMethod, ask, whole_server
 
 import weft
+from warm_process import start_warm, warm_host
 from weft.core.errors import ConfigurationError
 from weft.core.json import loads
 from weft.server.settings import ServerSettings, is_address, validate_settings
@@ -261,12 +262,13 @@ async def test_u10_what_a_model_wrote_is_never_shown_as_ours(name: str, tmp_path
 async def _serve(folder: Path, *words: str, **env: str) -> tuple[int, str, str]:
     """`weft serve` that is expected to give up at once."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("WEFT_")} | env
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "weft.cli.main", "serve", "--no-open", "--data", str(folder / "data"), *words),
-        stdin=DEVNULL,
-        stdout=PIPE,
-        stderr=PIPE,
-        env=variables,
+    host = warm_host("uvicorn.lifespan.on", "weft.cli.serve", "weft.server.project_routes")
+    process = await start_warm(
+        *(host, "serve", "--no-open", "--data", str(folder / "data"), *words),
+        folder=folder,
+        environment=variables,
+        said=None,
+        own_errors=True,
     )
     try:
         async with asyncio.timeout(30):

@@ -18,7 +18,7 @@ from walked_routes import whole_server
 import weft
 from weft.server.settings import ServerLimits, ServerSettings
 
-EXAMPLES = max(12, int(os.environ.get("WEFT_FUZZ_ROUNDS", "0")) // 400)
+EXAMPLES = max(8, int(os.environ.get("WEFT_FUZZ_ROUNDS", "0")) // 400)
 """For each operation; there are about a hundred. `make fuzz` tries a hundred examples."""
 SHARES = 3
 """The operations are tried in as many tests, which run beside each other."""

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,17 @@ from weft.sessions.sqlite import SqliteStore
 AUDIENCE = "weft"
 
 
+@cache
+def rsa_key(name: str) -> rsa.RSAPrivateKey:
+    """A key that all tests use: it takes long to make one."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 class IdentityProvider:
     """Issues signed tokens, and publishes its keys."""
 
     def __init__(self) -> None:
-        self.keys: dict[str, Any] = {"one": rsa.generate_private_key(public_exponent=65537, key_size=2048)}
+        self.keys: dict[str, Any] = {"one": rsa_key("one")}
         self.url = ""
         self.fetched = 0
 
@@ -132,10 +139,8 @@ def with_shared_secret(provider: IdentityProvider) -> str:
 
 
 BAD: dict[str, Callable[[IdentityProvider], str]] = {
-    "another key": lambda p: p.token(signed_with=rsa.generate_private_key(public_exponent=65537, key_size=2048)),
-    "an unknown key": lambda p: p.token(
-        key="two", signed_with=rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    ),
+    "another key": lambda p: p.token(signed_with=rsa_key("two")),
+    "an unknown key": lambda p: p.token(key="two", signed_with=rsa_key("two")),
     "another audience": lambda p: p.token(aud="somebody-else"),
     "no audience": lambda p: p.token(aud=None),
     "another issuer": lambda p: p.token(iss="https://example.org"),

@@ -128,18 +128,18 @@ async def ask(
     if token is not None:
         sent.append(("Authorization", f"Bearer {token}"))
     url = f"{server.url}{way.path(**(names or {}))}{query}"
-    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as client:
-        if way.is_socket:
-            return await _open_socket(client, url, sent)
-        if data is not None and not any(name.lower() == "content-type" for name, _ in sent):
-            sent.append(("Content-Type", "application/json"))
-        skip = ["Content-Type"] if data is None else []
-        async with client.request(
-            way.method, url, headers=_many(sent), data=data, skip_auto_headers=skip, allow_redirects=False
-        ) as answer:
-            is_stream = answer.content_type == "text/event-stream"
-            body = await answer.content.readany() if is_stream else await answer.read()
-            return Answered(answer.status, answer.headers, body)
+    client = server.stranger
+    if way.is_socket:
+        return await _open_socket(client, url, sent)
+    if data is not None and not any(name.lower() == "content-type" for name, _ in sent):
+        sent.append(("Content-Type", "application/json"))
+    skip = ["Content-Type"] if data is None else []
+    async with client.request(
+        way.method, url, headers=_many(sent), data=data, skip_auto_headers=skip, allow_redirects=False
+    ) as answer:
+        is_stream = answer.content_type == "text/event-stream"
+        body = await answer.content.readany() if is_stream else await answer.read()
+        return Answered(answer.status, answer.headers, body)
 
 
 async def _open_socket(client: aiohttp.ClientSession, url: str, headers: list[tuple[str, str]]) -> Answered:

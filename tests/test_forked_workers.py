@@ -1,0 +1,136 @@
+"""`pytest --processes`: the same outcome as in one process, whatever happens to a process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+SHARED = """
+import time
+import pytest
+
+@pytest.fixture(scope="session")
+def started(tmp_path_factory):
+    folder = tmp_path_factory.getbasetemp()
+    (folder.parent / f"started-{time.monotonic_ns()}").touch()
+    yield folder
+    (folder.parent / f"ended-{time.monotonic_ns()}").touch()
+"""
+
+MIXED = """
+import os
+import pytest
+
+def test_passes(started, record_property):
+    print("to be captured")
+    record_property("pid", os.getpid())
+
+def test_fails(started):
+    print("said before it failed")
+    assert 1 == 2
+
+@pytest.mark.skip(reason="not here")
+def test_is_skipped(): ...
+
+@pytest.mark.parametrize("number", range(3))
+def test_is_repeated(number, tmp_path): (tmp_path / "a").touch()
+"""
+
+PRINTS = """
+import time
+from pathlib import Path
+
+def test_prints_{name}():
+    print("only", "{name}")
+    Path("{folder}", "{name}").touch()
+    end = time.monotonic() + 60
+    while not Path("{folder}", "{other}").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert False
+"""
+
+
+def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "forked_workers", "--rootdir", str(folder), *words, str(folder)]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    kept |= {"PYTHONPATH": str(HERE), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=kept,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    folder = tmp_path / "suite"
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+    (folder / "conftest.py").write_text(SHARED)
+    (folder / "one" / "test_mixed.py").write_text(MIXED)
+    return folder
+
+
+def test_outcomes_are_those_of_one_process(suite: Path, tmp_path: Path) -> None:
+    for number in range(3):
+        (suite / "two" / f"test_two_{number}.py").write_text("def test_two(started): ...\n")
+    ran = run_pytest(suite, "--processes", "2", f"--basetemp={tmp_path / 'base'}", "-rs")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "1 failed, 7 passed, 1 skipped" in ran.stdout
+    assert "said before it failed" in ran.stdout
+    assert "assert 1 == 2" in ran.stdout
+    assert "not here" in ran.stdout
+    assert "to be captured" not in ran.stdout
+    started = sorted(path.name for path in (tmp_path / "base").glob("started-*"))
+    ended = sorted(path.name for path in (tmp_path / "base").glob("ended-*"))
+    assert len(started) == len(ended) == 2, "a fixture of the session is not made once in each process, and ended"
+    rerun = run_pytest(suite, "--last-failed")
+    assert "1 failed" in rerun.stdout
+    assert "passed" not in rerun.stdout
+
+
+def test_a_process_that_dies_fails_its_test_alone(suite: Path) -> None:
+    text = "import os\ndef test_before(): ...\ndef test_dies(): os._exit(7)\ndef test_after(): ...\n"
+    (suite / "two" / "test_two.py").write_text(text)
+    ran = run_pytest(suite, "--processes", "2")
+    assert "2 failed, 6 passed, 1 skipped" in ran.stdout, ran.stdout
+    assert "The process of this test ended with 7." in ran.stdout
+    assert "test_dies" in ran.stdout
+
+
+def test_each_process_captures_its_own_output(suite: Path, tmp_path: Path) -> None:
+    """Each of two tests fails after both have printed."""
+    for name, other in (("one", "two"), ("two", "one")):
+        (suite / name / f"test_{name}.py").write_text(PRINTS.format(folder=tmp_path, name=name, other=other))
+    ran = run_pytest(suite, "--processes", "2", "-k", "prints")
+    assert "2 failed" in ran.stdout, ran.stdout
+    assert ran.stdout.count("only one") == ran.stdout.count("only two") == 1
+    for name, other in (("one", "two"), ("two", "one")):
+        report = ran.stdout.partition(f"_ test_prints_{name} _")[2].partition("_ test_prints_")[0]
+        assert f"only {name}" in report
+        assert f"only {other}" not in report
+
+
+def test_a_fault_after_the_last_test_fails_the_run(suite: Path) -> None:
+    text = (
+        "import pytest\n@pytest.fixture(scope='session')\ndef ends():\n    yield\n    1 / 0\ndef test_it(ends): ...\n"
+    )
+    (suite / "two" / "test_two.py").write_text(text)
+    ran = run_pytest(suite, "--processes", "1", "-k", "test_it")
+    assert ran.returncode == 1
+    assert "1 passed, 6 deselected, 1 error" in ran.stdout, ran.stdout
+
+
+def test_the_first_failure_may_end_the_run(suite: Path) -> None:
+    ran = run_pytest(suite, "--processes", "1", "-x")
+    assert ran.returncode == 1
+    assert "stopping after 1 failures" in ran.stdout
