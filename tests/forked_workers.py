@@ -30,7 +30,7 @@ USUAL = 0.05
 PATIENCE = 10.0
 """Seconds that a process has to end when the run is broken off."""
 
-LONGEST = 30.0
+LONGEST = 60.0
 """Seconds after which a file is cut: several processes may run parts of it."""
 LONG = (
     "test_server_openapi_schemathesis.py",
@@ -103,7 +103,7 @@ def file_of(item: pytest.Item) -> str:
 
 
 def estimate(file: str, count: int) -> float:
-    return 2 * LONGEST if file.endswith(LONG) else USUAL * count
+    return LONGEST if file.endswith(LONG) else USUAL * count
 
 
 def cut_file(folder: str, tests: list[int], seconds: float) -> list[FilePart]:
@@ -167,9 +167,12 @@ class ForkedRun:
             self._end_all()
         if self._cache is not None:
             self._cache.set(KEPT, known | {file: self._new_estimate(known, file) for file in self._seconds})
-        if self._broken:
-            raise RuntimeError("\n".join(self._broken))
         return True
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._broken:
+            terminalreporter.section("processes that failed outside of a test")
+            terminalreporter.write_line("\n".join(self._broken))
 
     def _new_estimate(self, known: Mapping[str, float], file: str) -> float:
         """A run of a part of a file changes the estimate by a little only."""
@@ -186,9 +189,8 @@ class ForkedRun:
         sys.stderr.flush()
         self._started += 1
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # threads of numpy: it stops and starts them around a fork
+            # Newer Pythons warn of threads. Those are numpy's, which starts them anew after a fork.
+            warnings.simplefilter("ignore", DeprecationWarning)
             pid = os.fork()
         if pid == 0:
             ours.close()
@@ -206,7 +208,7 @@ class ForkedRun:
             try:
                 kind, content = worker.connection.recv()
             except (EOFError, ConnectionResetError):
-                self._on_end(session, worker, schedule)
+                self._on_end(session, worker)
                 continue
             match kind:
                 case "wanted":
@@ -241,19 +243,18 @@ class ForkedRun:
             kwargs={"warning_message": message, "when": when, "nodeid": nodeid, "location": location}
         )
 
-    def _on_end(self, session: pytest.Session, worker: Worker, schedule: Schedule) -> None:
+    def _on_end(self, session: pytest.Session, worker: Worker) -> None:
         self._workers.remove(worker)
         worker.connection.close()
         ended = worker.wait()
-        if not worker.tests:
-            if ended:
-                self._broken.append(f"A process ended with {ended} after its last test.")
-            return
-        item = session.items[worker.tests[0]]
-        text = f"The process of this test ended with {ended}."
-        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", text, "call")
-        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
-        self._on_reports(session, worker, [data])
+        if worker.tests:
+            item = session.items[worker.tests[0]]
+            text = f"The process of this test ended with {ended}."
+            report = pytest.TestReport(item.nodeid, item.location, {}, "failed", text, "call")
+            data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+            self._on_reports(session, worker, [data])
+        elif ended:
+            self._broken.append(f"A process ended with {ended} after its last test.")
         if worker.tests:
             self._start(session, FilePart(worker.folder, worker.tests, 0))
 

@@ -99,12 +99,14 @@ def test_outcomes_are_those_of_one_process(suite: Path, tmp_path: Path) -> None:
 
 
 def test_a_process_that_dies_fails_its_test_alone(suite: Path) -> None:
-    text = "import os\ndef test_before(): ...\ndef test_dies(): os._exit(7)\ndef test_after(): ...\n"
-    (suite / "two" / "test_two.py").write_text(text)
-    ran = run_pytest(suite, "--processes", "2")
-    assert "2 failed, 6 passed, 1 skipped" in ran.stdout, ran.stdout
+    middle = "import os\ndef test_before(): ...\ndef test_dies(): os._exit(7)\ndef test_after(): ...\n"
+    last = "import os, signal\ndef test_before(): ...\ndef test_is_killed(): os.kill(os.getpid(), signal.SIGKILL)\n"
+    for name, text in {"middle": middle, "last": last, "other": "def test_other(): ...\n"}.items():
+        (suite / "two" / f"test_{name}.py").write_text(text)
+    ran = run_pytest(suite, "--processes", "1", "-k", "not mixed")
+    assert "2 failed, 4 passed, 6 deselected" in ran.stdout, ran.stdout
     assert "The process of this test ended with 7." in ran.stdout
-    assert "test_dies" in ran.stdout
+    assert "The process of this test ended with 9." in ran.stdout
 
 
 def test_each_process_captures_its_own_output(suite: Path, tmp_path: Path) -> None:
