@@ -133,7 +133,7 @@ def test_what_is_not_understood_is_not_done(words: str) -> None:
 
 
 def test_hostile_words_are_fast() -> None:
-    begun = time.monotonic()
+    begun = time.process_time()
     for words in (
         "make it red and " + '"' * 580,
         "make " * 110,
@@ -142,7 +142,7 @@ def test_hostile_words_are_fast() -> None:
         "a, " * 190,
     ):
         parse_edits(words)
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<style>", "<script ", '<a x="', "<a x={", "<a ", "<a b=c ", "</a", "<a/>"])
@@ -282,6 +282,29 @@ async def test_the_selected_element_is_the_one_that_changes(line: int, number: i
         await bench.ask(design("make it red", element))
         assert bench.calls() == ["edit_file"]
         assert bench.file().splitlines()[changed - 1] == '      <li class="item" style="color: red">Rye</li>'
+
+
+@pytest.mark.parametrize(
+    ("words", "before", "after"),
+    [
+        ("change order now to Buy bread", ">Order now<", ">Buy bread<"),
+        ("Please change the text of Order now to Buy bread.", ">Order now<", ">Buy bread<"),
+        ("change the heading to Warm bread", ">Fresh bread<", ">Warm bread<"),
+    ],
+)
+async def test_a_text_is_named_without_quotes(words: str, before: str, after: str) -> None:
+    async with Bench(workspace=MemoryWorkspace({"index.html": PAGE})) as bench:
+        await bench.ask(design(words))
+        assert bench.file() == PAGE.replace(before, after)
+
+
+@pytest.mark.parametrize(
+    "words", ["change the layout to two columns", "change rye to spelt", "replace all with a form"]
+)
+async def test_words_that_are_no_text_of_the_page_change_nothing(words: str) -> None:
+    async with Bench(workspace=MemoryWorkspace({"index.html": PAGE})) as bench:
+        assert (await bench.ask(design(words))).text == CANNOT
+        assert bench.file() == PAGE
 
 
 OWN_TEXTS = {

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from vision_drawing import Paper
 
 from weft.vision.elements import Rect
-from weft.vision.see.fonts import faces, fit_faces, likeness, needs_wide, snap_size
+from weft.vision.see import fonts
+from weft.vision.see.fonts import faces, fit_faces, likeness, measure_glyphs, needs_wide, snap_size
 from weft.vision.see.ink import Ink, extract_ink
 from weft.vision.see.regions import hex_colour
 from weft.vision.see.screenshot import load_screenshot
@@ -62,3 +63,34 @@ def test_snapping_never_keeps_the_slack_by_more_than_rounding(size: float, slack
 def test_wide_scripts_are_distinguished() -> None:
     assert needs_wide("价格 42")
     assert not needs_wide("Price 42 €")
+
+
+@given(st.integers(3, 9), st.integers(3, 12), st.integers(0, 2), st.integers(0, 2**32 - 1))
+def test_likeness_is_that_of_the_best_of_all_small_shifts(height: int, width: int, down: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    drawn = random.random((height, width), np.float32)
+    cover = random.random((height + down, width), np.float32)
+    room = np.zeros((height + down + 4, width + 4))
+    room[2 : 2 + height + down, 2 : 2 + width] = cover
+    shifts = [(y, x) for y in range(min(5, down + 5)) for x in range(1, 4)]
+    sums = [float((room[y : y + height, x : x + width] * drawn).sum()) for y, x in shifts]
+    norm = float(np.sqrt((room**2).sum()) * np.sqrt((drawn.astype(np.float64) ** 2).sum()))
+    assert likeness(cover, drawn) == pytest.approx(max(sums) / norm, rel=1e-4)
+
+
+def test_letters_that_were_measured_ahead_are_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fonts._ink.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    measure_glyphs(["Handgloves and jigsaws", "short"])
+    measured: list[str] = []
+    edges = fonts._edges  # pyright: ignore[reportPrivateUsage]
+
+    def count(path: str, text: str) -> tuple[float, float, float, float]:
+        measured.append(text)
+        return edges(path, text)
+
+    monkeypatch.setattr(fonts, "_edges", count)
+    plain = next(face for face in faces() if face.family == "sans" and not face.italic)
+    plain.ink("Handgloves and jigsaws")
+    assert measured == []
+    plain.ink("quartz")
+    assert measured == ["quartz"]

@@ -1,9 +1,11 @@
 """Where the models come from: files only, of known content; and work that is shared among the cores."""
 
 import shutil
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,41 @@ def test_work_is_spread_and_comes_back_in_order() -> None:
 
     assert list(models.map_parallel(work, range(40))) == [number * number for number in range(40)]
     assert names
+
+
+def test_two_that_work_at_the_same_time_share_the_cores() -> None:
+    names: set[str] = set()
+
+    def work(number: int) -> int:
+        names.add(threading.current_thread().name)
+        return number
+
+    with ThreadPoolExecutor(2) as callers:
+        both = [callers.submit(lambda: list(models.map_parallel(work, range(200)))) for _ in range(2)]
+    assert [each.result() for each in both] == [list(range(200))] * 2
+    assert len(names) <= models.count_cores()
+
+
+def test_the_networks_are_loaded_ahead() -> None:
+    _clear()
+    models.load_ahead()
+    for thread in threading.enumerate():
+        if thread.name == "weft-load":
+            thread.join()
+    assert models._load.cache_info().currsize == len(models.DIGESTS)  # pyright: ignore[reportPrivateUsage]
+
+
+def test_work_is_done_in_a_forked_process_too() -> None:
+    program = """
+import os
+from weft.vision.see.models import map_parallel
+assert list(map_parallel(abs, range(9))) == list(range(9))
+child = os.fork()
+if not child:
+    os._exit(0 if list(map_parallel(abs, range(9))) == list(range(9)) else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=120)
 
 
 def test_a_fault_ends_the_work_and_is_the_callers() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from weft.vision.see.regions import Mask, Pixels, label_colours, label_islands
+from weft.vision.see.regions import Mask, Pixels, distance_between, dominant_colour, label_colours, label_islands
 
 masks = arrays(np.bool_, st.tuples(st.integers(2, 14), st.integers(2, 14)))
 pictures = arrays(np.uint8, st.tuples(st.integers(2, 9), st.integers(2, 9), st.just(3)), elements=st.integers(0, 6))
@@ -61,3 +61,21 @@ def test_two_areas_of_one_colour_that_do_not_touch_are_two() -> None:
     pixels = np.zeros((3, 5, 3), np.uint8)
     pixels[:, 2] = 200
     assert len(label_colours(pixels, 2).area) == 3
+
+
+@given(arrays(np.uint8, (2, 5, 4, 3)))
+def test_a_distance_is_the_largest_difference_of_a_channel(both: Pixels) -> None:
+    one, two = both
+    wanted = np.abs(one.astype(np.int16) - two)
+    assert (distance_between(one, two) == wanted.max(axis=2)).all()
+    assert (distance_between(one, two[0, 0]) == np.abs(one.astype(np.int16) - two[0, 0]).max(axis=2)).all()
+
+
+@given(st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_the_commonest_colour_of_a_large_area_is_counted(share: int, seed: int) -> None:
+    colours = np.array([[9, 9, 9], [200, 0, 0], [0, 0, 200]], np.uint8)
+    chance = np.array([share, 5.0, 4.5]) / (share + 9.5)
+    chosen = np.random.default_rng(seed).choice(3, 20_000, p=chance)
+    area = np.sort(chosen) if seed % 2 else chosen  # in order, or mixed
+    wanted = colours[np.bincount(chosen, minlength=3).argmax()]
+    assert (dominant_colour(colours[area].reshape(100, 200, 3)) == wanted).all()

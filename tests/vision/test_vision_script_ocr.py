@@ -112,7 +112,7 @@ def test_on_a_page_in_another_script_the_first_reader_reads_only_what_the_networ
     words = [f"Новые {colour} {name}" for name in NAMES for colour in COLOURS]
     crops = [_line("sans", each) for each in (*words, "support@bereg.example")]
     parts: list[float] = []
-    readings = [reading.text for reading in read_page_lines(crops, parts.append)]
+    readings = [reading.text for reading in read_page_lines(crops, lambda part, _: parts.append(part))]
     assert readings == [*words, "support@bereg.example"]
     assert PROBES < sum(first_reader) <= 2 * PROBES
     assert parts == sorted(parts)

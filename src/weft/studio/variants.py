@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, 
 from contextlib import contextmanager, suppress
 from functools import partial
 from time import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,15 +19,17 @@ from weft.core.turn import Usage
 from weft.sessions.resumption import open_stored_files
 from weft.sessions.settings import SessionSettings
 from weft.sessions.store import PAGE, Fenced, HandedOver, NoSuchSession, SessionBusy, SessionInfo, Store, StoreError
+from weft.studio.browser.browser import shared_browser
 from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, SessionHost
 from weft.studio.pages import list_pages
 from weft.studio.preview import has_page, read_title
 from weft.studio.project import Project, Variant, VariantRef, Version, change_variant, find_version
 from weft.studio.project_store import ChangeProject, NoSuchDocument, ProjectStore
-from weft.studio.score.score import Score
-from weft.studio.scoring import score_variant
 from weft.studio.tools.context import VariantContext
 from weft.tools.workspace.base import Workspace
+
+if TYPE_CHECKING:
+    from weft.studio.score.score import Score
 
 UpdateVariant = Callable[..., Awaitable[Project]]  # changes the fields of one variant in its project
 BuildContext = Callable[[str, Project, Version, Variant], Awaitable[VariantContext]]
@@ -160,6 +162,8 @@ class VariantRunner:
             info = await self._host.sessions.store.info(variant.session)
             if await self._host.pass_on(info, message, variant.session):
                 return  # the process that claims it records its outcome
+            if self._scores and variant.model in (LOCAL_MODEL, *LOCAL_ALTERNATIVES):
+                shared_browser().start_ahead()  # the local converter is done within seconds
             result = await self._send(owner, version, variant, message, note)
             await self._judge(owner, version, variant, note, result)
         except NoSuchSession:
@@ -263,7 +267,7 @@ class VariantRunner:
             return True
         return any([await store.blob(variant.session, digest) != files[path] for path, digest in initial.items()])
 
-    async def _score(self, owner: str, version: Version, variant: Variant, note: UpdateVariant) -> Score | None:
+    async def _score(self, owner: str, version: Version, variant: Variant, note: UpdateVariant) -> "Score | None":
         """Render and score the files. An error here does not change the outcome of the variant."""
         if not self._scores:
             return None
@@ -273,6 +277,8 @@ class VariantRunner:
             files = await self.read_files(variant.session)
             if not work.targets or not files:
                 return None
+            from weft.studio.scoring import score_variant  # a server starts without numpy
+
             found = await score_variant(work.stack, files, work.targets[0])
         except NoSuchSession:
             raise
@@ -284,7 +290,7 @@ class VariantRunner:
         await note(score=found[0])
         return found[1]
 
-    def _needs_repair(self, variant: Variant, result: AgentResult, found: Score) -> bool:
+    def _needs_repair(self, variant: Variant, result: AgentResult, found: "Score") -> bool:
         if result.status != "completed" or variant.session in self._cancelled:
             return False
         return self._repair_below is not None and found.overall < self._repair_below
@@ -411,7 +417,7 @@ def _read_workspace(workspace: Workspace) -> dict[str, bytes]:
     return {path: workspace.read(path, remember=False) for path in paths}
 
 
-def _repair_message(found: Score) -> Message:
+def _repair_message(found: "Score") -> Message:
     """Make the request of a second exchange from the remaining differences."""
     lines = "\n".join(f"- {difference.sentence}" for difference in found.differences[:12])
     return user_message(

@@ -38,8 +38,9 @@ from weft.vision.write.stacks import STACKS, write_files
 
 CANNOT = (
     "The local converter has no language model and cannot do this; set a key such as ANTHROPIC_API_KEY (or start "
-    "Ollama) and choose its model, or ask for a page from a screenshot, for a small change (a colour, a text, a size, "
-    "remove, duplicate), or for list, read, search or run."
+    "Ollama) and choose its model, or ask for a page from a screenshot, for a small change such as “make the heading "
+    "red”, “change Old words to New words”, “make “Order now” bigger” or “remove the footer”, or for list, read, "
+    "search or run; an element that is selected in the preview can also be changed by hand."
 )
 _UNKNOWN = (
     "What a picture does not show I could not know: how things behave, states that are hidden, the exact fonts, and "

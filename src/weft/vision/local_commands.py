@@ -124,6 +124,21 @@ _GROWN = (
     | dict.fromkeys(("bold", "bolder"), ("font-weight", "700"))
 )
 _LONGEST = 600
+_HEADING = re.compile(r"(?:the\s+)?(?:title|heading|headline)", _FLAGS)
+_UNQUOTED = re.compile(
+    r"(?:change|replace|rename)\s+(?:the\s+text\s+(?:of\s+)?)?(?P<before>\S.{0,199}?)\s+(?:to|with|by)\s+(?P<after>\S.{0,199})",
+    _FLAGS,
+)
+
+
+def parse_unquoted(words: str) -> SetText | None:
+    """Parse the change of a text without quotes. Only the page shows whether the first words are a text of it."""
+    text = _POLITE.sub("", words.strip())
+    found = _UNQUOTED.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None:
+        return None
+    before = found["before"]
+    return SetText(EditTarget(tag="h1") if _HEADING.fullmatch(before) else EditTarget(text=before), found["after"])
 
 
 def parse_edits(words: str) -> list[Edit]:

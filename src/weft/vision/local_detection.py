@@ -10,7 +10,7 @@ from functools import cache
 
 from weft.vision.elements import Detection, VisionError
 from weft.vision.see.detect import Progress, detect_elements
-from weft.vision.see.models import count_cores
+from weft.vision.see.models import count_cores, load_ahead
 
 _CACHED = 4  # finished jobs that are kept for variants and later turns
 
@@ -124,6 +124,7 @@ def start_detection(data: bytes) -> DetectionJob:
     with _lock:
         job = _jobs.get(digest)
         if job is None or job.failed or not job.acquire():
+            load_ahead()
             job = _jobs[digest] = DetectionJob(data)
             job.acquire()
             _pool().submit(job.run)

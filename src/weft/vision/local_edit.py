@@ -22,6 +22,7 @@ from weft.vision.local_commands import (
     SetProperty,
     SetText,
     parse_edits,
+    parse_unquoted,
 )
 from weft.vision.local_files import edits_between
 from weft.vision.local_request import LocalRequest
@@ -221,7 +222,7 @@ class _Unclear(WeftError):
 
 def edit_page(request: LocalRequest) -> list[Part] | None:
     """Return the next step of a change; None if the instruction is not understood as one."""
-    wanted = parse_edits(request.instruction)
+    wanted = parse_edits(request.instruction) or _find_unquoted(request)
     if not wanted:
         return None
     if not request.has("edit_file"):
@@ -233,6 +234,19 @@ def edit_page(request: LocalRequest) -> list[Part] | None:
             return [f"The change was not made: {first_line(result.result.text)}"]
         return [f"Done in {result.call.input.get('path')}: {'; '.join(_describe(edit) for edit in wanted)}."]
     return _next_step(request, wanted)
+
+
+def _find_unquoted(request: LocalRequest) -> list[Edit]:
+    """Return the change of a text that the instruction names without quotes, if exactly one element has it."""
+    edit = parse_unquoted(request.instruction)
+    _, source = _find_source(request)
+    if edit is None or source is None or len(source) > _LONGEST:
+        return []
+    try:
+        _find_target(PageSource(source), edit.target, None)
+    except _Unclear:
+        return []
+    return [edit]
 
 
 def _next_step(request: LocalRequest, wanted: list[Edit]) -> list[Part]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-_LINK = re.compile(r"""(?P<head><a\b[^>]{0,2000}?\bhref=)"#"(?P<rest>[^>]{0,2000}>)(?P<words>[^<]{1,80})</a>""")
+_LINK = re.compile(r"""(?P<head><a\b[^>]{0,2000}?\bhref=)"#[\w-]*"(?P<rest>[^>]{0,2000}>)(?P<words>[^<]{1,80})</a>""")
 _HOME = frozenset({"home", "start", "homepage", "overview"})
 
 

@@ -18,6 +18,7 @@ from weft.vision.local_model import PROVIDER, LocalVision
 from weft.vision.local_request import LocalRequest, read_request, select_page
 
 _LARGE = 16_000  # characters of a delta with pictures
+_MOST_DELTAS = 48  # of one part: a long page grows in larger steps, so that nobody waits for its end
 
 
 class LocalSession(ConversationBase):
@@ -54,8 +55,10 @@ class LocalSession(ConversationBase):
         return ProviderTurn(message=writer.message, stop_reason=writer.stop_reason, usage=writer.usage)
 
     async def _send(self, writer: "_Writer", part: Part, on_event: OnEvent) -> None:
-        hidden = isinstance(part, ScriptedCall) and str(part.input.get("path", "")).startswith("assets/")
-        for step in writer.steps(part, _LARGE if hidden else self._model.piece):
+        written = part.input if isinstance(part, ScriptedCall) else {}
+        hidden = str(written.get("path", "")).startswith("assets/")
+        piece = max(self._model.piece, len(str(written.get("content", ""))) // _MOST_DELTAS)
+        for step in writer.steps(part, _LARGE if hidden else piece):
             for payload in step:
                 on_event(payload)
             await asyncio.sleep(self._model.pause)

@@ -1,6 +1,8 @@
 """A Chromium of their own for the tests of the browser: the program that people have, never the headless shell."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,3 +17,9 @@ def browser() -> Iterator[Browser]:
     browser = Browser(seconds=PATIENCE)
     yield browser
     browser.close()
+
+
+@pytest.fixture(autouse=True)
+def whole_chromium(monkeypatch: pytest.MonkeyPatch) -> None:
+    if Path(os.environ.get("WEFT_CHROMIUM", "")).name == "chromium-headless-shell":
+        monkeypatch.delenv("WEFT_CHROMIUM")

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,28 +18,44 @@ from weft.studio.browser.page import BrowserError, PageResponse, serve_files
 PAGE = serve_files({"index.html": "<p>here"})
 
 
-def profiles() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("weft-chromium-*"))
+@pytest.fixture
+def profiles(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], list[Path]]]:
+    """Lists the profiles of browsers that this test started, without those of other tests."""
+    with tempfile.TemporaryDirectory(prefix="weft-") as folder:  # a short path: Chromium has a socket in it
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield lambda: list(Path(folder).glob("weft-chromium-*"))
 
 
 @needs_chromium
-async def test_it_starts_on_first_use_and_cleans_up() -> None:
-    before = profiles()
+async def test_it_starts_on_first_use_and_cleans_up(profiles: Callable[[], list[Path]]) -> None:
     browser = Browser()
     assert browser.pid is None
     await browser.render(PAGE)
     first = browser.pid
     assert first is not None
+    assert len(profiles()) == 1
     processes = [first, *below(first)]
     await browser.render(PAGE)
     assert browser.pid == first, "the second page uses the same browser"
     await asyncio.to_thread(browser.close)
     assert browser.pid is None
     assert await processes_ended(processes)
-    assert profiles() <= before
+    assert profiles() == []
     await browser.render(PAGE)
     assert browser.pid not in (None, first), "a closed one can be used again"
     await asyncio.to_thread(browser.close)
+
+
+@needs_chromium
+async def test_the_folder_of_temporary_files_may_have_a_long_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chromium makes a socket in its profile, and the path of a socket is short."""
+    folder = tmp_path / ("long" * 20)
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with running(Browser()) as browser:
+        assert (await browser.render(PAGE)).texts[0].text == "here"
 
 
 @needs_chromium
@@ -49,6 +66,34 @@ async def test_it_is_closed_when_nobody_uses_it() -> None:
         assert pid is not None
         assert await processes_ended([pid])
         assert (await browser.render(PAGE)).texts[0].text == "here"
+
+
+@needs_chromium
+async def test_it_is_started_ahead_and_closed_if_no_page_comes() -> None:
+    with running(Browser()) as browser:
+        browser.start_ahead()
+        first = await _wait_start(browser)
+        browser.start_ahead()
+        await browser.render(PAGE)
+        assert browser.pid == first
+    with running(Browser(idle=0.2)) as browser:
+        browser.start_ahead()
+        assert await processes_ended([await _wait_start(browser)])
+
+
+async def _wait_start(browser: Browser) -> int:
+    while (pid := browser.pid) is None:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    return pid
+
+
+async def test_a_browser_that_is_not_there_is_not_started_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_CHROMIUM", "/nowhere/chromium")
+    with running(Browser()) as browser:
+        browser.start_ahead()
+        assert browser.pid is None
+        with pytest.raises(BrowserError):
+            await browser.render(PAGE)
 
 
 @needs_chromium
@@ -201,12 +246,13 @@ class TestMissing:
         program.chmod(0o755)
         assert find_chromium() == program
 
-    async def test_a_program_that_is_no_browser(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    async def test_a_program_that_is_no_browser(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, profiles: Callable[[], list[Path]]
+    ) -> None:
         program = tmp_path / "mine"
         program.write_text("#!/bin/sh\nexit 1\n")
         program.chmod(0o755)
         monkeypatch.setenv("WEFT_CHROMIUM", str(program))
-        before = profiles()
         with running(Browser()) as browser, pytest.raises(BrowserError, match="did not answer"):
             await browser.render(PAGE)
-        assert profiles() <= before
+        assert profiles() == []

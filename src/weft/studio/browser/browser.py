@@ -53,6 +53,14 @@ class BrowserPool:
                 if not self._busy and not self._closed:
                     self._timer = asyncio.get_running_loop().call_later(self._idle, self._start_idle_stop)
 
+    async def start(self) -> None:
+        """Start the browser before it is needed. If it cannot be started, the next page reports that."""
+        with contextlib.suppress(BrowserError):
+            await self._ensure_chromium()
+        if not self._busy and not self._closed:
+            self._cancel_idle_timer()
+            self._timer = asyncio.get_running_loop().call_later(self._idle, self._start_idle_stop)
+
     async def close(self) -> None:
         """End the browser. Pages under way fail."""
         self._closed = True
@@ -178,6 +186,14 @@ class Browser:
         wanted = RenderRequest(url, viewport, mobile, quiet_seconds=0.5, require_load=False)
         return await self._render(None, wanted)
 
+    def start_ahead(self) -> None:
+        """Start the browser in the background, for pages that will be rendered soon."""
+        with contextlib.suppress(BrowserError):
+            find_chromium()
+            with self._lock:
+                thread = self._ensure_thread()
+                asyncio.run_coroutine_threadsafe(thread.pool.start(), thread.loop)
+
     @property
     def pid(self) -> int | None:
         """The process of the browser while it runs."""
@@ -197,12 +213,17 @@ class Browser:
         find_chromium()
         _check_viewport(wanted.viewport)
         with self._lock:
-            if self._thread is None:
-                pool = BrowserPool(pages=self._pages, seconds=self._seconds, idle=self._idle, proxy=self._proxy)
-                self._thread = _BrowserThread(pool)
-                atexit.register(self.close)
-            work = asyncio.run_coroutine_threadsafe(self._thread.pool.render(ask, wanted), self._thread.loop)
+            thread = self._ensure_thread()
+            work = asyncio.run_coroutine_threadsafe(thread.pool.render(ask, wanted), thread.loop)
         return await asyncio.wrap_future(work)
+
+    def _ensure_thread(self) -> "_BrowserThread":
+        """Return the thread of the browser. The caller holds the lock."""
+        if self._thread is None:
+            pool = BrowserPool(pages=self._pages, seconds=self._seconds, idle=self._idle, proxy=self._proxy)
+            self._thread = _BrowserThread(pool)
+            atexit.register(self.close)
+        return self._thread
 
 
 class _BrowserThread:

@@ -183,6 +183,8 @@ DnsOverHttps IsolateOrigins IsolateSandboxedIframes MediaRouter NetworkTimeServi
 PaintHolding PreconnectToSearch Prerender2 SpeculationRules Translate WebRtcHideLocalIpsWithMdns site-per-process
 """
 _PREFIX = "weft-chromium-"
+_SHORT_FOLDER = "/tmp"
+_LONGEST_FOLDER = 30
 _LOCK = "owner.lock"
 START_SECONDS = 20.0
 _INHERITED_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "FONTCONFIG_FILE", "FONTCONFIG_PATH")
@@ -230,7 +232,7 @@ class Profile:
 
     def __init__(self) -> None:
         _remove_orphans()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=_profiles_folder()))
         self._lock = os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -243,9 +245,16 @@ class Profile:
             os.close(lock)
 
 
+def _profiles_folder() -> str:
+    """The folder of profiles. Chromium makes a socket in its profile, whose path may have about a hundred bytes."""
+    usual = tempfile.gettempdir()
+    is_short = len(os.fsencode(usual)) <= _LONGEST_FOLDER or not os.access(_SHORT_FOLDER, os.W_OK)
+    return usual if is_short else _SHORT_FOLDER
+
+
 def _remove_orphans() -> None:
     """Remove the profiles of killed processes: their locks are free."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for left in Path(_profiles_folder()).glob(f"{_PREFIX}*"):
         try:
             lock = os.open(left / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:

@@ -1,10 +1,13 @@
 """Recognises buttons, fields, labels and tick boxes."""
 
 import itertools
+import re
 from dataclasses import replace
 
 from weft.vision.arrange.colours import is_blue, is_vivid
+from weft.vision.arrange.icon_buttons import mark_icon_buttons
 from weft.vision.elements import Border, Box, Control, Part, Rect, TextElement, hull
+from weft.vision.see.regions import contrast
 
 HEIGHTS = (22.0, 68.0)
 TALLEST_AREA = 260.0
@@ -14,8 +17,13 @@ WIDEST_BUTTON, WIDEST_FILLED = 460.0, 640.0
 LOWEST_BUTTON, LOWEST_ROUND = 26.0, 31.0
 _RINGS = frozenset("Oo0○◯〇")
 _LONGEST_NAME = 80
-_WIDE_FIELD = 160.0
+_WIDE_FIELD, _NARROW_FIELD, _NARROW_NUMBER = 160.0, 90.0, 60.0
+_GRIP = 20.0  # pixels of the corner of a text area
 _FEWEST_QUESTIONS = 3
+_FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
+_TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are no placeholder
+_DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
+_HEX = re.compile(r"#[0-9a-f]{6}")
 _SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
 
@@ -26,7 +34,7 @@ def mark_controls(part: Part, used: list[int] | None = None) -> Part:
     part = replace(
         part, children=_link_labels(children, count) if part.kind == "stack" else _mark_ticks(part.kind, children)
     )
-    part = _mark_search(_mark_question(part), count)
+    part = mark_icon_buttons(_mark_segments(_mark_search(_mark_question(part), count)))
     if part.kind == "row" and part.box is None and part.children != children:
         part = replace(part, rect=hull(child.rect for child in part.children))
     part = replace(part, children=_name_states(part.children))
@@ -84,7 +92,8 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     tinted = is_blue(text.style.colour)
     if framed and not tinted and any(_is_chevron(picture.rect, part, text) for picture in pictures):
         return _field(part, text, count, pictures)
-    if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= 90:
+    narrowest = _NARROW_NUMBER if text.text.isdigit() else _NARROW_FIELD
+    if framed and left <= 48 and right > left + 24 and right > 0.18 * part.rect.w and part.rect.w >= narrowest:
         return _field(part, text, count, pictures)
     if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
         return _field(part, text, count, pictures)
@@ -115,6 +124,26 @@ def _mark_search(part: Part, count: list[int]) -> Part:
     attributes = (("id", f"field-{count[0]}"), ("type", "text"), ("placeholder", words.text.text))
     field = Part("stack", rect, (words,), Box(rect, part.box.fill), tag="input", name="field", attributes=attributes)
     return replace(part, children=(field, button))
+
+
+def _mark_segments(part: Part) -> Part:
+    """Make the words beside the chosen one in a box buttons: one is chosen from several, as `Day | Week | Month`."""
+    if part.kind != "row" or part.box is None or part.rect.h > HEIGHTS[1] or len(part.children) < _FEWEST_SEGMENTS:
+        return part
+    words = [child for child in part.children if child.text is not None and child.tag == "div"]
+    chosen = [child for child in part.children if child.tag == "button"]
+    if len(chosen) != 1 or len(words) + 1 != len(part.children):
+        return part
+    if any(len(text.text) > _LONGEST_SEGMENT or len(text.lines) > 1 for word in words for text in collect_texts(word)):
+        return part
+    button = (("type", "button"),)
+    children = (
+        child
+        if child is chosen[0]
+        else Part("stack", child.rect, (child,), tag="button", name="tab", attributes=button)
+        for child in part.children
+    )
+    return replace(part, children=tuple(children))
 
 
 def _mark_question(part: Part) -> Part:
@@ -163,16 +192,34 @@ def _empty_field(part: Part, box: Box, count: list[int]) -> Part:
 
 
 def _field(part: Part, text: TextElement, count: list[int], pictures: list[Part]) -> Part:
-    """Make a text field, or a select if a picture follows its text."""
+    """Make a text field with its value or placeholder; a date, or a select if another picture follows its text."""
     count[0] += 1
     identity = ("id", f"field-{count[0]}")
-    if any(picture.rect.x > text.rect.right for picture in pictures):
+    date = _DATE.fullmatch(text.text.strip())
+    is_followed = any(picture.rect.x > text.rect.right for picture in pictures)
+    if date is not None and is_followed:
+        month, day, year = date.groups()
+        attributes = (identity, ("type", "date"), ("value", f"{year}-{month}-{day}"))
+        return replace(part, tag="input", name="field", attributes=attributes, children=_texts_alone(part))
+    if is_followed:
         return replace(part, tag="select", name="select", attributes=(identity,))
     kind = "search" if pictures else "email" if "@" in text.text and " " not in text.text else "text"
     if text.text and not pictures and set(text.text) <= set("•●*·"):
         kind = "password"
-    attributes = (identity, ("type", kind), ("placeholder", text.text))
-    return replace(part, tag="input", name="field", attributes=attributes)
+    shown = ("placeholder", text.text) if kind == "search" else _shown(part, text)
+    return replace(part, tag="input", name="field", attributes=(identity, ("type", kind), shown))
+
+
+def _texts_alone(part: Part) -> tuple[Part, ...]:
+    """Return the texts of a field without its pictures, which the browser draws."""
+    return tuple(child for child in part.children if child.picture is None)
+
+
+def _shown(part: Part, text: TextElement) -> tuple[str, str]:
+    """Return the text of a field as its value if it is as clear as what was typed, else as its placeholder."""
+    fill = part.box.fill if part.box is not None else ""
+    typed = _HEX.fullmatch(fill) is not None and contrast(text.style.colour, fill) >= _TYPED_CONTRAST
+    return ("value" if typed else "placeholder", text.text)
 
 
 def _is_area(part: Part, above: Part) -> bool:
@@ -183,10 +230,17 @@ def _is_area(part: Part, above: Part) -> bool:
         return False
     if len(above.text.text) > _LONGEST_LABEL or not 0 <= part.rect.y - above.rect.bottom <= 12:
         return False
-    if len(part.children) > 1 or abs(above.rect.x - part.rect.x) > 6:
+    children = _without_grip(part)
+    if len(children) > 1 or abs(above.rect.x - part.rect.x) > 6:
         return False
-    inside = part.children[0] if part.children else None
+    inside = children[0] if children else None
     return inside is None or (inside.text is not None and inside.rect.y - part.rect.y <= 24)
+
+
+def _without_grip(part: Part) -> tuple[Part, ...]:
+    """Return the children of a text area without the mark in its corner by which it is resized."""
+    corner = Rect(part.rect.right - _GRIP, part.rect.bottom - _GRIP, _GRIP, _GRIP)
+    return tuple(child for child in part.children if child.picture is None or not corner.holds(child.rect))
 
 
 def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ...]:
@@ -197,7 +251,8 @@ def _link_labels(children: tuple[Part, ...], count: list[int]) -> tuple[Part, ..
         if above is not None and _is_area(child, above):
             count[0] += 1
             shown = tuple(("placeholder", text.text) for text in collect_texts(child))
-            child = replace(child, tag="textarea", name="area", attributes=(("id", f"field-{count[0]}"), *shown))
+            attributes = (("id", f"field-{count[0]}"), *shown)
+            child = replace(child, tag="textarea", name="area", attributes=attributes, children=_without_grip(child))
             result[number] = child
         if child.tag not in FIELDS or child.box is None or child.box.control is not None or above is None:
             continue
@@ -252,7 +307,8 @@ def name_fields(part: Part, labels: frozenset[str], row: str = "") -> Part:
     attributes = dict(part.attributes)
     if part.tag not in FIELDS or "aria-label" in attributes or attributes.get("id") in labels:
         return part
-    label = next((text.text for text in collect_texts(part)), row or "Field")
+    shown = "" if "value" in attributes else next((text.text for text in collect_texts(part)), "")
+    label = shown or row or "Field"
     return replace(part, attributes=(*part.attributes, ("aria-label", label)))
 
 

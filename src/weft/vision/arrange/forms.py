@@ -55,7 +55,8 @@ def _wrap_form(part: Part, used: list[bool]) -> Part:
 def _with_submit(part: Part) -> tuple[Part, bool]:
     """Let the first button send the form."""
     if part.tag == "button":
-        return replace(part, attributes=(("type", "submit"),)), True
+        sends = tuple(("type", "submit") if name == "type" else (name, value) for name, value in part.attributes)
+        return replace(part, attributes=sends), True
     children: list[Part] = []
     done = False
     for child in part.children:

@@ -198,7 +198,7 @@ def _row(part: Part, frame: LayoutRoom, sheet: Declarations, slim: Declarations)
     short = frame.right - rects[-1].right  # how far the row ends before its room
     stretched = (
         known
-        and abs(rects[0].x - frame.left) <= NEAR
+        and -NEAR <= rects[0].x - frame.left <= (FAR if "justify-content" not in sheet else NEAR)
         and (abs(short) <= NEAR or (0 < short <= FAR and widest > SPRING))
     )
     spring = gaps.index(widest) if stretched and widest > 24 else -1

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from weft.vision.arrange.colours import is_blue, is_vivid
 from weft.vision.arrange.landmarks import has_tag
-from weft.vision.elements import Detection, Part, Rect, TextElement, TextLine, is_even
+from weft.vision.elements import Detection, Part, Rect, TextElement, TextLine, is_even, wide_letter
 from weft.vision.see.fonts import face
 from weft.vision.see.regions import colour_distance
 
@@ -27,6 +27,8 @@ def mark_links(part: Part, accents: frozenset[str], lowest_crumbs: float = 420.0
         return part
     if part.text is not None:
         return _mark_text(part, part.text, accents, lowest_crumbs)
+    if _is_trail(part, lowest_crumbs):
+        return _mark_trail(part)
     children: list[Part] = []
     for number, child in enumerate(part.children):
         below = part.children[number + 1] if number + 1 < len(part.children) else None
@@ -123,6 +125,34 @@ def _breadcrumb(part: Part, text: TextElement, items: Sequence[str]) -> Part:
     return Part("stack", part.rect, (whole,), tag="nav", name="breadcrumb", attributes=label)
 
 
+_SEPARATORS = frozenset({"chevron-right", "chevron-left", "slash", "arrow-right", "minus"})
+_LARGEST_SEPARATOR = 20.0
+
+
+def _is_trail(row: Part, lowest: float) -> bool:
+    """Whether a row leads through places with a small arrow between each two."""
+    if row.kind != "row" or row.rect.bottom > lowest or len(row.children) % 2 == 0 or len(row.children) < 3:
+        return False
+    places, marks = row.children[::2], row.children[1::2]
+    if any(mark.picture is None or mark.picture.icon not in _SEPARATORS for mark in marks):
+        return False
+    if any(max(mark.rect.w, mark.rect.h) > _LARGEST_SEPARATOR for mark in marks):
+        return False
+    texts = [place.text for place in places if place.text is not None and place.tag == "p"]
+    named = [text for text in texts if len(text.lines) == 1 and len(text.text) <= _LONGEST_CRUMB]
+    return len(named) == len(places) and max(text.style.size for text in named) <= _LARGEST_CRUMB
+
+
+def _mark_trail(row: Part) -> Part:
+    """Make a row of places a navigation in which all but the last are links."""
+    last = row.children[-1]
+    children = (
+        _as_link(child, "link") if child.text is not None and child is not last else child for child in row.children
+    )
+    label = (("aria-label", "Breadcrumb"),)
+    return replace(row, tag="nav", name="breadcrumb", attributes=label, children=tuple(children))
+
+
 def _run(line: TextLine, text: TextElement, rect: Rect, words: str, linked: bool) -> Part:
     piece = replace(line, text=words, rect=rect, ink=rect)
     element = TextElement((piece,), rect, text.style, "left", text.line_height)
@@ -137,6 +167,7 @@ _FEWEST_LINKS = 2
 _SAME_EDGE = 6.0
 _NAME_SIZE = 12.0  # pixels; a smaller text at the left of a header is no name of the site
 _LONGEST_WORD = 36
+_LONGEST_MENU_WORD = 28
 _SIZES_APART = 2.5  # pixels by which the sizes of two links of a menu may seem to differ
 _OTHER_COLOUR = 40.0
 
@@ -182,7 +213,12 @@ def _brand_of(row: Part) -> Part | None:
 
 def _is_word(part: Part) -> bool:
     text = part.text
-    return text is not None and part.tag == "p" and len(text.lines) == 1 and 1 < len(text.text) <= 28
+    return text is not None and part.tag == "p" and len(text.lines) == 1 and is_word(text.text)
+
+
+def is_word(text: str) -> bool:
+    """Whether a text is as short as a link of a menu; one letter is a word in scripts whose letters are wide."""
+    return len(text) <= _LONGEST_MENU_WORD and (len(text) > 1 or wide_letter(text))
 
 
 def _size(part: Part) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from weft.vision.arrange.code_blocks import code_node
 from weft.vision.arrange.phrases import run_spaces, run_tag
 from weft.vision.elements import Box, Control, Family, Node, Part, Shape, Style, TextElement, TextStyle
 from weft.vision.see.fonts import FONT_STACKS
@@ -84,6 +85,8 @@ def text_node(part: Part, text: TextElement, family: Family, sheet: Declarations
     sheet["color"] = style.colour
     if any(name == "dir" for name, _ in part.attributes):
         sheet.setdefault("text-align", text.align)
+    if part.tag == "pre":
+        return code_node(part, text, sheet.finish())
     if style.size >= _LARGE:
         slim["font-size"] = f"clamp({_LEAST_LARGE}px, 9vw, {style.size:g}px)"
         slim["line-height"] = f"{min(max(part.rect.h / len(text.lines) / style.size, 1.2), 1.5):.2g}"

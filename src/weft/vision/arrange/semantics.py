@@ -3,11 +3,21 @@
 from collections import Counter
 from dataclasses import replace
 
+from weft.vision.arrange.anchors import mark_anchors
+from weft.vision.arrange.code_blocks import mark_code
 from weft.vision.arrange.controls import FIELDS, label_targets, mark_controls, name_fields
 from weft.vision.arrange.footers import gather_columns
 from weft.vision.arrange.forms import describe_pictures, mark_forms
 from weft.vision.arrange.landmarks import HEADER_BOTTOM, mark_landmarks
-from weft.vision.arrange.links import find_accents, mark_cards, mark_footer, mark_header, mark_links, mark_side_lists
+from weft.vision.arrange.links import (
+    find_accents,
+    is_word,
+    mark_cards,
+    mark_footer,
+    mark_header,
+    mark_links,
+    mark_side_lists,
+)
 from weft.vision.arrange.phrases import merge_runs
 from weft.vision.arrange.tables import mark_tables
 from weft.vision.elements import ICON_NAME, Detection, Part, Rect, hull
@@ -26,14 +36,14 @@ _LOOSE = 0.1  # letter spacing, in parts of the size, from which on the size is 
 def add_semantics(body: Part, detection: Detection) -> Part:
     """Give all parts tags, names and attributes."""
     body = gather_columns(_join_runs(body), _FOOTER_TOP * detection.height)
-    marked = mark_controls(mark_tables(body))
+    marked = mark_controls(mark_tables(mark_code(body)))
     marked = name_fields(marked, label_targets(marked))
     marked = replace(marked, children=tuple(_tag_part(child) for child in marked.children))
     marked = _keep_navs(mark_landmarks(marked, detection, _lists), outer=False)
     marked = _group_sections(_headings(marked, _body_size(detection)))
     marked = mark_cards(mark_links(marked, find_accents(detection)))
     marked = mark_side_lists(_mark_landmark_links(marked))
-    return describe_pictures(mark_forms(marked))
+    return mark_anchors(describe_pictures(mark_forms(marked)))
 
 
 def _mark_landmark_links(part: Part) -> Part:
@@ -173,7 +183,7 @@ def _is_linkish(part: Part) -> bool:
         and not part.children
         and part.tag == "p"
         and len(text.lines) == 1
-        and 1 < len(text.text) <= 28
+        and is_word(text.text)
         and not _number(text.text)
     )
 

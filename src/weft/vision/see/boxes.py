@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 
 from weft.vision.elements import Border, Box, Gradient, Rect, Shadow, spanning
 from weft.vision.see.gradients import find_gradients
-from weft.vision.see.regions import Mask, Pixels, Regions, colour_distance, dominant_colour, hex_colour, rgb_parts
+from weft.vision.see.regions import (
+    Mask,
+    Pixels,
+    Regions,
+    colour_distance,
+    distance_between,
+    dominant_colour,
+    hex_colour,
+    rgb_parts,
+)
+from weft.vision.see.round_boxes import RoundFlat, find_round_boxes
 
 LEAST_AREA = 24
 LEAST_SIDE = 7
@@ -19,12 +29,9 @@ BENT = 6  # from this radius on one side may be less straight: a shadow in a cor
 
 
 @dataclass(frozen=True, slots=True)
-class FlatRect:
+class FlatRect(RoundFlat):
     """A rectangle of nearly one colour; `region` is the label of its pixels."""
 
-    rect: Rect
-    colour: str
-    radius: float
     region: int
     cover: float  # the part of the rectangle that has the colour
 
@@ -157,9 +164,12 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
     """Build boxes, outermost first, without lines that are borders and boxes that cannot be seen."""
     lines = [flat for flat in flats if min(flat.rect.w, flat.rect.h) <= THICKEST]
     areas = [flat for flat in flats if min(flat.rect.w, flat.rect.h) > THICKEST]
-    rings: list[tuple[Rect, Rect]] = []
-    boxes: list[Box] = []
+    boxes = find_round_boxes(pixels, areas, lines)
+    rings = [(box.rect, box.rect.grown(-2)) for box in boxes]
+    around = [box.rect.grown(1) for box in boxes]
     for number, flat in enumerate(areas):
+        if any(rect.holds(flat.rect) and flat.rect.area > 0.6 * rect.area for rect in around):
+            continue
         under = _under(flat.rect, areas[:number], background)
         border = _border(pixels, flat)
         rect, radius = flat.rect, flat.radius
@@ -183,6 +193,16 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
     ]
     boxes.sort(key=lambda box: -box.rect.area)
     return boxes
+
+
+def is_exact(box: Box, pixels: Pixels) -> bool:
+    """Whether a box is so large, straight and full that the page is not drawn by hand."""
+    if box.border is not None or box.rect.area <= 0.01 * pixels.shape[0] * pixels.shape[1]:
+        return box.border is not None
+    rect = box.rect
+    part = pixels[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)]
+    near = distance_between(part, np.array(rgb_parts(box.fill), np.uint8)) <= 2
+    return box.gradient is not None or float(near.mean()) > 0.5
 
 
 def _under(rect: Rect, larger: Sequence[FlatRect], background: str) -> str:

@@ -24,7 +24,7 @@ from weft.vision.see.chart_strokes import StrokeMark, find_strokes, unmix_rules
 from weft.vision.see.curves import format_number, open_path_data
 from weft.vision.see.fonts import FONT_STACKS
 from weft.vision.see.pictures import cut_out, find_patches
-from weft.vision.see.regions import Pixels, hex_colour, rgb_parts
+from weft.vision.see.regions import Pixels, distance_between, hex_colour, rgb_parts
 from weft.vision.see.vectors import trace_scrap
 
 LEAST_WIDE, LEAST_HIGH = 100, 56
@@ -118,7 +118,7 @@ def _find_clusters(clean: Pixels, panel: Box) -> list[Rect]:
     part = clean[top : int(rect.bottom), left : int(rect.right)]
     if min(part.shape[:2]) < LEAST_HIGH:
         return []
-    differs = np.abs(part.astype(np.int16) - np.array(rgb_parts(panel.fill))).max(axis=2) > 8
+    differs = distance_between(part, np.array(rgb_parts(panel.fill), np.uint8)) > 8
     found = [patch.rect for patch in find_patches(differs, JOINED, JOINED)]
     found = [each for each in found if each.w >= LEAST_HIGH and each.h >= LEAST_HIGH]
     found = [each for each in found if each.area < 0.97 * panel.rect.area]
@@ -193,8 +193,8 @@ def _is_photograph(plot: Plot) -> bool:
     if float(plot.left.mean()) <= DENSE:
         return False
     flat = np.zeros(plot.left.shape, np.bool_)
-    across = (plot.pixels[:, 1:] == plot.pixels[:, :-1]).all(axis=2)
-    down = (plot.pixels[1:] == plot.pixels[:-1]).all(axis=2)
+    across = distance_between(plot.pixels[:, 1:], plot.pixels[:, :-1]) == 0
+    down = distance_between(plot.pixels[1:], plot.pixels[:-1]) == 0
     flat[:, 1:] |= across
     flat[:, :-1] |= across
     flat[1:] |= down

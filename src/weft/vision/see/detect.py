@@ -4,6 +4,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,14 +12,21 @@ import numpy as np
 
 from weft.vision.elements import Box, Detection, PictureElement, PictureKind, Rect, TextElement, TextLine, hull
 from weft.vision.see import models
-from weft.vision.see.boxes import build_boxes, find_flats
+from weft.vision.see.boxes import build_boxes, find_flats, is_exact
 from weft.vision.see.charts import redraw_charts
-from weft.vision.see.fonts import clear_fits
+from weft.vision.see.fonts import clear_fits, measure_glyphs
 from weft.vision.see.icon_pictures import find_room
 from weft.vision.see.ink import Ink, find_ink
-from weft.vision.see.ocr import are_marks, crop_margin, find_text, is_squarish, split_marks
+from weft.vision.see.ocr import OcrResult, crop_margin, find_text, is_squarish, join_rows, split_marks
 from weft.vision.see.paper import Sheet, clean_sheet, find_sheet
-from weft.vision.see.parts import find_controls, find_parts, is_icon_ground, place_controls, without_marks
+from weft.vision.see.parts import (
+    find_controls,
+    find_cut_icons,
+    find_parts,
+    is_icon_ground,
+    place_controls,
+    without_marks,
+)
 from weft.vision.see.photographs import find_grain, is_painted
 from weft.vision.see.pictures import (
     Patch,
@@ -37,10 +45,11 @@ from weft.vision.see.pictures import (
     paint_page,
     picture_kind,
 )
-from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours, rgb_parts
+from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours
+from weft.vision.see.rough_elements import DENSE, find_rough_elements
 from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from weft.vision.see.script_ocr import read_page_lines
-from weft.vision.see.second_look import read_across_grounds
+from weft.vision.see.second_look import read_across_grounds, read_lone_syllables
 from weft.vision.see.sketches import find_drawn_shapes, read_sketch
 from weft.vision.see.text import group_paragraphs, is_certain_text, style_lines
 from weft.vision.see.typefaces import unify_typefaces
@@ -51,7 +60,6 @@ CACHED = 6
 SMALL = 30
 THIN = 3
 HAZE = 4.0  # pixels around a box that are marked as its shadow, at most
-DENSE = 0.42  # a picture differs from the page in at least this part of its rectangle
 SPARSE = 0.12  # the same for one that is mostly covered by panels
 
 
@@ -73,21 +81,28 @@ _cache: "OrderedDict[bytes, Detection]" = OrderedDict()
 def detect_elements(data: bytes, report: Report | None = None) -> Detection:
     """Detect everything on a screenshot. Raises VisionError if it is no picture or too large."""
     report_step: Report = report or (lambda _progress: None)
-    shot = load_screenshot(data)
-    digest = hashlib.sha256(np.ascontiguousarray(shot.fine).data).digest()
-    digest += repr((shot.fine.shape, shot.lossy)).encode()
+    keys = [hashlib.sha256(data).digest()]  # of the file, which is not decoded a second time, and of its pixels
+    detection = _find_kept(keys[0])
+    if detection is None:
+        shot = load_screenshot(data)
+        pixels = hashlib.sha256(np.ascontiguousarray(shot.fine).data)
+        keys.append(pixels.digest() + repr((shot.fine.shape, shot.lossy)).encode())
+        detection = _find_kept(keys[1]) or _detect(shot, report_step)
+        clear_fits()
+        models.release_memory()
     with _cache_lock:
-        known = _cache.get(digest)
-    detection = known if known is not None else _detect(shot, report_step)
-    with _cache_lock:
-        _cache[digest] = detection
-        _cache.move_to_end(digest)
-        while len(_cache) > CACHED:
+        for key in keys:
+            _cache[key] = detection
+            _cache.move_to_end(key)
+        while len(_cache) > 2 * CACHED:
             _cache.popitem(last=False)
-    clear_fits()
-    models.release_memory()
     report_step(Progress("done", 1.0))
     return detection
+
+
+def _find_kept(key: bytes) -> Detection | None:
+    with _cache_lock:
+        return _cache.get(key)
 
 
 def clear_cache() -> None:
@@ -109,17 +124,19 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grain = [] if shot.lossy else find_grain(pixels)
     boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
     boxes = [box for box in boxes if not _is_mostly_on(box.rect, grain, 0.9) or is_painted(pixels, box)]
-    sheet = clean_sheet(shot.fine) if not any(_is_exact(box, pixels) for box in boxes) else None
+    sheet = clean_sheet(shot.fine) if not any(is_exact(box, pixels) for box in boxes) else None
     if (drawing := _detect_sketch(sheet, report_step)) is not None:
         return drawing
     base = Detection(width, height, shot.ratio, shot.lossy, background, (), (), (), ())
-    report_step(Progress("regions", 1.0, _sketch(base, shot, boxes)))
+    report_step(Progress("regions", 1.0, find_rough_elements(base, pixels, boxes)))
     if not models.available():
         models.reading_network()
     busy: Mask = (regions.area < 260)[regions.labels]
-    places = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
+    with ThreadPoolExecutor(1, "weft-parts") as aside:
+        seeing = aside.submit(find_parts, pixels, busy)
+        places = find_text(pixels, busy, lambda part: report_step(Progress("finding text", part)))
+        parts = seeing.result()
     models.release_memory()
-    parts = find_parts(pixels, busy)
     found = without_marks(places.lines, parts)
     boxes = [box for box in boxes if not _is_glyph(box, found) and not is_icon_ground(pixels, box, parts)]
     page = paint_page(width, height, background, boxes)
@@ -131,10 +148,21 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     laid = find_text_on_photos(pixels, free, photos)
     inks += laid
     crops = [_crop(shot, ink.rect) for ink in inks]
-    readings = read_page_lines(crops, lambda part: report_step(Progress("reading", part)))
+
+    def on_read(part: float, read: Sequence[OcrResult]) -> None:
+        report_step(Progress("reading", part))
+        measure_glyphs(each.text for each in read)
+
+    readings = read_page_lines(crops, on_read)
     models.release_memory()
     pieces = list(zip(inks, readings, strict=True))
     plain, over_photos = pieces[: len(pieces) - len(laid)], pieces[len(pieces) - len(laid) :]
+    plain = read_lone_syllables(
+        plain,
+        find_cut_icons(places.lines, parts),
+        lambda rects: find_ink(pixels, page, rects, boxes),
+        lambda rect: _crop(shot, rect),
+    )
     pieces = [*split_marks(pixels, page, plain, boxes), *over_photos]
     styled = style_lines(pieces, lambda part: report_step(Progress("typefaces", part)))
     styled = read_across_grounds(styled, pixels, page, free, lambda rect: _crop(shot, rect))
@@ -195,15 +223,6 @@ def _detect_sketch(sheet: Sheet | None, report_step: Report) -> Detection | None
     if shapes is None:
         return None
     return read_sketch(sheet, shapes, lambda stage, part: report_step(Progress(stage, part)))
-
-
-def _is_exact(box: Box, pixels: Pixels) -> bool:
-    """Whether a box is so large, straight and full that the page is not drawn by hand."""
-    if box.border is not None or box.rect.area <= 0.01 * pixels.shape[0] * pixels.shape[1]:
-        return box.border is not None
-    rect = box.rect
-    part = pixels[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)].astype(np.int16)
-    return box.gradient is not None or float((np.abs(part - rgb_parts(box.fill)).max(axis=2) <= 2).mean()) > 0.5
 
 
 def _is_glyph(box: Box, lines: Sequence[Rect]) -> bool:
@@ -351,7 +370,7 @@ def _cut_pictures(
     foreign = [rect for rect in foreign if not any(line.common(rect) > 0.5 * rect.area for line in lines)]
     if not shot.lossy:
         foreign = [faint_edges(shot.pixels, page, rect, boxes) for rect in foreign]
-    foreign = _join_rows(foreign)
+    foreign = join_rows(foreign)
     differs &= ~_mask_of((height, width), taken, 2) | _mask_of((height, width), [panel.rect for panel in panels], -3)
     differs &= ~_mask_of((height, width), foreign, 2)
     loose = [patch.rect for patch in find_patches(differs) if _is_worth_keeping(patch, boxes)]
@@ -383,23 +402,6 @@ def _shadow_mask(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
     return marked
 
 
-def _join_rows(rects: list[Rect]) -> list[Rect]:
-    """Join unread pieces of one line; a few marks beside each other stay apart."""
-    rows: list[list[Rect]] = []
-    for rect in sorted(rects, key=lambda each: each.x):
-        near = next((row for row in rows if _continues_row(hull(row), rect)), None)
-        if near is None:
-            rows.append([rect])
-        else:
-            near.append(rect)
-    return [rect for row in rows for rect in (row if are_marks(row) else [hull(row)])]
-
-
-def _continues_row(row: Rect, rect: Rect) -> bool:
-    level = min(row.bottom, rect.bottom) - max(row.y, rect.y) > 0.5 * min(row.h, rect.h)
-    return level and rect.x - row.right < rect.h
-
-
 def _is_worth_keeping(patch: Patch, boxes: Sequence[Box]) -> bool:
     """Whether a patch is not the seam of a box, a shadow, or dust."""
     rect = patch.rect
@@ -420,20 +422,6 @@ def _is_seam(rect: Rect, density: float, box: Box) -> bool:
     thin_x = rect.right <= box.rect.x + 3 or rect.x >= box.rect.right - 3
     thin_y = rect.bottom <= box.rect.y + 3 or rect.y >= box.rect.bottom - 3
     return (near_x and near_y) or thin_x or thin_y or (density < 0.5 and (near_x or near_y))
-
-
-def _sketch(base: Detection, shot: Screenshot, boxes: Sequence[Box]) -> Detection:
-    """Make a sketch: boxes, places of pictures (without their data), and a bar for each line of text."""
-    page = paint_page(base.width, base.height, base.background, boxes)
-    differs = find_differences(shot.pixels, page, 40)
-    bars: list[Box] = []
-    pictures: list[PictureElement] = []
-    for patch in find_patches(differs, 8, 2):
-        if patch.rect.h > 60 and patch.density >= DENSE:
-            pictures.append(PictureElement(patch.rect, "photo", f"photo-{len(pictures) + 1}", b""))
-        elif 5 <= patch.rect.h <= 60 and patch.rect.w >= 8:
-            bars.append(Box(patch.rect, "#c8ccd2", 3))
-    return replace(base, boxes=(*boxes, *bars), pictures=tuple(pictures), rough=True)
 
 
 def _notes(shot: Screenshot) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont, features
 
@@ -159,6 +160,15 @@ _STYLES = (
     (False, True, ("Italic", "-Oblique", "-Italic")),
     (True, True, ("BoldItalic", "-BoldOblique", "-BoldItalic")),
 )
+
+
+def measure_glyphs(texts: Iterable[str]) -> None:
+    """Measure the letters of long texts in all upright faces, as finding the families of a page does."""
+    long = [text for text in texts if len(text) >= LONG and text.isascii()]
+    pool = [each for each in faces() if not each.italic and each.family not in SPECIAL] if long else []
+    for each in pool:
+        for letter in {letter for text in long for letter in text if letter != " "}:
+            each.ink(letter)
 
 
 @cache
@@ -318,9 +328,11 @@ def _place(path: str, text: str, size: float) -> Callable[[float], NDArray[np.fl
     def at(phase: float) -> NDArray[np.float32]:
         before, over = (left + round(phase * FINE)) % FINE, -above % FINE
         wide, high = -(-(before + fine.shape[1]) // FINE), -(-(over + fine.shape[0]) // FINE)
-        canvas = np.zeros((high * FINE, wide * FINE), np.float32)
+        canvas = np.zeros((high * FINE, wide * FINE), np.uint16)
         canvas[over : over + fine.shape[0], before : before + fine.shape[1]] = fine
-        return canvas.reshape(high, FINE, wide, FINE).mean(axis=(1, 3)) / 255
+        rows = sum(canvas[start::FINE] for start in range(1, FINE)) + canvas[::FINE]
+        total = sum(rows[:, start::FINE] for start in range(1, FINE)) + rows[:, ::FINE]
+        return total.astype(np.float32) / np.float32(FINE * FINE) / np.float32(255)
 
     return at
 
@@ -416,14 +428,9 @@ def likeness(cover: NDArray[np.float32], drawn: NDArray[np.float32]) -> float:
     norm = float((one * one).sum()) ** 0.5 * float((drawn * drawn).sum()) ** 0.5
     if not norm:
         return 0.0
-    best = 0.0
-    for down in range(5):
-        if down + drawn.shape[0] > one.shape[0]:
-            break
-        for right in range(1, 4):
-            window = one[down : down + drawn.shape[0], right : right + drawn.shape[1]]
-            best = max(best, float((window * drawn).sum()))
-    return best / norm
+    rows = min(5, one.shape[0] - drawn.shape[0] + 1)
+    windows = sliding_window_view(one, drawn.shape)[:rows, 1:4]
+    return float(np.einsum("ijkl,kl->ij", windows, drawn).max()) / norm
 
 
 def rank_faces(choices: Sequence[tuple[list[Fit], str]]) -> list[Face]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.vision.elements import Gradient, Rect, spanning
-from weft.vision.see.regions import Mask, Pixels, hex_colour, label_islands, rgb_parts
+from weft.vision.see.regions import Mask, Pixels, distance_between, hex_colour, label_islands, rgb_parts
 
 Values = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ def find_gradients(
     """
     if mask.size < 600:
         return None, []
-    near = np.abs(part.astype(np.int16) - np.array(rgb_parts(colour), np.int16)).max(axis=2) <= NEAR
+    near = distance_between(part, np.array(rgb_parts(colour), np.uint8)) <= NEAR
     share = float((near & mask).sum() / max(mask.sum(), 1))
     if share >= FLAT:
         return None, _find_fades(part, mask, mask & ~near, colour)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.vision.elements import Box, Rect, spanning
-from weft.vision.see.regions import Mask, Pixels
+from weft.vision.see.regions import Mask, Pixels, distance_between, largest_channel
 
 FAINT = 0.12  # the part of the strongest contrast from which on a pixel counts as ink
 REACH = 6  # how far beyond the detector's box a line is followed
@@ -58,7 +58,7 @@ def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
     """Extract the ink within a rectangle, cropped."""
     left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
     change = pixels[top:bottom, left:right].astype(np.float64) - page[top:bottom, left:right]
-    strength = np.abs(change).max(axis=2)
+    strength = largest_channel(np.abs(change))
     if not strength.size or strength.max() < 24:
         return None
     strongest = strength >= np.quantile(strength, 0.985) - 1e-6
@@ -86,8 +86,8 @@ def extract_ink(pixels: Pixels, page: Pixels, rect: Rect) -> Ink | None:
 
 def _is_colourful(change: NDArray[np.float64], cover: NDArray[np.float64], direction: NDArray[np.float64]) -> bool:
     """Whether there are more colours than paper, ink and what lies between, as in a picture."""
-    off = np.abs(change - cover[:, :, None] * direction).max(axis=2)
-    strong = np.abs(change).max(axis=2) > 24
+    off = largest_channel(np.abs(change - cover[:, :, None] * direction))
+    strong = largest_channel(np.abs(change)) > 24
     return float((off[strong] > 48).mean()) > 0.2 if strong.any() else False
 
 
@@ -237,7 +237,7 @@ def _split_by_shade(
 
 def _word_look(change: NDArray[np.int16], dark: Mask) -> tuple[NDArray[np.float64], int, int]:
     """Return the strongest difference of a word from the paper, its height and its width."""
-    strength = np.abs(change).max(axis=2)
+    strength = largest_channel(np.abs(change))
     strongest = strength >= max(float(np.quantile(strength, 0.97)), 1.0)
     rows = np.flatnonzero(dark.any(axis=1))
     return np.median(change[strongest], axis=0), int(rows[-1] - rows[0] + 1), dark.shape[1]
@@ -270,7 +270,7 @@ def _is_other_text(band: Mask, one: tuple[int, int], two: tuple[int, int]) -> bo
 
 def _dark_mask(pixels: Pixels, page: Pixels, rect: Rect) -> Mask:
     left, top, right, bottom = int(rect.x), int(rect.y), round(rect.right), round(rect.bottom)
-    change = np.abs(pixels[top:bottom, left:right].astype(np.int16) - page[top:bottom, left:right]).max(axis=2)
+    change = distance_between(pixels[top:bottom, left:right], page[top:bottom, left:right])
     if not change.size:
         return np.zeros((1, 1), np.bool_)
     return change > max(18.0, FAINT * float(np.quantile(change, 0.995)))

@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
@@ -89,23 +90,41 @@ def _characters(session: Any) -> list[str]:
 
 
 def map_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Map in order on all cores. A network uses one core for a batch."""
+    """Map in order on all cores. A network uses one core for a batch, and two that work at the same time share them."""
     cores = min(count_cores(), MOST_CORES)
-    if cores == 1:
-        yield from map(work, items)
-        return
+    pool = _workers(cores)
     waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(cores, "weft-models") as pool:
-        try:
-            for item in items:
-                waiting.append(pool.submit(work, item))
-                if len(waiting) > cores:
-                    yield waiting.popleft().result()
-            while waiting:
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > cores:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+@cache
+def _workers(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, "weft-models")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_workers.cache_clear)  # threads do not survive a fork
+
+
+def load_ahead() -> None:
+    """Load the networks in the background, in the order in which they are needed."""
+    if available():
+        threading.Thread(target=_load_all, name="weft-load", daemon=True).start()
+
+
+def _load_all() -> None:
+    with suppress(ModelsMissing):  # whoever needs them reports it
+        for load in (detection_network, parts_network, script_network, reading_network):
+            load()
 
 
 def count_cores() -> int:
@@ -161,6 +180,7 @@ def _start(file: Path, digest: str) -> Any:
     options.intra_op_num_threads = 1
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
+    options.add_session_config_entry("optimization.enable_gelu_approximation", "1")  # a fifteenth of the time
     return runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from weft.vision.elements import Box, Rect, spanning
+from weft.vision.elements import Box, Rect, hull, spanning
 from weft.vision.see import models
 from weft.vision.see.ink import FAINT, Ink, extract_ink
 from weft.vision.see.regions import Mask, Pixels, label_islands
@@ -33,7 +33,7 @@ def find_text(pixels: Pixels, busy: Mask, done: Callable[[float], None] | None =
     height, width = pixels.shape[:2]
     network = models.detection_network()
     chance = np.zeros((height, width), np.float32)
-    tiles = list(_tiles(busy))
+    tiles = sorted(_tiles(busy), key=lambda tile: -(tile[1] - tile[0]) * (tile[3] - tile[2]))  # none large at the end
     maps = models.map_parallel(lambda tile: _detect_tile(network, pixels[tile[0] : tile[1], tile[2] : tile[3]]), tiles)
     for number, (tile, found) in enumerate(zip(tiles, maps, strict=True)):
         top, bottom, left, right = tile
@@ -124,29 +124,31 @@ Probe = Callable[[Sequence[Pixels], Mapping[int, OcrResult]], Mapping[int, OcrRe
 """Called with all crops and the readings of some of them, by their numbers; returns the readings that are known."""
 
 
-def read_lines(
-    crops: Sequence[Pixels], done: Callable[[float], None] | None = None, probe: Probe | None = None
-) -> list[OcrResult]:
+Report = Callable[[float, Sequence[OcrResult]], None]
+"""Called with the part that is done and what was read last, while the networks read on."""
+
+
+def read_lines(crops: Sequence[Pixels], done: Report | None = None, probe: Probe | None = None) -> list[OcrResult]:
     """Read each crop, equal ones once; lines with an uncertain letter are read again at full width.
 
     With a probe, a few lines are read first, and the others only if the probe does not know their readings.
     """
     if not crops:
         return []
-    report: Callable[[float], None] = done or (lambda _part: None)
+    report: Report = done or (lambda _part, _read: None)
     keys = [(crop.shape, crop.tobytes()) for crop in crops]
     distinct = dict(zip(keys, crops, strict=True))
     known = dict(zip(distinct, _read_distinct(list(distinct.values()), report, probe), strict=True))
-    report(1.0)
+    report(1.0, ())
     return [known[key] for key in keys]
 
 
-def _read_distinct(crops: Sequence[Pixels], report: Callable[[float], None], probe: Probe | None) -> list[OcrResult]:
+def _read_distinct(crops: Sequence[Pixels], report: Report, probe: Probe | None) -> list[OcrResult]:
     known: dict[int, OcrResult] = {}
-    found = _readings(crops, SQUEEZE, lambda part: report(0.85 * part), probe, known)
+    found = _readings(crops, SQUEEZE, lambda part, read: report(0.85 * part, read), probe, known)
     unsure = [number for number, reading in enumerate(found) if min(reading.each, default=1.0) < UNSURE]
     again = [number for number in unsure if number not in known]
-    closer = _readings([crops[number] for number in again], 1.0, lambda part: report(0.85 + 0.15 * part))
+    closer = _readings([crops[number] for number in again], 1.0, lambda part, read: report(0.85 + 0.15 * part, read))
     for number, reading in zip(again, closer, strict=True):
         if reading.sure > found[number].sure:
             found[number] = reading
@@ -156,7 +158,7 @@ def _read_distinct(crops: Sequence[Pixels], report: Callable[[float], None], pro
 def _readings(
     crops: Sequence[Pixels],
     squeeze: float,
-    done: Callable[[float], None],
+    done: Report,
     probe: Probe | None = None,
     known: dict[int, OcrResult] | None = None,
 ) -> list[OcrResult]:
@@ -174,7 +176,7 @@ def _readings(
     def read(batches: Sequence[list[int]]) -> None:
         for batch, readings in zip(batches, models.map_parallel(work, batches), strict=True):
             found.update(zip(batch, readings, strict=True))
-            done(len(found) / len(crops))
+            done(len(found) / len(crops), readings)
 
     batches = list(_batches(widths))
     if probe is not None and known is not None and len(crops) >= 2 * PROBES:
@@ -298,6 +300,23 @@ def are_marks(rects: Sequence[Rect]) -> bool:
 
 def is_squarish(rect: Rect) -> bool:
     return rect.w < 1.7 * rect.h
+
+
+def join_rows(rects: list[Rect]) -> list[Rect]:
+    """Join unread pieces of one line; a few marks beside each other stay apart."""
+    rows: list[list[Rect]] = []
+    for rect in sorted(rects, key=lambda each: each.x):
+        near = next((row for row in rows if _continues_row(hull(row), rect)), None)
+        if near is None:
+            rows.append([rect])
+        else:
+            near.append(rect)
+    return [rect for row in rows for rect in (row if are_marks(row) else [hull(row)])]
+
+
+def _continues_row(row: Rect, rect: Rect) -> bool:
+    level = min(row.bottom, rect.bottom) - max(row.y, rect.y) > 0.5 * min(row.h, rect.h)
+    return level and rect.x - row.right < rect.h
 
 
 def _gaps(ink: Ink) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from weft.vision.see.regions import Mask, Pixels, label_islands
+from weft.vision.see.regions import Mask, Pixels, distance_between, label_islands
 
 Corners = NDArray[np.float64]  # x and y of the corners: top left, top right, bottom right, bottom left
 
@@ -64,7 +64,7 @@ def _is_skewed(corners: Corners) -> bool:
 def _equal_neighbours(pixels: Pixels) -> float:
     """Return the part of neighbours that are equal, on a part of the rows."""
     rows = pixels[:: max(len(pixels) // 400, 1)]
-    return float((rows[:, 1:] == rows[:, :-1]).all(axis=2).mean())
+    return float((distance_between(rows[:, 1:], rows[:, :-1]) == 0).mean())
 
 
 def _shrink(pixels: Pixels) -> Pixels:

@@ -25,6 +25,9 @@ MARGIN = 48  # pixels of background that it sees around what is drawn
 SURE = 0.4
 LEAST_ICON = 0.55
 WORDY = 0.35  # an icon of which more than this part looks like text is text
+WIDE_NEAR = 0.02  # the part of the length of a slider that its ends may be off
+EXACT = 0.7  # the part of a control that a box must cover to show its place
+WIDEST_ICON = 1.45  # times as wide as tall is an icon on a line of text, at most
 NEAR = 3.0  # pixels around a control that its drawing may reach
 _TICKS: dict[str, ControlKind] = {"checkbox": "checkbox", "radio": "radio", "switch": "switch"}
 
@@ -145,7 +148,7 @@ def without_marks(lines: Sequence[Rect], parts: Sequence[FoundPart]) -> list[Rec
 
 def _cut_marks(line: Rect, marks: Sequence[FoundPart]) -> list[Rect]:
     on = [mark for mark in marks if _is_on_line(mark.rect, line)]
-    on = [mark for mark in on if mark.name != "icon" or _is_at_end(mark.rect, line)]
+    on = [mark for mark in on if mark.name != "icon" or (_is_at_end(mark.rect, line) and not _is_word(mark.rect))]
     if not on:
         return [line]
     pieces: list[Rect] = []
@@ -168,10 +171,23 @@ def _is_at_end(mark: Rect, line: Rect) -> bool:
     return min(mark.x - line.x, line.right - mark.right) < 0.5 * line.h
 
 
+def _is_word(mark: Rect) -> bool:
+    """Whether what looks like an icon is as wide as a word of two letters; it stands on a line of text."""
+    return mark.w > WIDEST_ICON * mark.h
+
+
+def find_cut_icons(lines: Sequence[Rect], parts: Sequence[FoundPart]) -> list[Rect]:
+    """Return the icons that were cut off lines of text, or are all of one; they may be letters."""
+    icons = [part.rect for part in parts if part.name == "icon" and not _is_word(part.rect)]
+    return [
+        icon.grown(2) for icon in icons if any(_is_on_line(icon, line) and _is_at_end(icon, line) for line in lines)
+    ]
+
+
 def is_icon_ground(pixels: Pixels, box: Box, parts: Sequence[FoundPart]) -> bool:
     """Whether a box is the ground of an icon, such as the disc of a logo: both are one picture."""
     icons = [part.rect for part in parts if part.name == "icon"]
-    if box.border is not None or not any(
+    if (box.border is not None and box.radius < 0.45 * box.rect.h) or not any(
         icon.grown(NEAR).holds(box.rect) and box.rect.area > 0.5 * icon.area for icon in icons
     ):
         return False
@@ -258,18 +274,32 @@ def _colours(pixels: Pixels, rect: Rect, knob_right: bool | None) -> tuple[str, 
     )
 
 
+def _reach(rect: Rect, control: Control) -> Rect:
+    """Return the place that the drawing of a control may reach; the ends of a long one are less certain."""
+    along = WIDE_NEAR * rect.w if control.kind == "slider" else 0.0
+    return spanning((rect.x - NEAR - along, rect.y - NEAR, rect.right + NEAR + along, rect.bottom + NEAR))
+
+
+def _find_place(rect: Rect, control: Control, drawn: Sequence[Box], cut: Sequence[PictureElement]) -> Rect:
+    """Return the place of a control: that of its boxes, which is exact, or of its pictures, if it has no soft edge."""
+    boxed = hull(box.rect for box in drawn) if drawn else rect
+    if not (drawn or cut) or (control.on and boxed.area < EXACT * rect.area):
+        return rect
+    return boxed if control.on else hull(each.rect for each in (*drawn, *cut))
+
+
 def place_controls(
     boxes: Sequence[Box], pictures: Sequence[PictureElement], controls: Sequence[tuple[Rect, Control]]
 ) -> tuple[list[Box], list[PictureElement]]:
     """Replace what a control was drawn with by one box; a control on a larger picture stays part of it."""
     kept, shown = list(boxes), list(pictures)
     for rect, control in controls:
-        around = rect.grown(NEAR)
+        around = _reach(rect, control)
         drawn = [box for box in kept if around.holds(box.rect)]
         cut = [picture for picture in shown if around.holds(picture.rect)]
         if any(each.kind != "ground" and each.rect.common(rect) > 0.1 * rect.area for each in shown if each not in cut):
             continue
-        place = hull(each.rect for each in (*drawn, *cut)) if drawn or cut else rect
+        place = _find_place(rect, control, drawn, cut)
         if place.area < 0.4 * rect.area:
             continue
         kept = [box for box in kept if box not in drawn]

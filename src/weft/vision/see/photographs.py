@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weft.vision.elements import Box, Rect, spanning
-from weft.vision.see.regions import STRIP, Mask, Pixels, label_islands, rgb_parts
+from weft.vision.see.regions import STRIP, Mask, Pixels, distance_between, label_islands, rgb_parts
 
 _BLOCK = 8  # pixels
 _COARSE, _LARGEST_STEP = 4, 60  # of the sum of three channels: smaller ones dither a gradient, larger ones are edges
@@ -48,7 +48,8 @@ def _find_turns(pixels: Pixels, axis: int, least: int = 1) -> Mask:
     marked = np.zeros(pixels.shape[:2], np.bool_)
     for top in range(0, len(pixels), STRIP):
         start, end = max(top - 1, 0), min(top + STRIP + 1, len(pixels))
-        steps: NDArray[np.int16] = np.diff(pixels[start:end].sum(axis=2, dtype=np.int16), axis=axis)
+        light = pixels[start:end, :, 0].astype(np.int16) + pixels[start:end, :, 1] + pixels[start:end, :, 2]
+        steps: NDArray[np.int16] = np.diff(light, axis=axis)
         size = np.abs(steps)
         small, up = (size >= least) & (size <= _LARGEST_STEP), steps > 0
         if axis:
@@ -72,4 +73,7 @@ def is_painted(pixels: Pixels, box: Box) -> bool:
     """Whether a box has one colour exactly, apart from its text: a button or a label, and no part of a photograph."""
     rect = box.rect
     part = pixels[int(rect.y) : round(rect.bottom), int(rect.x) : round(rect.right)]
-    return box.gradient is None and float((part == rgb_parts(box.fill)).all(axis=2).mean()) >= _PAINTED
+    return (
+        box.gradient is None
+        and float((distance_between(part, np.array(rgb_parts(box.fill), np.uint8)) == 0).mean()) >= _PAINTED
+    )

@@ -22,7 +22,16 @@ from weft.vision.see.boxes import corner_radius
 from weft.vision.see.gradients import paint_gradient
 from weft.vision.see.ink import Ink
 from weft.vision.see.photographs import is_painted
-from weft.vision.see.regions import STRIP, Mask, Pixels, dominant_colour, hex_colour, label_islands, rgb_parts
+from weft.vision.see.regions import (
+    STRIP,
+    Mask,
+    Pixels,
+    distance_between,
+    dominant_colour,
+    hex_colour,
+    label_islands,
+    rgb_parts,
+)
 from weft.vision.see.text import is_certain_text
 
 PATCH_REACH = 3  # parts of one picture may lie this many pixels apart
@@ -119,7 +128,7 @@ def faint_edges(pixels: Pixels, page: Pixels, rect: Rect, boxes: Sequence[Box] =
     around = rect.grown(FAINT_REACH).within(width, height)
     left, top = int(around.x), int(around.y)
     where = (slice(top, round(around.bottom)), slice(left, round(around.right)))
-    marks = label_islands(np.abs(pixels[where].astype(np.int16) - page[where]).max(axis=2) > FAINT)
+    marks = label_islands(distance_between(pixels[where], page[where]) > FAINT)
     found = [
         spanning((left + int(edges[0]), top + int(edges[1]), left + int(edges[2]), top + int(edges[3])))
         for edges in marks.edges[1:]
@@ -157,7 +166,7 @@ def find_differences(pixels: Pixels, page: Pixels, slack: int = DIFFERENT) -> Ma
     differs = np.empty(pixels.shape[:2], np.bool_)
     for top in range(0, len(pixels), STRIP):
         part = slice(top, top + STRIP)
-        differs[part] = np.abs(pixels[part].astype(np.int16) - page[part]).max(axis=2) > slack
+        differs[part] = distance_between(pixels[part], page[part]) > slack
     return differs
 
 
@@ -310,7 +319,7 @@ def find_panels(
         return []
     left, top, right, bottom = int(photo.x), int(photo.y), round(photo.right), round(photo.bottom)
     part = pixels[top:bottom, left:right]
-    away = np.abs(part.astype(np.int16) - page[top:bottom, left:right]).max(axis=2)
+    away = distance_between(part, page[top:bottom, left:right])
     flat = label_islands(away <= (EXACT_LOSSY if lossy else EXACT))
     wide, high = flat.edges[:, 2] - flat.edges[:, 0], flat.edges[:, 3] - flat.edges[:, 1]
     cover = flat.area / np.maximum(wide * high, 1)

@@ -6,7 +6,7 @@ syllable as its two or three jamo.
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +15,7 @@ from PIL import Image
 
 from weft.vision.elements import is_leftward
 from weft.vision.see import models
-from weft.vision.see.ocr import UNREAD, OcrResult, read_lines
+from weft.vision.see.ocr import UNREAD, OcrResult, Report, read_lines
 from weft.vision.see.regions import Pixels
 
 HEIGHT = 48
@@ -39,7 +39,7 @@ _PERSIAN = re.compile("[پچژگکی]")
 _MIRRORED = str.maketrans("()[]«»<>", ")(][»«><")
 
 
-def read_page_lines(crops: Sequence[Pixels], done: Callable[[float], None] | None = None) -> list[OcrResult]:
+def read_page_lines(crops: Sequence[Pixels], done: Report | None = None) -> list[OcrResult]:
     """Read the lines of a page, each with the reader that knows its script.
 
     Some lines show whether the page is in a script of the network. If it is, the first reader reads only the lines that

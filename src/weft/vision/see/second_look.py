@@ -1,4 +1,5 @@
-"""Reads lines anew whose letters stand on several grounds, such as a title that reaches over the edge of a shape.
+"""Reads lines anew whose letters stand on several grounds, such as a title that reaches over the edge of a shape, and
+syllables that look like icons.
 
 Ink is first found as what differs from the painted page. Where the page has an edge under a line, that parts the line
 or spoils its letters; there it is found by its own colour, as on a photograph.
@@ -9,12 +10,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from weft.vision.elements import Rect
-from weft.vision.see.ocr import read_lines
+from weft.vision.see.ink import Ink
+from weft.vision.see.ocr import OcrResult, Piece, read_lines
 from weft.vision.see.pictures import find_text_on_photos
 from weft.vision.see.regions import Pixels
-from weft.vision.see.script_ocr import read_scripts
+from weft.vision.see.script_ocr import read_page_lines, read_scripts
 from weft.vision.see.text import StyledLines, is_certain_text, style_lines
 
+Crop = Callable[[Rect], Pixels]
 MARGIN = 1.5  # of a place around its line, both sides together, in heights of the place
 EDGE = 12  # how much the page must change under a line, in one channel
 
@@ -33,6 +36,43 @@ def read_across_grounds(
     spans = [line.ink for line in lines]
     kept = [line for line in styled.lines if not _is_within(line.ink, spans)]
     return StyledLines([*kept, *lines], [ink for ink in styled.unread if not _is_within(ink.rect, spans)])
+
+
+SAMPLE = 12
+LETTER_SURE = 0.9
+BESIDE = 6.0  # heights between a letter and the next word of its row
+
+
+def read_lone_syllables(
+    pieces: Sequence[Piece], places: Sequence[Rect], find: Callable[[Sequence[Rect]], Sequence[Ink]], crop: Crop
+) -> list[Piece]:
+    """Read places that look like icons beside Korean words, and return the pieces with those that are a syllable.
+
+    A syllable of Korean is as square as an icon. Icons are never read as one, as they are as other letters.
+    """
+    words = [ink.rect for ink, reading in pieces if _is_korean(reading.text.strip()[:1])]
+    near = [place for place in places if any(_is_beside(place, word) for word in words)]
+    inks: Sequence[Ink] = find(near) if near else ()
+    shown = [*words[:SAMPLE], *(ink.rect for ink in inks)] if inks else []  # words show the reader the script
+    readings = read_page_lines([crop(rect) for rect in shown])[len(shown) - len(inks) :] if inks else []
+    found = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if _is_syllable(reading)]
+    spans = [ink.rect for ink, _ in found]
+    return [*(piece for piece in pieces if not _is_within(piece[0].rect, spans)), *found]
+
+
+def _is_korean(letter: str) -> bool:
+    return "\uac00" <= letter <= "\ud7a3"
+
+
+def _is_syllable(reading: OcrResult) -> bool:
+    text = reading.text.strip()
+    return len(text) == 1 and _is_korean(text) and reading.sure >= LETTER_SURE
+
+
+def _is_beside(place: Rect, word: Rect) -> bool:
+    """Whether a word stands on the row of a place, near it and about as tall."""
+    level = abs(place.middle[1] - word.middle[1]) <= 0.3 * place.h and 0.5 * place.h <= word.h <= 1.5 * place.h
+    return level and max(word.x - place.right, place.x - word.right) <= BESIDE * place.h
 
 
 def _is_read(place: Rect, styled: StyledLines) -> bool:

@@ -71,7 +71,7 @@ def read_sketch(sheet: Sheet, shapes: Shapes, report: Report) -> Detection:
     clean = np.where(grow_mask(shapes.rest, 2)[:, :, None], sheet.pixels, np.uint8(255))
     places = find_text(clean, shapes.rest, lambda part: report("finding text", part)).lines
     inks = _join_words([part for place in places for part in _ink_rects(shapes.rest, place)])
-    readings = read_lines([_crop(clean, rect) for rect in inks], lambda part: report("reading", part))
+    readings = read_lines([_crop(clean, rect) for rect in inks], lambda part, _: report("reading", part))
     width = NARROW if page.w < PHONE * page.h else WIDE
     view = _View(page, width / page.w)
     read = [(rect, reading) for rect, reading in zip(inks, readings, strict=True) if _is_read(reading)]

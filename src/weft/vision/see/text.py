@@ -280,6 +280,7 @@ def _colour(line: TextLine, colours: Counter[str]) -> str:
 
 
 TIGHTEST, LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
+WIDE_PITCH, WIDE_LETTERS = 1.95, 10  # the same for wide letters, whose paragraphs are looser
 LIST_PITCH, LIST_LETTERS = 1.78, 28  # short lines that are farther apart are a list, such as links
 SLACK = 2.5
 
@@ -306,7 +307,8 @@ def _follows(group: list[TextLine], line: TextLine) -> bool:
     pitch = line.baseline - last.baseline
     if not TIGHTEST * size <= pitch <= LOOSEST * size:
         return False
-    if pitch > LIST_PITCH * size and max(len(last.text), len(line.text)) <= LIST_LETTERS and not needs_wide(line.text):
+    loose, longest = (WIDE_PITCH, WIDE_LETTERS) if needs_wide(line.text) else (LIST_PITCH, LIST_LETTERS)
+    if pitch > loose * size and max(len(last.text), len(line.text)) <= longest:
         return False
     if len(group) > 1 and abs(pitch - (last.baseline - group[-2].baseline)) > max(1.6, 0.06 * size):
         return False

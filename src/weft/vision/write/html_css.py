@@ -5,7 +5,7 @@ from html import escape
 
 from weft.core.markup import VOID_ELEMENTS
 from weft.vision.elements import Node, Page
-from weft.vision.write.sheet import is_sentence, stylesheet
+from weft.vision.write.sheet import is_inline, stylesheet
 
 CDN = "https://cdn.jsdelivr.net/npm"
 Attributes = Callable[[Node], str]  # such as a class, with a leading space, or nothing
@@ -46,7 +46,7 @@ def element(node: Node, looks: Attributes, depth: int = 0) -> str:
     words = "<br>".join(escape(line, quote=False) for line in node.lines)
     if not node.children:
         return f"{opening}{words}</{node.tag}>"
-    if is_sentence(node):
+    if is_inline(node):
         return f"{opening}{''.join(element(child, looks) for child in node.children)}</{node.tag}>"
     inside = "\n".join(element(child, looks, depth + 1) for child in node.children)
     first = f"\n{pad}  {words}" if words else ""

@@ -9,9 +9,11 @@ from html import escape
 from weft.core.markup import VOID_ELEMENTS
 from weft.vision.elements import Node, Page, walk_nodes
 from weft.vision.write.html_css import CDN, html_page
+from weft.vision.write.icons import REACT_ICON, name_icons, write_react_icon
 from weft.vision.write.repeats import Repeat, Repeats, slot_name
-from weft.vision.write.sheet import is_sentence
-from weft.vision.write.tailwind import TAILWIND, classes, name_colours, page_classes
+from weft.vision.write.sheet import is_inline
+from weft.vision.write.tailwind import TAILWIND, classes, name_values, page_classes
+from weft.vision.write.theme import read_theme, rename_classes
 
 _JSX_NAMES = {"for": "htmlFor", "tabindex": "tabIndex", "checked": "defaultChecked", "value": "defaultValue"} | {
     name: re.sub("-(.)", lambda found: found[1].upper(), name)
@@ -40,7 +42,8 @@ class ComponentWriter:
     """Splits a page into components, and writes the element that holds them."""
 
     def __init__(self, page: Page) -> None:
-        self._page = page
+        self.icons = name_icons(page, REACT_ICON)
+        page = self._page = self.icons.page
         self._repeats = Repeats(lambda node: classes(node, page.width))
         self.components: list[Component] = []
         lines = [line for node in page.body for line in self._place(node, 3)]
@@ -75,6 +78,8 @@ def write_react(page: Page) -> dict[str, str | bytes]:
     """Write a page with components that Babel compiles in the browser."""
     made = ComponentWriter(page)
     declared: list[str] = []
+    if made.icons.paths:
+        declared += [f"const ICONS = {{\n{made.icons.entries(2)}}};", f"function Icon{write_react_icon()}"]
     for each in made.all_lists:
         declared += [f"const {each.data} = [\n{each.entries(2)}];", _function(each.name, made.item(each), each.slots)]
     declared += [_function(each.name, each.markup) for each in made.components]
@@ -92,24 +97,38 @@ def write_react(page: Page) -> dict[str, str | bytes]:
 
 ReactDOM.createRoot(document.getElementById("root")).render(<App />);
 </script>"""
-    return name_colours(page, html_page(page, scripts, inside))
+    return name_values(page, html_page(page, scripts, inside))
 
 
 def write_react_vite(page: Page) -> dict[str, str | bytes]:
     """Write a project of Vite: each component in a file of `src/components`, the data of lists in `src/data`."""
     made = ComponentWriter(page)
     files: dict[str, str | bytes] = {}
+    if made.icons.paths:
+        files["src/data/icons.js"] = f"export const ICONS = {{\n{made.icons.entries(2)}}};\n"
+        above = 'import { ICONS } from "../data/icons.js";'
+        files["src/components/Icon.jsx"] = f"{above}\n\nexport default function Icon{write_react_icon()}\n"
     for part in made.components:
-        files[f"src/components/{part.name}.jsx"] = _module(part.name, part.markup, _list_imports(part.lists, "."))
+        imports = [*_icon_import(part.markup, "."), *_list_imports(part.lists, ".")]
+        files[f"src/components/{part.name}.jsx"] = _module(part.name, part.markup, imports)
     for each in made.all_lists:
+        markup = made.item(each)
         files[f"src/data/{each.data}.js"] = f"export const {each.data} = [\n{each.entries(2)}];\n"
-        files[f"src/components/{each.name}.jsx"] = _module(each.name, made.item(each), [], each.slots)
+        files[f"src/components/{each.name}.jsx"] = _module(each.name, markup, _icon_import(markup, "."), each.slots)
     imports = [f'import {part.name} from "./components/{part.name}.jsx";' for part in made.components]
-    imports += _list_imports(made.lists, "./components")
+    imports += [*_icon_import(made.body, "./components"), *_list_imports(made.lists, "./components")]
     files["src/App.jsx"] = _module("App", _root(page, made.body), imports)
+    texts = {path: str(text) for path, text in files.items()}
+    theme = read_theme(page, texts.values())
+    files |= {path: rename_classes(text, theme) for path, text in texts.items()}
+    files["src/index.css"] = theme.css
     files |= {f"{PUBLIC}{path}": data for path, data in page.assets}
     files["index.html"] = _shell(page)
     return files
+
+
+def _icon_import(markup: str, folder: str) -> list[str]:
+    return [f'import Icon from "{folder}/Icon.jsx";'] if "<Icon " in markup else []
 
 
 def _list_imports(lists: Sequence[Repeat], folder: str) -> list[str]:
@@ -168,12 +187,12 @@ def _jsx(node: Node, width: int, depth: int, repeats: Repeats | None = None) -> 
     if not node.tag:
         return "".join(_jsx_string(line) for line in node.lines)
     opening = f"{pad}{_opening(node, width)}"
-    if node.tag in VOID_ELEMENTS:
+    if node.tag in VOID_ELEMENTS or node.tag == REACT_ICON:
         return f"{opening} />"
     words = "<br />".join(jsx_text(line) for line in node.lines)
     if not node.children:
         return f"{opening}>{words}</{node.tag}>"
-    if is_sentence(node):
+    if is_inline(node):
         return f"{opening}>{''.join(_jsx(child, width, 0) for child in node.children)}</{node.tag}>"
     inside = "\n".join(_jsx_children(node.children, width, depth + 1, repeats))
     return f"{opening}>{words}\n{inside}\n{pad}</{node.tag}>"

@@ -1,18 +1,16 @@
 """Names elements after what they are: `hero`, `price-card`, `site-nav`, `section-title`, `muted-text`."""
 
 import re
-import unicodedata
 from collections.abc import Sequence
 
+from weft.vision.arrange.anchors import slug
 from weft.vision.elements import Node, walk_nodes
 from weft.vision.see.regions import luminance
 from weft.vision.write.tokens import is_vivid
 
-_WORD = re.compile(r"[a-z][a-z0-9]*")
 _PRICE = re.compile(r"[$€£¥₽]\s?\d|\d\s?[$€£¥₽]")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
-_EMPTY = frozenset({"the", "a", "an", "of", "and", "to", "for", "in", "on", "with", "our", "your", "is", "are", "that"})
 _LANDMARKS = {"header": "site-header", "footer": "site-footer", "main": "page", "aside": "sidebar", "form": "form"}
 _PLAIN = frozenset({"stack", "row", "block", "layers", "section", "cards", "card", "item", "columns", "div"})
 
@@ -20,13 +18,6 @@ _PLAIN = frozenset({"stack", "row", "block", "layers", "section", "cards", "card
 def words_of(node: Node) -> str:
     """Return all text of a node."""
     return " ".join(line for each in walk_nodes((node,)) for line in each.lines).strip()
-
-
-def slug(text: str, most: int = 2) -> str:
-    """Return the first meaningful words of a text in the form of a class; empty if it has none in Latin letters."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    words = [word for word in _WORD.findall(plain) if word not in _EMPTY and len(word) > 1]
-    return "-".join(words[:most])[:24].strip("-")
 
 
 def container_names(node: Node, parent: str, first: bool) -> list[str]:
@@ -50,12 +41,16 @@ def container_names(node: Node, parent: str, first: bool) -> list[str]:
     return _content_names(node, parent)
 
 
+_CONTENTS = {"svg": "icon", "a": "link", "button": "button", "img": "photo", "input": "field", "p": "text"}
+
+
 def shared_names(node: Node) -> list[str]:
-    """Return names for plain rows and columns that several parts of the page share; none for other elements."""
+    """Return names for plain rows and columns that several parts of the page share, after what is in them first."""
     style = dict(node.style)
     if node.tag != "div" or not node.children or style.get("display") != "flex" or "background" in style:
         return []
-    return ["stack" if style.get("flex-direction") == "column" else "row"]
+    kind = "stack" if style.get("flex-direction") == "column" else "row"
+    return [f"{_CONTENTS.get(node.children[0].tag, 'group')}-{kind}"]
 
 
 def _content_names(node: Node, parent: str) -> list[str]:

@@ -14,6 +14,7 @@ _VARIED = {
     "d": "path",
     "viewBox": "viewBox",
     "data-icon": "icon",
+    "name": "icon",
 }  # attributes that may differ, and the names of their properties
 Shape = tuple[str, str, tuple[tuple[str, str], ...], int, tuple["Shape", ...]]
 Classes = Callable[[Node], str]
@@ -44,7 +45,7 @@ class Repeats:
 
     classes: Classes
     _unused: list[Repeat] = field(default_factory=list[Repeat])
-    _names: set[str] = field(default_factory=lambda: {"App"})
+    _names: set[str] = field(default_factory=lambda: {"App", "Icon"})
 
     def find(self, nodes: Sequence[Node]) -> list[tuple[Node, ...]]:
         """Group neighbours: three or more of one shape together, others alone."""

@@ -1,13 +1,15 @@
-"""Makes the style sheet of a page: classes for looks that elements share, and for parts of the page.
+"""Makes the style sheet of a page: classes for looks that elements share, and for painted parts of the page.
 
-An element that looks like no other is styled by its place in a named part (`.hero > p`), not by a class of its own.
+A section is styled by its id. Rows, columns and grids share classes for their layout (`row`, `stack`) and utilities for
+their distances (`gap-4`). An element that looks like no other is styled by its place in a named part (`#hero > p`).
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.vision.arrange.code_blocks import TOKEN
 from weft.vision.elements import Node, Page, Style, walk_nodes
 from weft.vision.write.names import choose_name, container_names, leaf_names, shared_names
 from weft.vision.write.tokens import DesignTokens, design_tokens
@@ -24,6 +26,7 @@ _BASE = (
     "button { font: inherit; text-align: start; border: 0; }",
     "::placeholder { color: inherit; opacity: 1; }",
 )
+_CODE = ("pre, code { margin: 0; font: inherit; color: inherit; white-space: pre-wrap; }",)
 _TABLE = (
     "table { border-spacing: 0; table-layout: fixed; }",
     "th, td { padding: 0; text-align: start; font-weight: inherit; }",
@@ -34,6 +37,18 @@ _SHARED: tuple[Style, ...] = (
     (("display", "flex"), ("align-items", "center")),
     (("display", "flex"), ("align-items", "flex-start")),
 )
+_WRAPS = ("flex-wrap", "wrap")
+_LAYOUTS: dict[str, tuple[Style, Style]] = {
+    "cluster": ((("display", "flex"), ("align-items", "center"), _WRAPS), ()),
+    "row": ((("display", "flex"), ("align-items", "center")), (_WRAPS,)),
+    "row-top": ((("display", "flex"), ("align-items", "flex-start")), (_WRAPS,)),
+    "inline": ((("display", "flex"), ("align-items", "center")), ()),
+    "stack": ((("display", "flex"), ("flex-direction", "column")), ()),
+    "grid": ((("display", "grid"),), ()),
+}
+"""Layouts that have a class, with their declarations and those on a narrow screen; the first that fits is chosen."""
+_PAINT = frozenset({"background", "border", "border-width", "box-shadow"})
+_BOXES = frozenset({"div", "ul", "li", "span", "figure", "section", "article", "nav", "form", "aside"})
 _UNWRAPPED = "h1, h2, h3, p, a, li, span, label, button, th, td, figcaption { white-space: nowrap; }"
 _WHOLE = "img, svg { max-width: none; }"
 NOWRAP, WRAP = ("white-space", "nowrap"), ("white-space", "normal")
@@ -53,10 +68,11 @@ _WORDS = {
     ("width", "100%"): "w-full",
     ("flex", "none"): "rigid",
 }
-_STEPS = {"margin-top": "mt", "margin-left": "ml", "margin-right": "mr"}
+_STEPS = {"margin-top": "mt", "margin-left": "ml", "margin-right": "mr", "gap": "gap"}
 _PIXELS = re.compile(r"(\d+)px")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)px")
-_OFTEN = 3  # elements that make a utility worth its name
+_CROWDED = 6  # elements styled by their place that make a container worth a name
+_OFTEN = 2  # elements that make a utility or a class for a layout worth its name
 _SINGLE = frozenset({"header", "main", "footer", "aside", "form", "nav", "h1", "table", "thead", "tbody", "ul"})
 """Tags that need no class if the page has one of them."""
 
@@ -68,6 +84,11 @@ Rule = tuple[str, Style, Style]  # a selector, its declarations, and those on a 
 def is_sentence(node: Node) -> bool:
     """Whether the children are words and inline elements, which stand on one line."""
     return any(not child.tag for child in node.children)
+
+
+def is_inline(node: Node) -> bool:
+    """Whether the content stands on one line of the source: a sentence, or preformatted text, whose space counts."""
+    return is_sentence(node) or node.tag == "pre"
 
 
 def is_one_line(node: Node) -> bool:
@@ -95,6 +116,34 @@ class _Element:
     alone: bool  # the only one of its tag in its parent
     looks: tuple[Style, Style]
     places: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What the class of an element's group does not say: the class of its layout, its own looks, its placement."""
+
+    layout: str
+    looks: tuple[Style, Style]
+    places: tuple[Change, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a layout and distances with a name are all that it has."""
+        return bool(self.layout) and not any(self.looks) and all(_utility_name(place) for place in self._gaps)
+
+    @property
+    def _gaps(self) -> tuple[Change, ...]:
+        return tuple(place for place in self.places if place[0] == "gap")
+
+    def is_expressed(self, utilities: Mapping[Change, str]) -> bool:
+        """Whether utilities say everything."""
+        return not any(self.looks) and all(place in utilities for place in self.places)
+
+    def without_layout(self) -> "_Rest":
+        if not self.layout:
+            return self
+        wide, narrow = _LAYOUTS[self.layout]
+        return _Rest("", ((*wide, *self.looks[0]), (*narrow, *self.looks[1])), self.places)
 
 
 def stylesheet(page: Page, prefix: str = "") -> StyleSheet:
@@ -130,7 +179,7 @@ def _split(node: Node, own: Style) -> tuple[tuple[Style, Style], tuple[Change, .
     style = [entry for entry in node.style if entry not in dropped]
     if is_one_line(node):
         style = [entry for entry in style if entry != NOWRAP]
-    elif (node.lines or is_sentence(node)) and NOWRAP not in style and node.tag != "option":
+    elif (node.lines or is_sentence(node)) and NOWRAP not in style and not _keeps_space(node):
         style.append(WRAP)
     narrow = {name: value for name, value in node.narrow if (name, value) != WRAP}
     if any(name == "grid-area" for name, _ in style):
@@ -142,6 +191,10 @@ def _split(node: Node, own: Style) -> tuple[tuple[Style, Style], tuple[Change, .
     return (looks, tuple((name, value) for name, value in narrow.items() if name not in _PLACES)), places
 
 
+def _keeps_space(node: Node) -> bool:
+    return node.tag in ("option", "code") or node.name == TOKEN
+
+
 class _SheetWriter:
     """Chooses names and selectors, parents first."""
 
@@ -151,7 +204,7 @@ class _SheetWriter:
         self._prefix = prefix
         self.classes: dict[int, list[str]] = defaultdict(list)
         self._rules: list[Rule] = []
-        self._used: set[str] = set()
+        self._used: set[str] = set(_LAYOUTS)
         self._own: dict[int, str] = {}  # the selector of an element that no other has
         self._contexts: dict[int, str] = {-1: "page"}
         self._tags = Counter(each.node.tag for each in elements)
@@ -160,7 +213,9 @@ class _SheetWriter:
         for at, each in enumerate(elements):
             if any(each.looks):
                 self._groups[self._group(at)].append(at)
-        self._utilities = _utilities(elements)
+        self._named: dict[
+            _Group, tuple[str, tuple[Change, ...]]
+        ] = {}  # the class of a group, and what places all of it
         self._first_section = next((at for at, each in enumerate(elements) if each.node.tag == "section"), -1)
 
     def _group(self, at: int) -> _Group:
@@ -169,50 +224,77 @@ class _SheetWriter:
         return each.node.tag, each.looks, at if each.node.tag == "section" else -1
 
     def write(self) -> None:
-        named: dict[_Group, tuple[str, tuple[Change, ...]]] = {}  # the class of a group, and what places all of it
-        for at, each in enumerate(self._elements):
-            key = self._group(at)
-            group = self._groups.get(key, [])
-            name, common = named.get(key, ("", ()))
-            names = self._names(at)
-            if len({self._home(other) for other in group}) > 1:
-                names = shared_names(each.node) + names
-            if not name and (len(group) > 1 or (group and self._is_part(at, names))):
-                name, common = named[key] = choose_name(names, self._used), self._common_places(group)
-                self._used.add(name)
-                self._rules.append(_rule(f".{self._prefix}{name}", each.looks, common))
-            self._set_context(at, name or names[0])
-            rest = each.places
-            if name:
-                self.classes[at].append(self._prefix + name)
-                rest = tuple(place for place in each.places if place not in common)
-                if len(group) == 1:
-                    self._own[at] = f".{self._prefix}{name}"
-            self._place(at, rest, () if name else each.looks)
-        for place, name in self._utilities.items():
-            if any(self._prefix + name in names for names in self.classes.values()):
-                self._rules.append(_rule(f".{self._prefix}{name}", ((), ()), (place,)))
+        rests = [self._name(at) for at in range(len(self._elements))]
+        layouts = Counter(each.layout for each in rests)
+        rests = [each if layouts[each.layout] >= _OFTEN else each.without_layout() for each in rests]
+        utilities = _utilities(rests)
+        self._name_crowded({at for at, rest in enumerate(rests) if not rest.is_expressed(utilities)})
+        for at, rest in enumerate(rests):
+            if rest.layout:
+                self.classes[at].insert(0, self._prefix + rest.layout)
+            if rest.is_expressed(utilities):
+                self.classes[at] += [self._prefix + utilities[place] for place in rest.places]
+            else:
+                self._rules.append(_rule(self._selector(at), rest.looks, rest.places))
+        used = {name for names in self.classes.values() for name in names}
+        shared = [_rule(f".{self._prefix}{name}", looks, ()) for name, looks in _LAYOUTS.items()]
+        shared += [_rule(f".{self._prefix}{name}", ((), ()), (place,)) for place, name in utilities.items()]
+        self._rules = [*(rule for rule in shared if rule[0][1:] in used), *self._rules]
 
-    def _place(self, at: int, places: tuple[Change, ...], looks: tuple[Style, Style] | tuple[()]) -> None:
-        """Write what is left of an element's style: utilities for what is common, a rule for its place otherwise."""
-        known = self._utilities
-        rest = places
-        if not looks or not any(looks):
-            self.classes[at] += [self._prefix + known[place] for place in places if place in known]
-            rest = tuple(place for place in places if place not in known)
-        if rest or (looks and any(looks)):
-            self._rules.append(_rule(self._selector(at), looks or ((), ()), rest))
+    def _name(self, at: int) -> _Rest:
+        """Give an element the class of its group, if it has one; return what that class does not say."""
+        each, key = self._elements[at], self._group(at)
+        group = self._groups.get(key, [])
+        name, common = self._named.get(key, ("", ()))
+        names = self._names(at)
+        if len({self._home(other) for other in group}) > 1:
+            names = shared_names(each.node) + names
+        rest = _compose(each)
+        if not name and ((len(group) > 1 and not rest.is_plain) or (group and self._is_part(at, names))):
+            name, common = self._named[key] = choose_name(names, self._used), self._common_places(group)
+            self._used.add(name)
+            self._rules.append(_rule(f".{self._prefix}{name}", each.looks, common))
+        self._set_context(at, name or names[0])
+        if not name:
+            return rest
+        self.classes[at].append(self._prefix + name)
+        if len(group) == 1:
+            self._own[at] = f".{self._prefix}{name}"
+        return _Rest("", ((), ()), tuple(place for place in each.places if place not in common))
+
+    def _name_crowded(self, ruled: set[int]) -> None:
+        """Give containers with many elements that are styled by their place a class, so that selectors stay short.
+
+        Inner containers come first; what is in one of them does not count for those around it.
+        """
+        open_rules: Counter[int] = Counter()
+        for at in range(len(self._elements) - 1, -1, -1):
+            each = self._elements[at]
+            if open_rules[at] >= _CROWDED and each.node.tag in _BOXES and not self._is_known(at):
+                names = [name for name in self._names(at) if name not in self._used]
+                if names:
+                    self._used.add(names[0])
+                    self.classes[at].append(self._prefix + names[0])
+                    self._own[at] = f".{self._prefix}{names[0]}"
+            inside = 0 if self._is_known(at) else open_rules[at]
+            open_rules[each.parent] += inside + (at in ruled)
+
+    def _is_known(self, at: int) -> bool:
+        """Whether an element has a selector of its own: a class that no other has, an id, a tag that occurs once."""
+        tag = self._elements[at].node.tag
+        return at in self._own or bool(self._find_id(at)) or (tag in _SINGLE and self._tags[tag] == 1)
 
     def _is_part(self, at: int, names: Sequence[str]) -> bool:
-        """Whether an element is a part of the page that deserves a name although it is the only one."""
+        """Whether an element is a painted part of the page that deserves a name although it is the only one."""
         node = self._elements[at].node
-        if node.tag in _SINGLE and self._tags[node.tag] == 1:
+        if node.tag not in _BOXES or self._find_id(at) or (node.tag in _SINGLE and self._tags[node.tag] == 1):
             return False
-        if any(not child.tag for child in node.children) or node.tag in ("select", "svg", "tr", "thead", "tbody"):
-            return False
-        if node.tag in ("section", "article", "form", "nav", "aside"):
-            return True
-        return len(node.children) > 1 and node.tag not in ("td", "th") and names[0] not in self._used
+        painted = sum(name in _PAINT for name, _ in node.style)
+        return painted > 1 and len(node.children) > 1 and not is_sentence(node) and names[0] not in self._used
+
+    def _find_id(self, at: int) -> str:
+        node = self._elements[at].node
+        return dict(node.attributes).get("id", "") if node.tag == "section" else ""
 
     def _home(self, at: int) -> int:
         """Return the part of the page that an element is in: a header, a section, a footer."""
@@ -250,7 +332,9 @@ class _SheetWriter:
         if at not in self._own:
             each = self._elements[at]
             tag = each.node.tag
-            if tag in _SINGLE and self._tags[tag] == 1:
+            if name := self._find_id(at):
+                self._own[at] = f"#{name}"
+            elif self._is_known(at):
                 self._own[at] = tag
             else:
                 step = tag if each.alone else f"{tag}:nth-of-type({each.nth})"
@@ -262,8 +346,10 @@ class _SheetWriter:
         declared = [*page.style, *(entry for each in self._elements for entry in each.node.style)]
         tokens = design_tokens(declared, dict(page.style).get("background", ""))
         outer = (*page.style, ("display", "flex"), ("flex-direction", "column"), ("overflow-wrap", "break-word"))
-        lines = [tokens.rule, *_BASE, *(_TABLE if self._tags["table"] else ()), _written("body", outer, tokens)]
+        extra = (*(_TABLE if self._tags["table"] else ()), *(_CODE if self._tags["pre"] else ()))
+        lines = [tokens.rule, *_BASE, *extra, _written("body", outer, tokens)]
         whole = [_WHOLE, *([_UNWRAPPED] if any(is_one_line(each.node) for each in self._elements) else [])]
+        whole += ["pre, code { white-space: pre; }"] if self._tags["pre"] else []
         lines.append(f"@media (min-width: {page.width}px) {{ {' '.join(whole)} }}")
         lines += _factor_rules([(name, style) for name, style, _ in self._rules if style], tokens)
         slim = [(name, narrow) for name, _, narrow in self._rules if narrow]
@@ -282,15 +368,39 @@ def _body_size(body: Sequence[Node]) -> float:
     return sizes.most_common(1)[0][0] if sizes else 16.0
 
 
-def _utilities(elements: Sequence[_Element]) -> dict[Change, str]:
-    """Return the placements that several elements have and that have a plain name, with it."""
-    counted = Counter(place for each in elements for place in each.places)
-    found: dict[Change, str] = {}
-    for place, count in counted.items():
+def _utilities(rests: Sequence[_Rest]) -> dict[Change, str]:
+    """Return the placements that several elements have and that have a plain name, with it.
+
+    Elements with anything else are styled by their place, so that they do not count; without them others may be rare.
+    """
+    known: dict[Change, str] = {}
+    for place, _ in Counter(place for rest in rests for place in rest.places).most_common():
         name = _utility_name(place)
-        if count >= _OFTEN and name and name not in found.values():
-            found[place] = name
-    return found
+        if name and name not in known.values():
+            known[place] = name
+    while True:
+        counted = Counter(place for rest in rests if rest.is_expressed(known) for place in rest.places)
+        often = {place: name for place, name in known.items() if counted[place] >= _OFTEN}
+        if often == known:
+            return known
+        known = often
+
+
+def _compose(each: _Element) -> _Rest:
+    """Split what an element looks like into a layout that others share, its distances, and the rest."""
+    (wide, narrow), node = each.looks, each.node
+    if node.tag not in _BOXES or not node.children:
+        return _Rest("", each.looks, each.places)
+    changed = {name for name, _ in narrow}
+    for name, (shared, slim) in _LAYOUTS.items():
+        fits = set(shared) <= set(wide) and set(slim) <= set(narrow)
+        if not fits or not changed.isdisjoint(prop for prop, _ in shared):
+            continue
+        gaps = tuple((prop, value, dict(narrow).get(prop, "")) for prop, value in wide if prop == "gap")
+        wide = tuple(entry for entry in wide if entry not in shared and entry[0] != "gap")
+        narrow = tuple(entry for entry in narrow if entry not in slim and not (gaps and entry[0] == "gap"))
+        return _Rest(name, (wide, narrow), (*gaps, *each.places))
+    return _Rest("", each.looks, each.places)
 
 
 def _utility_name(place: Change) -> str:

@@ -8,17 +8,28 @@ from types import MappingProxyType
 
 from weft.core.markup import VOID_ELEMENTS
 from weft.vision.arrange.nodes import length
-from weft.vision.elements import Box, Gradient, Node, Page, PictureElement, Rect, TextLine, VisionError
+from weft.vision.elements import (
+    Box,
+    Gradient,
+    Node,
+    Page,
+    PictureElement,
+    Rect,
+    TextLine,
+    VisionError,
+    walk_nodes,
+)
 from weft.vision.see.fonts import FONT_STACKS
 from weft.vision.write.html_css import CDN, Attributes, element, html_page, write_html_css
+from weft.vision.write.icons import VUE_ICON, name_icons, write_vue_icon
 from weft.vision.write.jsx import write_react, write_react_vite
 from weft.vision.write.repeats import Repeat, Repeats, slot_name
-from weft.vision.write.sheet import is_sentence, stylesheet
+from weft.vision.write.sheet import is_inline, is_sentence, stylesheet
 from weft.vision.write.tailwind import (
     TAILWIND,
     class_attributes,
     classes,
-    name_colours,
+    name_values,
     page_classes,
     write_html_tailwind,
 )
@@ -37,12 +48,17 @@ ion-content::part(background) { display: none; }
 
 def write_vue(page: Page) -> dict[str, str | bytes]:
     """Write a page whose template Vue mounts: siblings that differ in content alone are a `v-for` over data."""
+    icons = name_icons(page, VUE_ICON)
+    page = icons.page
     looks = class_attributes(page)
     repeats = Repeats(lambda node: classes(node, page.width))
     lists: list[Repeat] = []
     body = "\n".join(_vue_children(page.body, looks, 2, repeats, lists))
     data = "".join(f"      {each.data}: [\n{each.entries(8)}      ],\n" for each in lists)
     options = f"{{\n  data() {{\n    return {{\n{data}    }};\n  }},\n}}" if lists else "{}"
+    app = f"const app = Vue.createApp({options});\n"
+    if icons.paths:
+        app = f'const icons = {{\n{icons.entries(2)}}};\n{app}app.component("AppIcon", {write_vue_icon()});\n'
     scripts = [f'<script src="{CDN}/vue@3/dist/vue.global.prod.js"></script>', TAILWIND]
     scripts.append("<style>[v-cloak] { display: none; }</style>")
     inside = f"""<div id="app" v-cloak>
@@ -51,9 +67,9 @@ def write_vue(page: Page) -> dict[str, str | bytes]:
   </div>
 </div>
 <script>
-Vue.createApp({options}).mount("#app");
+{app}app.mount("#app");
 </script>"""
-    return name_colours(page, html_page(page, scripts, inside))
+    return name_values(page, html_page(page, scripts, inside))
 
 
 def _vue_children(
@@ -72,8 +88,12 @@ def _vue_children(
 
 def _vue(node: Node, looks: Attributes, depth: int, repeats: Repeats, lists: list[Repeat]) -> str:
     """Write an element. `v-pre` keeps texts from being read as expressions where nothing is repeated."""
-    if not _holds_group(node, repeats):
+    if not node.tag or node.tag == VUE_ICON:
+        return _vue_item(node, looks, depth)
+    if not _holds_group(node, repeats) and not any(each.tag == VUE_ICON for each in walk_nodes(node.children)):
         return element(node, lambda each: f"{looks(each)}{' v-pre' if each is node else ''}", depth)
+    if node.lines or is_inline(node):
+        return _vue_item(node, looks, depth)
     pad = "  " * depth
     inside = "\n".join(_vue_children(node.children, looks, depth + 1, repeats, lists))
     plain = "".join(f' {name}="{escape(value)}"' for name, value in node.attributes)
@@ -94,15 +114,18 @@ def _vue_item(node: Node, looks: Attributes, depth: int, first: str = "") -> str
     pad = "  " * depth
     if not node.tag:
         return "".join(_vue_text(line) for line in node.lines)
+    view = "view" if node.tag == VUE_ICON else "viewBox"  # parsers write the names of properties in small letters
     plain = "".join(
-        f' :{name}="each.{slot}"' if (slot := slot_name(value)) else f' {name}="{escape(value)}"'
+        f' :{view if name == "viewBox" else name}="each.{slot}"'
+        if (slot := slot_name(value))
+        else f' {view if name == "viewBox" else name}="{escape(value)}"'
         for name, value in node.attributes
     )
     opening = f"{pad}<{node.tag}{first}{looks(node)}{plain}>"
     if node.tag in VOID_ELEMENTS:
         return opening
     words = "<br>".join(_vue_text(line) for line in node.lines)
-    if is_sentence(node) or not node.children:
+    if is_inline(node) or not node.children:
         inside = "".join(_vue_item(child, looks, 0) for child in node.children)
         return f"{opening}{words}{inside}</{node.tag}>"
     inside = "\n".join(_vue_item(child, looks, depth + 1) for child in node.children)
@@ -132,7 +155,7 @@ def write_ionic(page: Page) -> dict[str, str | bytes]:
     </div>
   </ion-content>
 </ion-app>"""
-    return name_colours(page, html_page(page, scripts, inside))
+    return name_values(page, html_page(page, scripts, inside))
 
 
 def write_bootstrap(page: Page) -> dict[str, str | bytes]:
@@ -142,6 +165,8 @@ def write_bootstrap(page: Page) -> dict[str, str | bytes]:
     def looks(node: Node) -> str:
         own = sheet.attribute(node)[8:-1]
         names = [*_bootstrap(node), *([own] if own else [])]
+        if not own and "btn" in names:  # a rule for its tag is weaker than that of Bootstrap, which has other colours
+            names.remove("btn")
         return f' class="{" ".join(names)}"' if names else ""
 
     body = "\n".join(element(node, looks, 1) for node in page.body)

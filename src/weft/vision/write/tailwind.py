@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable
 from html import escape
 
-from weft.vision.elements import Node, Page, Style, walk_nodes
+from weft.vision.elements import Node, Page, Style
+from weft.vision.see.fonts import FONT_STACKS
 from weft.vision.write.html_css import element, html_page
+from weft.vision.write.icons import ICON_TAGS
 from weft.vision.write.sheet import NOWRAP, WRAP, is_one_line
-from weft.vision.write.tokens import design_tokens
+from weft.vision.write.theme import SIZES, read_theme, rename_classes
 
 _WORDS: dict[str, dict[str, str]] = {
     "display": {"flex": "flex", "grid": "grid"},
@@ -47,8 +49,7 @@ _STEPS = frozenset(
 """Tailwind's scale of distances and sizes, in steps of four pixels."""
 _VALUES = {"font-size": "text", "line-height": "leading", "letter-spacing": "tracking", "border-radius": "rounded"}
 _NAMED = {
-    "font-size": {12: "xs", 14: "sm", 16: "base", 18: "lg", 20: "xl", 24: "2xl", 30: "3xl", 36: "4xl", 48: "5xl"}
-    | {60: "6xl", 72: "7xl", 96: "8xl"},
+    "font-size": SIZES,
     "line-height": {4 * step: f"{step}" for step in range(3, 11)},
     "border-radius": {4: "", 6: "md", 8: "lg", 12: "xl", 16: "2xl", 24: "3xl"},
 }
@@ -65,6 +66,7 @@ _OWN = {
     "table": ("table-fixed", "border-spacing-0", "border-separate"),
     "th": ("p-0", "text-start", "font-normal"),
     "td": ("p-0",),
+    "code": ("[font:inherit]", "[color:inherit]"),
 }
 """Utilities that undo Tailwind's base styles of an element."""
 
@@ -82,8 +84,12 @@ def classes(node: Node, width: int) -> str:
         style = tuple(entry for entry in style if entry != NOWRAP)
         narrow = tuple(entry for entry in narrow if entry != WRAP)
         own.append(f"min-[{width}px]:whitespace-nowrap")
-    if node.tag in ("img", "svg"):
+    if node.tag in ("img", "svg") or node.tag in ICON_TAGS:
         own.append(f"min-[{width}px]:max-w-none")
+    if node.tag == "textarea":
+        own.append("leading-[normal]")
+    if node.tag == "pre":
+        own += ["whitespace-pre-wrap", f"min-[{width}px]:whitespace-pre"]
     return " ".join([*utilities(style), *(NARROW + word for word in utilities(narrow)), *own])
 
 
@@ -106,31 +112,16 @@ def write_html_tailwind(page: Page) -> dict[str, str | bytes]:
     """Write an `index.html` that loads Tailwind from its CDN."""
     looks = class_attributes(page)
     body = "\n".join(element(node, looks, 1) for node in page.body)
-    return name_colours(page, html_page(page, [TAILWIND], body, f' class="{escape(page_classes(page))}"'))
+    return name_values(page, html_page(page, [TAILWIND], body, f' class="{escape(page_classes(page))}"'))
 
 
-_COLOUR = re.compile(r"-\[(#[0-9a-f]{6})\]")
-_CLASSES = re.compile(r"(?<= class=\")[^\"]*|(?<= className=\")[^\"]*|(?<= className=\{\")[^\"]*")
-
-
-def name_colours(page: Page, files: dict[str, str | bytes]) -> dict[str, str | bytes]:
-    """Replace the colours that a page uses more than once by names of its theme, such as `bg-surface`."""
+def name_values(page: Page, files: dict[str, str | bytes]) -> dict[str, str | bytes]:
+    """Name the values that a page uses more than once in its theme, such as `bg-surface` and `text-note`."""
     text = str(files["index.html"])
-    declared = [*page.style, *(entry for node in walk_nodes(page.body) for entry in node.style)]
-    tokens = design_tokens(declared, dict(page.style).get("background", ""))
-    used = {colour for found in _CLASSES.findall(text) for colour in _COLOUR.findall(found)}
-    names = {value: name.removeprefix("--") for (kind, value), name in tokens.names.items() if kind == "color"}
-    names = {value: name for value, name in names.items() if value in used}
-    if not names:
+    theme = read_theme(page, [text])
+    if theme.is_empty:
         return files
-
-    def rename(found: re.Match[str]) -> str:
-        return _COLOUR.sub(lambda each: f"-{names[each[1]]}" if each[1] in names else each[0], found[0])
-
-    text = _CLASSES.sub(rename, text)
-    listed = ", ".join(f'"{name}": "{value}"' for value, name in names.items())
-    theme = f"<script>tailwind.config = {{ theme: {{ extend: {{ colors: {{ {listed} }} }} }} }};</script>"
-    return {**files, "index.html": text.replace(TAILWIND, f"{TAILWIND}\n{theme}", 1)}
+    return {**files, "index.html": rename_classes(text, theme).replace(TAILWIND, f"{TAILWIND}\n{theme.script}", 1)}
 
 
 def _words(name: str, value: str) -> list[str]:
@@ -139,8 +130,16 @@ def _words(name: str, value: str) -> list[str]:
         return [known]
     if name in _LENGTHS and " " not in value and "(" not in value:
         return [_length(_LENGTHS[name], value)]
+    if name in _LENGTHS and value.startswith("max("):
+        return [f"{_LENGTHS[name]}-[{value.replace(' ', '_')}]"]
+    if name == "font-family" and value in _FAMILIES:
+        return [f"font-{_FAMILIES[value]}"]
+    if name == "font" and (parts := value.split("px ", 1))[1:] and parts[1] in _FAMILIES:
+        return [_named_value("font-size", f"{parts[0]}px"), f"font-{_FAMILIES[parts[1]]}"]
     if name in _VALUES and " " not in value:
         return [_named_value(name, value)]
+    if name == "padding" and (found := _PADDING.fullmatch(value)) is not None:
+        return [_length("pt", found[1]), f"px-[{found[2].replace(' ', '_')}]", _length("pb", found[3])]
     if name == "padding" and "(" not in value:
         return _padding(value.split(" "))
     if name == "background" and _PLAIN.fullmatch(value):
@@ -149,6 +148,8 @@ def _words(name: str, value: str) -> list[str]:
         return [_colour("text", value)]
     if name == "box-shadow":
         return [f"shadow-[{value.replace(' ', '_')}]"]
+    if name == "flex" and value.startswith("0 1 ") and "(" not in value:
+        return [_length("basis", value[4:])]
     if name == "flex" and "(" not in value:
         return [f"flex-[{value.replace(' ', '_')}]"]
     columns = _COLUMNS.fullmatch(value)
@@ -162,6 +163,8 @@ def _words(name: str, value: str) -> list[str]:
 
 
 _SIDES = {"border": "border", "border-bottom": "border-b", "border-top": "border-t"}
+_FAMILIES = {stack: name for name, stack in FONT_STACKS.items()}
+_PADDING = re.compile(r"(\S+) (max\(.*\)) (\S+)")
 _BORDERS = {"0": "-0", "1px": "", "2px": "-2", "4px": "-4"}
 
 

@@ -1,0 +1,44 @@
+"""Outlined boxes with round ends: chips and round buttons on their own ground."""
+
+import pytest
+from vision_drawing import Paper
+
+from weft.vision.elements import Box, Rect
+from weft.vision.see.boxes import build_boxes, find_flats
+from weft.vision.see.regions import label_colours
+from weft.vision.see.screenshot import load_screenshot
+
+
+def _outlined(paper: Paper, background: str = "#ffffff") -> list[Box]:
+    pixels = load_screenshot(paper.png()).pixels
+    regions = label_colours(pixels, 2)
+    boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
+    return [box for box in boxes if box.border is not None and box.rect.h > 8]
+
+
+@pytest.mark.parametrize(("wide", "high"), [(132, 42), (66, 32), (90, 28)])
+def test_a_chip_with_a_thin_line_around_it_is_a_box(wide: int, high: int) -> None:
+    paper = Paper()
+    paper.box(60, 50, wide, high, "#ffffff", high // 2, "#c4cad2")
+    paper.text(60 + high // 2, 50 + high // 2 + 5, "Rope", 14)
+    [box] = _outlined(paper)
+    assert box.rect == Rect(60, 50, wide, high)
+    assert box.fill == "#ffffff"
+    assert box.radius == pytest.approx(high / 2, abs=1)
+
+
+def test_a_ring_around_an_icon_is_a_box() -> None:
+    paper = Paper()
+    paper.box(60, 50, 38, 38, "#ffffff", 19, "#b6bcc6")
+    paper.box(72, 62, 14, 14, "#374151", 2)
+    [box] = _outlined(paper)
+    assert box.rect == Rect(60, 50, 38, 38)
+    assert box.radius == 19
+
+
+def test_filled_discs_and_letters_are_no_outlined_boxes() -> None:
+    paper = Paper()
+    paper.box(60, 50, 30, 30, "#0f766e", 15)
+    paper.box(120, 50, 90, 30, "#fde68a", 15)
+    paper.text(60, 160, "Ooo good OOO", 40, bold=True)
+    assert _outlined(paper) == []
