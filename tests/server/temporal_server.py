@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -45,14 +46,25 @@ def running_temporal(folder: Path) -> Generator[str]:
 
 
 def _wait_ready(program: str, port: int, process: "subprocess.Popen[bytes]") -> None:
-    for _ in range(120):
-        asked = subprocess.run(
-            [program, "operator", "namespace", "describe", "default", "--address", f"127.0.0.1:{port}"],
-            check=False,
-            capture_output=True,
-        )
-        if asked.returncode == 0:
-            return
+    """Wait until the server answers. The command that asks it costs much, so that it is run once the port is open."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
         assert process.poll() is None, "Temporal does not start."
-        time.sleep(0.25)
+        if _is_open(port) and _has_namespace(program, port):
+            return
+        time.sleep(0.1)
     raise AssertionError("Temporal does not answer.")
+
+
+def _is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _has_namespace(program: str, port: int) -> bool:
+    asked = subprocess.run(
+        [program, "operator", "namespace", "describe", "default", "--address", f"127.0.0.1:{port}"],
+        check=False,
+        capture_output=True,
+    )
+    return asked.returncode == 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -218,3 +219,23 @@ async def test_a_guest_uses_neither_the_git_nor_the_figma_of_the_operator(tmp_pa
         for path, body in ((push, {"remote": "ext::sh"}), (f"/projects/{project['id']}/versions", update)):
             assert await asked(path, body, guest) == 403
             assert await asked(path, body, {}) == 400  # what the operator may ask for is judged for itself
+
+
+async def test_the_libraries_of_a_preview_are_sent_compressed(tmp_path: Path) -> None:
+    """Every preview of a React page loads three megabytes of them."""
+    async with atelier(tmp_path, {"one": writer("One")}) as server:
+        _, variant = await _variant(server)
+        address = variant["preview"] + "_libraries/unpkg.com/@babel/standalone"
+        async with aiohttp.ClientSession(server.url, auto_decompress=False) as stranger:
+            async with stranger.get(address, headers={"Accept-Encoding": "identity"}) as answer:
+                plain = await answer.read()
+                assert "Content-Encoding" not in answer.headers
+            for _ in range(2):
+                async with stranger.get(address, headers={"Accept-Encoding": "gzip, br"}) as answer:
+                    packed = await answer.read()
+                    assert answer.headers["Content-Encoding"] == "gzip"
+                    assert answer.headers["Vary"] == "Accept-Encoding"
+                    assert "max-age" in answer.headers["Cache-Control"]
+                    assert "sandbox" in answer.headers["Content-Security-Policy"]
+                assert gzip.decompress(packed) == plain
+                assert len(packed) * 4 < len(plain)

@@ -30,6 +30,7 @@ from weft.server.client_conversation import (
     require_model,
     start_in_conversation,
 )
+from weft.server.connections import Patience
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_stream import EventStream
@@ -51,6 +52,7 @@ class ChatSocket:
         self._socket = websocket
         self._chats = chats
         self._requests: dict[str, tuple[str, asyncio.Task[None]]] = {}
+        self._patience = Patience(websocket.scope, context.settings.limits.stall_seconds)
         self._rate = RateLimiter(context.settings.limits.messages_per_second)
 
     async def run(self) -> None:
@@ -133,6 +135,7 @@ class ChatSocket:
 
     async def _stream(self, request: str, info: SessionInfo, frames: ExchangeFrames) -> None:
         stream = EventStream(self._context.sessions.store, self._context.open_sessions.hub, info.id, frames.part.begin)
+        stream.is_response = True
         sequence = 0
         chunks = frames.begin()
         with self._context.streaming(self._caller, stream):
@@ -153,8 +156,8 @@ class ChatSocket:
         return sequence + 1
 
     async def _send(self, request: str, kind: str, **fields: Any) -> None:
-        async with asyncio.timeout(self._context.settings.limits.stall_seconds):
-            await self._socket.send_text(encode_text({"type": kind, "requestId": request, **fields}))
+        text = encode_text({"type": kind, "requestId": request, **fields})
+        await self._patience.send(lambda: self._socket.send_text(text))
 
 
 # --- routes ----------------------------------------------------------------------------------------------------------

@@ -2,17 +2,20 @@
 
 A connection is unknown until a request on it was authenticated. Of unknown ones only a number is kept: a further one
 closes the one that has waited longest of the address with most of them, so a client that sends its request at once is
-answered. Heads and bodies have a time limit, and bodies of known clients a minimum rate.
+answered. Heads and bodies have a time limit, and bodies of known clients a minimum rate. A client that reads slowly is
+served as long as it reads.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
 import h11
+from starlette.types import Scope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 15.0
@@ -72,6 +75,55 @@ class Connection:
     def close(self) -> None:
         """Forget a connection that is closed."""
         self.table.discard(self)
+
+    @property
+    def unaccepted(self) -> int:
+        """Bytes that were written and that the client's machine has not accepted yet."""
+        return self.transport.get_write_buffer_size() + _queued_bytes(self.transport)
+
+
+def _queued_bytes(transport: asyncio.Transport) -> int:
+    """Bytes that the kernel holds until the other side accepts them; 0 where it does not tell."""
+    try:
+        import fcntl
+        import termios
+    except ImportError:  # Windows
+        return 0
+    count = bytearray(4)
+    try:
+        fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, count)
+    except (OSError, ValueError):  # ValueError: the connection is closed
+        return 0
+    return int.from_bytes(count, sys.byteorder)
+
+
+class Patience:
+    """Waits for a client that reads slowly, as long as it reads at all.
+
+    A batch of events is far more than a slow line carries in the time limit. A client that was disconnected there would
+    ask for the same batch for ever.
+    """
+
+    def __init__(self, scope: Scope, seconds: float) -> None:
+        self._seconds = seconds
+        self._connection: Connection | None = scope.get("state", {}).get("connection")
+        """None under other servers, which do not show what was accepted."""
+
+    async def send(self, send: Callable[[], Awaitable[None]]) -> None:
+        """Send something. Raises `TimeoutError` once the client has accepted nothing for the time limit.
+
+        `send` is called a second time if it was cancelled while it waited; it has sent nothing then.
+        """
+        connection = self._connection
+        while True:
+            before = connection.unaccepted if connection is not None else 0
+            try:
+                async with asyncio.timeout(self._seconds):
+                    await send()
+                return
+            except TimeoutError:
+                if connection is None or connection.unaccepted >= before:
+                    raise
 
 
 class ConnectionTable:

@@ -152,6 +152,7 @@ class ServerContext:
         if self._in_memory is None:
             self._in_memory = other = copy(self)
             other.open_sessions = OpenSessions(Sessions(MemoryStore()), self._session_options)
+            other.open_sessions.closing = self.open_sessions.closing
             other.open_sessions.on_open(self._complete_session)
             other.open_sessions.on_open(self._subscribe_meters)
             self.on_stop(lambda: other.open_sessions.close(0.0))
@@ -213,11 +214,22 @@ class ServerContext:
         self._on_stop.append(call)
 
     def end_streams(self) -> None:
-        """End all streams with a goodbye frame that holds their cursor."""
+        """End all streams with a goodbye frame that holds their cursor. Responses that are being sent have as much time
+        as their exchanges; no further request is accepted."""
         self.open_sessions.closing = True
+        if self._in_memory is not None:
+            self._in_memory.open_sessions.closing = True
         self.node.drain()
         for stream in list(self._streams):
-            stream.stop("shutdown")
+            if stream.is_response:
+                asyncio.get_running_loop().call_later(self.settings.goodbye_seconds, stream.stop, "shutdown")
+            else:
+                stream.stop("shutdown")
+
+    @property
+    def is_responding(self) -> bool:
+        """Whether a response with the events of an exchange is being sent."""
+        return any(stream.is_response for stream in self._streams)
 
     def _end_streams_of(self, session: str) -> None:
         """End the streams of a session whose events cannot be stored."""
@@ -229,15 +241,22 @@ class ServerContext:
     def streaming(self, caller: Caller, *streams: EventStream) -> Generator[None]:
         """Count the streams of a connection, and end them with their token or with the server."""
         end = self.meters.open_stream(caller.owner)
+        try:
+            with self.ending(*streams), self.watch_token(caller, lambda: [each.stop("token") for each in streams]):
+                yield
+        finally:
+            end()
+
+    @contextmanager
+    def ending(self, *streams: EventStream) -> Generator[None]:
+        """End the streams with the server."""
         self._streams.update(streams)
         if self.open_sessions.closing:
             self.end_streams()
         try:
-            with self.watch_token(caller, lambda: [each.stop("token") for each in streams]):
-                yield
+            yield
         finally:
             self._streams.difference_update(streams)
-            end()
 
     @contextmanager
     def watch_token(self, caller: Caller, end: Callable[[], object]) -> Generator[None]:

@@ -40,6 +40,8 @@ class EventStream:
         self.end_reason: EndReason | None = None
         """Why the server ended the stream, if it did."""
         self.push: PushBatch | None = None
+        self.is_response = False
+        """It is the whole response to a request: a client that gets half of it cannot go on elsewhere."""
         self._store = store
         self._hub = hub
         self._waiter: asyncio.Future[None] | None = None

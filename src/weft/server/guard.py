@@ -145,9 +145,14 @@ class Guard:
 
     async def _admit(self, scope: Scope, origin: str | None) -> Caller | None:
         """Check a request and return its caller; None for a public path without a token. Raises `ApiError`."""
-        host = single_header(scope, b"host") or ""
-        if not self._is_known_host(host):
-            raise ApiError("forbidden", "This server is not known under that name; use the address it printed.")
+        host = single_header(scope, b"host")
+        is_from_page = host is not None  # every browser names the host; the checks of some balancers (HTTP/1.0) do not
+        host = host or ""
+        if is_from_page and not self._is_known_host(host) and not await self._has_token(scope):
+            raise ApiError(
+                "forbidden",
+                "This server is not known under that name; use the address it printed, or start it with --public-url.",
+            )
         if _is_preview(scope):
             return None
         if origin is not None and origin not in self._origins and not self._is_own_origin(origin, host):
@@ -194,6 +199,12 @@ class Guard:
         if self._settings.mounted:
             return self._settings.needs_token or is_loopback(split_host(host)[0])
         return not self._settings.is_local and is_address(host)
+
+    async def _has_token(self, scope: Scope) -> bool:
+        """Whether a program that knows the token uses another name of a server on a network, such as that of its
+        container. A page that rebinds a name has no token."""
+        token = None if self._settings.is_local or self._authenticate is not None else self._bearer(scope)
+        return token is not None and await self._tokens.identify_signed(token) is not None
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
         """A server on all interfaces, or a mounted one, has the origin that its Host header names."""

@@ -28,7 +28,6 @@ from weft.studio.browser.page import BrowserError
 from weft.studio.export import zip_project
 from weft.studio.input.figma import KEY_NAMES, FigmaClient
 from weft.studio.input.pictures import MAX_BYTES, check_picture, load_bytes
-from weft.studio.input.video import read_video
 from weft.studio.offline import offline_project
 from weft.studio.preview import PAGE, read_title
 from weft.studio.project_store import DesignSystemStore, StoredDesignSystem
@@ -61,6 +60,8 @@ async def _check_picture(call: ApiCall) -> PictureSize:
 
 async def _read_storyboard(call: ApiCall) -> Storyboard:
     data = await load_bytes(source_url(call.body), limit=VIDEO_BYTES, name="The recording")
+    from weft.studio.input.video import read_video  # few requests have a recording
+
     frames = await read_video(data)
     return Storyboard(
         [

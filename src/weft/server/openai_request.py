@@ -277,9 +277,24 @@ async def configure_session(session: Session, settings: Mapping[str, object]) ->
     apply_request_settings(session, request)
 
 
+_FAILURES: Mapping[object, int] = {
+    "internal": 500,
+    "invalid_request": 400,
+    "context_overflow": 400,
+    "content_blocked": 400,
+    "model_not_found": 404,
+    "quota_exhausted": 402,
+}
+"""Statuses by code; 502 for all others. Clients repeat a request for every status from 500 on."""
+
+
 def failure_response(error: JsonObject, headers: dict[str, str]) -> Response:
-    """The response for a request that failed: by our fault, by the provider's, or for lack of somebody to ask."""
+    """The response for a request that failed: by our fault, by the provider's, or for lack of somebody to ask.
+
+    What may succeed a second time was repeated already, and tools of the agent have run: clients shall not repeat it.
+    """
     if error.get("type") == "permission_error":
         return json_response({"error": error}, 403, headers)
     code = error.get("code")
-    return json_response({"error": error | {"type": code}}, 500 if code == "internal" else 502, headers)
+    headers = headers | {"X-Should-Retry": "false"}  # as the SDKs of this API know it
+    return json_response({"error": error | {"type": code}}, _FAILURES.get(code, 502), headers)

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.requests import Request
@@ -53,13 +53,15 @@ from weft.studio.preview import PAGE, ProjectPreview
 from weft.studio.project import Project, VariantRef, VariantScore, Version
 from weft.studio.prompt_history import decode_text
 from weft.studio.request import CREATE_VARIANTS, UPDATE_VARIANTS
-from weft.studio.score.blocks import PageImage
-from weft.studio.score.score import Score, heat_map
-from weft.studio.scoring import compare_page
 from weft.studio.single_page import single_page
 from weft.studio.stack import guess_stack
 from weft.studio.studio import Studio
+from weft.studio.tools.family import load_tools
 from weft.studio.variants import read_session_files
+
+if TYPE_CHECKING:
+    from weft.studio.score.blocks import PageImage
+    from weft.studio.score.score import Score
 
 _BYTES = "application/octet-stream"
 _POLL_SECONDS = 5.0
@@ -355,16 +357,21 @@ class ProjectRoutes:
         return Response(rendering.picture, media_type="image/png")
 
     async def heat_map(self, call: ApiCall) -> Response:
+        from weft.studio.score.score import heat_map
+
         _, target, rendering = await self._compared(call)
         return Response(await asyncio.to_thread(heat_map, target, rendering), media_type="image/png")
 
-    async def _compared(self, call: ApiCall) -> tuple[Score, PageImage, PageImage]:
+    async def _compared(self, call: ApiCall) -> "tuple[Score, PageImage, PageImage]":
         project = await self._studio.get(call.owner, call.path["project"])
         version = project.version(call.path["version"])
         shown = (version.pictures if version is not None else []) or project.targets
         if not shown:
             raise ApiError("not_found", "The project has no picture to compare with.")
         target = await self._context.sessions.store.blob(project.id, shown[0].blob)
+        await asyncio.to_thread(load_tools)
+        from weft.studio.scoring import compare_page
+
         try:
             return await compare_page(self._studio.find_stack(project.stack), await self._files(call), target)
         except BrowserError as error:

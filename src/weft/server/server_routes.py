@@ -187,14 +187,14 @@ async def _serve_asset(request: Request) -> Response:
         content = plain.read_bytes()
     elif not packed.is_file():
         raise ApiError("not_found", "The page has no such file.")
-    elif _accepts_gzip(request):
+    elif accepts_gzip(request):
         content, headers["Content-Encoding"] = packed.read_bytes(), "gzip"
     else:
         content = gzip.decompress(packed.read_bytes())
     return Response(content, media_type=mimetypes.guess_type(name)[0] or "application/octet-stream", headers=headers)
 
 
-def _accepts_gzip(request: Request) -> bool:
+def accepts_gzip(request: Request) -> bool:
     accepted = (each.partition(";") for each in request.headers.get("accept-encoding", "").lower().split(","))
     return any(coding.strip() == "gzip" and _ZERO_QUALITY.search(more) is None for coding, _, more in accepted)
 

@@ -12,6 +12,7 @@ from weft.sessions.resumption import AfterCrash
 from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT
 
 DEFAULT_PORT = 7878
+_EVERYWHERE = ("0.0.0.0", "::")
 
 
 class PublicAddress(msgspec.Struct, frozen=True):
@@ -119,8 +120,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def own_hosts(self) -> frozenset[str]:
-        """Host headers that name this server."""
-        local = ("127.0.0.1", "localhost", "[::1]") if self.is_local else ()
+        """Host headers that name this server. One that listens everywhere is on this machine's own names too."""
+        local = ("127.0.0.1", "localhost", "[::1]") if self.is_local or self.host in _EVERYWHERE else ()
         names = {_bracketed(self.host), *local}
         named = {f"{name}:{self.port}" for name in names}
         return frozenset(named | (names if self.port == 80 else set()))
@@ -132,7 +133,7 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def address(self) -> str:
         """Where programs of this machine find the server."""
-        host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
+        host = "127.0.0.1" if self.host in _EVERYWHERE else self.host
         return f"http://{_bracketed(host)}:{self.port}"
 
 

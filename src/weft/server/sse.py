@@ -18,6 +18,7 @@ from weft.core.events import ExchangeResponse
 from weft.core.json import JsonObject, encode
 from weft.dialects.dialect import CUT_SHORT, NOT_STORED, Dialect, ExchangeDialect, Frame
 from weft.dialects.registry import open_dialect
+from weft.server.connections import Patience
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.event_hub import EncodedEvent
@@ -89,6 +90,7 @@ class EventStreamResponse(Response):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             await send({"type": "http.response.body", "body": b""})
             return
+        patience = Patience(scope, self._context.settings.limits.stall_seconds)
         with self._context.streaming(self._caller, self._stream):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             writer: BodyWriter | None = scope.get("state", {}).get("body_writer")
@@ -96,7 +98,7 @@ class EventStreamResponse(Response):
                 self._stream.push = partial(self._push, writer)
             disconnected = asyncio.create_task(_wait_for_disconnect(receive, self._stream))
             try:
-                await self._stream_events(send)
+                await self._stream_events(send, patience)
             except TimeoutError:
                 self._stream.stop("slow")
                 _log.warning("a slow reader was dropped", extra={"session": self._session, "seq": self._stream.seq})
@@ -108,15 +110,15 @@ class EventStreamResponse(Response):
                 self._on_stream_end()
             await self._send_end(send)
 
-    async def _stream_events(self, send: Send) -> None:
-        await self._write(send, self._head)
+    async def _stream_events(self, send: Send, patience: Patience) -> None:
+        await self._write(send, patience, self._head)
         heartbeat = self._context.settings.heartbeat_seconds
         async with aclosing(self._stream.batches(heartbeat)) as batches:
             async for entries in batches:
                 body = self._encode(entries)
                 if _log.isEnabledFor(logging.DEBUG):
                     _log.debug("%s", body.decode(), extra={"session": self._session})
-                await self._write(send, body)
+                await self._write(send, patience, body)
                 if self._is_done():
                     return
 
@@ -161,12 +163,10 @@ class EventStreamResponse(Response):
     def _on_stream_end(self) -> None:
         """Called once the last batch is written, or the client is gone."""
 
-    async def _write(self, send: Send, body: bytes) -> None:
+    async def _write(self, send: Send, patience: Patience, body: bytes) -> None:
         """Write to the client. Raises `TimeoutError` if it accepts no data for too long."""
-        if not body:
-            return
-        async with asyncio.timeout(self._context.settings.limits.stall_seconds):
-            await send({"type": "http.response.body", "body": body, "more_body": True})
+        if body:
+            await patience.send(lambda: send({"type": "http.response.body", "body": body, "more_body": True}))
 
 
 def closing_frames(dialect: Dialect, reason: EndReason | None) -> list[Frame]:
@@ -274,6 +274,7 @@ class ExchangeStreamResponse(EventStreamResponse):
     ) -> None:
         head = b"".join(frames.dialect.sse(frame) for frame in frames.begin())
         super().__init__(context, caller, info, frames.dialect, frames.part.begin, head)
+        self._stream.is_response = True
         self.headers["X-Weft-Session"] = info.id
         self.headers["X-Weft-Exchange"] = frames.part.exchange
         self._frames = frames
@@ -307,6 +308,7 @@ async def collect_frames(
 ) -> list[Frame] | None:
     """Read all frames of a part of an exchange. Returns None if the client closed the connection."""
     stream = EventStream(context.sessions.store, context.open_sessions.hub, info.id, frames.part.begin)
+    stream.is_response = True
     watching = asyncio.create_task(_wait_for_disconnect(request.receive, stream))
     collected = frames.begin()
     try:
@@ -330,13 +332,16 @@ async def collect_frames(
 async def follow_exchange(
     context: ServerContext, info: SessionInfo, exchange: str, after: int = 0
 ) -> AsyncGenerator[Event]:
-    """Yield the events of an exchange with a seq above `after`. The last one is its `exchange_response`."""
+    """Yield the events of an exchange with a seq above `after`. The last one is its `exchange_response`, unless the
+    server stops before it, the session is deleted, or its store fails."""
     stream = EventStream(context.sessions.store, context.open_sessions.hub, info.id, after)
-    async with aclosing(stream.batches(context.settings.heartbeat_seconds)) as batches:
-        async for entries in batches:
-            for entry in entries:
-                if entry.event.exchange != exchange:
-                    continue
-                yield entry.event
-                if isinstance(entry.event.data, ExchangeResponse):
-                    return
+    stream.is_response = True
+    with context.ending(stream):
+        async with aclosing(stream.batches(context.settings.heartbeat_seconds)) as batches:
+            async for entries in batches:
+                for entry in entries:
+                    if entry.event.exchange != exchange:
+                        continue
+                    yield entry.event
+                    if isinstance(entry.event.data, ExchangeResponse):
+                        return

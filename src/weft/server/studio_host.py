@@ -3,14 +3,14 @@ built-in examples."""
 
 import asyncio
 import io
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 
 import msgspec
-from PIL import Image
 
 from weft.agent.exchange import Exchange
 from weft.core.errors import ConfigurationError, WeftError
@@ -32,14 +32,17 @@ from weft.studio.browser.page import DESKTOP, MOBILE, Viewport
 from weft.studio.host import LOCAL_ALTERNATIVES, LOCAL_MODEL, rank_models
 from weft.studio.input.figma import read_figma
 from weft.studio.input.pictures import InputPicture, load_bytes, load_picture, read_picture
-from weft.studio.input.video import read_video
 from weft.studio.pages import name_pages
 from weft.studio.request import BuildRequest, ChosenElement, Mode, View, parse_design_system
 from weft.studio.studio import Studio
-from weft.studio.tools.family import studio_tools
+from weft.studio.tools.family import load_tools, studio_tools
 from weft.studio.versions import VARIANT_SESSION
 from weft.tools.function_tools import ToolLike
 from weft.vision.local_model import STACK_NAMES
+
+for _package in ("numpy", "PIL"):  # they are loaded when they are needed; without them there is no studio
+    if find_spec(_package) is None:
+        raise ModuleNotFoundError(f"No module named {_package!r}", name=_package)
 
 _LOCAL = (LOCAL_MODEL, *LOCAL_ALTERNATIVES)
 
@@ -54,8 +57,11 @@ class StudioHost:
     def sessions(self) -> Sessions:
         return self._context.sessions
 
-    def use(self, info: SessionInfo) -> AbstractAsyncContextManager[Session]:
-        return self._context.open_sessions.use(info)
+    @asynccontextmanager
+    async def use(self, info: SessionInfo) -> AsyncGenerator[Session]:
+        await asyncio.to_thread(load_tools)  # here and not when the session opens, which would stop the event loop
+        async with self._context.open_sessions.use(info) as session:
+            yield session
 
     async def delete(self, session: str) -> None:
         await self._context.open_sessions.free_session(session)
@@ -136,6 +142,8 @@ async def read_brief(
             views.append(View(await asyncio.to_thread(read_picture, frame.picture, name="The picture of the frame")))
             mode = "image"
     for video in prompt.videos:
+        from weft.studio.input.video import read_video
+
         data = await load_bytes(source_url(video), limit=VIDEO_BYTES, name="The recording")
         views += [View(frame.picture, frame.label) for frame in await read_video(data)]
         mode = "video"
@@ -173,6 +181,8 @@ async def _capture_page(url: str, options: CaptureOptions) -> list[View]:
 def _read_capture(picture: bytes, window: Viewport | None) -> InputPicture:
     """Read a screenshot; only the part in a window, if one is given."""
     if window is not None:
+        from PIL import Image
+
         with Image.open(io.BytesIO(picture)) as whole:
             out = io.BytesIO()
             whole.crop((0, 0, whole.width, min(whole.height, round(window.height * window.scale)))).save(out, "PNG")

@@ -7,8 +7,10 @@ newest page that is finished. A preview in a tab of its own is framed by a page 
 navigate away from.
 """
 
+import asyncio
 import base64
 import binascii
+import gzip
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
 from html import escape
@@ -23,9 +25,11 @@ from weft.server.access_tokens import AccessTokens
 from weft.server.errors import ApiError
 from weft.server.guard import Caller
 from weft.server.request_scope import PREVIEWS
+from weft.server.server_routes import accepts_gzip
 from weft.server.settings import PublicAddress
 from weft.server.shares import SHARED, ProjectShares
-from weft.studio.preview import PAGE, draft_page, insert_bridge, missing_page
+from weft.studio.browser.page import PageResponse
+from weft.studio.preview import LIBRARY_PATH, PAGE, draft_page, insert_bridge, missing_page
 from weft.studio.project import VariantRef, newest_page
 from weft.studio.studio import Studio
 
@@ -103,6 +107,11 @@ def _unknown_ticket() -> ApiError:
 
 DRAFT = "_draft"
 """Path of the empty page, below the address of a preview."""
+_PACKED_TYPES = ("text/", "image/svg+xml")
+_PACKED_FROM = 4096
+"""Bytes of a library that is sent compressed."""
+_MAX_PACKED = 64
+"""Libraries that are kept compressed."""
 _DOCUMENT_TYPES = ("text/html", "image/svg+xml", "application/xhtml+xml", "text/xml", "application/xml")
 _FRAME_PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Preview</title>
@@ -126,6 +135,7 @@ class PreviewRoutes:
         self._tickets = tickets
         self._shares = shares
         self._public = [public.origin] if public is not None else []
+        self._packed: dict[tuple[str, str], bytes] = {}
 
     def routes(self) -> list[Route]:
         return [Route(PREVIEWS + "{ticket}/{path:path}", self.answer, methods=["GET"])]
@@ -146,8 +156,24 @@ class PreviewRoutes:
             raise ApiError("not_found", "The project has no such file.")
         if request.headers.get("sec-fetch-dest") == "document" and found.type.startswith(_DOCUMENT_TYPES):
             return _framed_page(request, self._origins(request), at)
+        if path.startswith(LIBRARY_PATH):
+            return await self._library(request, path, found, _headers(self._origins(request), at))
         body = insert_bridge(found.body) if found.type.startswith("text/html") else found.body
         return Response(body, found.status, _headers(self._origins(request), at), found.type)
+
+    async def _library(self, request: Request, path: str, found: PageResponse, headers: dict[str, str]) -> Response:
+        """A file that ships with Weft: some have megabytes, and every preview loads them. Compressed once for all."""
+        headers |= {"Cache-Control": "private, max-age=3600", "Vary": "Accept-Encoding"}
+        is_packed = found.type.startswith(_PACKED_TYPES) and len(found.body) >= _PACKED_FROM and accepts_gzip(request)
+        if not is_packed:
+            return Response(found.body, found.status, headers, found.type)
+        key = path, request.url.query
+        if key not in self._packed:
+            packed = await asyncio.to_thread(gzip.compress, found.body, 6)
+            if len(self._packed) >= _MAX_PACKED:
+                self._packed.clear()
+            self._packed[key] = packed
+        return Response(self._packed[key], found.status, headers | {"Content-Encoding": "gzip"}, found.type)
 
     async def _find_variant(self, ticket: str) -> tuple[str, str, VariantRef]:
         """The owner, the project and the variant that an address shows."""

@@ -17,6 +17,7 @@ from weft.core.events import ExchangeResponse
 from weft.core.json import JsonObject, decode, encode_text
 from weft.dialects.dialect import NOT_STORED
 from weft.dialects.studio import StudioDialect
+from weft.server.connections import Patience
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_stream import EventStream
@@ -28,7 +29,6 @@ from weft.server.studio_host import VIDEO_BYTES, read_brief
 from weft.server.studio_views import ProjectView, PromptBody, SelectedBody, SourceBody
 from weft.server.websocket import CLOSE_CODES
 from weft.studio.input.pictures import load_bytes, load_picture
-from weft.studio.input.video import read_video
 from weft.studio.project import Project, VariantRef, Version, find_version
 from weft.studio.request import UPDATE_VARIANTS, BuildRequest, HistoryMessage, Shot
 from weft.studio.studio import Studio
@@ -113,7 +113,7 @@ class GenerateCodeSocket:
 
     async def _follow(self, websocket: WebSocket, caller: Caller, project: Project, brief: BuildRequest) -> None:
         version = project.versions[-1]
-        page = _Page(websocket, self._context.settings.limits.stall_seconds)
+        page = _Page(websocket, Patience(websocket.scope, self._context.settings.limits.stall_seconds))
         streams = [self._open_stream(variant.session) for variant in version.variants]
         sending = asyncio.create_task(self._send_all(page, streams, version, brief))
         watching = asyncio.create_task(self._watch(page, streams, caller, project.id, version.id))
@@ -185,9 +185,9 @@ class GenerateCodeSocket:
 class _Page:
     """The client of the socket, and the variants that failed."""
 
-    def __init__(self, websocket: WebSocket, timeout: float) -> None:
+    def __init__(self, websocket: WebSocket, patience: Patience) -> None:
         self._websocket = websocket
-        self._timeout = timeout
+        self._patience = patience
         self._lock = asyncio.Lock()
         self._finished = 0
         self.failed: dict[int, str] = {}
@@ -196,8 +196,8 @@ class _Page:
         await self.send(encode_text(message))
 
     async def send(self, text: str) -> None:
-        async with self._lock, asyncio.timeout(self._timeout):
-            await self._websocket.send_text(text)
+        async with self._lock:
+            await self._patience.send(lambda: self._websocket.send_text(text))
 
     def finish(self, index: int, error: ErrorInfo | None) -> None:
         self._finished += 1
@@ -247,6 +247,8 @@ async def _read_history(message: PageMessage) -> HistoryMessage:
     shots = [Shot((await load_picture(each)).image()) for each in message.images if each.startswith("data:image/")]
     for video in message.videos:
         if video.startswith("data:"):
+            from weft.studio.input.video import read_video  # few requests have a recording
+
             frames = await read_video(await load_bytes(video, limit=VIDEO_BYTES, name="The recording"))
             shots += [Shot(frame.picture.image(), frame.label) for frame in frames]
     return HistoryMessage(

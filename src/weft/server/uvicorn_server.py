@@ -39,11 +39,17 @@ from weft.server.limits import RateLimiter
 from weft.server.request_scope import SECURITY_HEADERS
 from weft.server.settings import ServerSettings
 
+KEEP_ALIVE_SECONDS = 75
+"""For an idle connection. Proxies and balancers keep theirs for 60 seconds. A server that closes first breaks the
+request that a proxy sends in that moment, and the client gets a 502."""
 PINGS_PER_SECOND = 20
 FRAGMENTS_PER_MESSAGE = 4096
 _CHUNK = 4096
 _MAX_AFTER_CLOSE = 64 * 1024
 """Bytes that are read after our close frame, in search of the client's."""
+_CHECK_SECONDS = 0.1
+_QUIET_CHECKS = 3
+"""Checks without a response after which none is left to write."""
 _POLICY = 1008
 _INVALID_TEXT = 1007
 
@@ -208,7 +214,7 @@ class UvicornServer(uvicorn.Server):
                 ws_ping_interval=20,
                 ws_ping_timeout=20,
                 h11_max_incomplete_event_size=64 * 1024,
-                timeout_keep_alive=30,
+                timeout_keep_alive=KEEP_ALIVE_SECONDS,
                 timeout_graceful_shutdown=int(settings.goodbye_seconds) + 2,
                 lifespan="on",
             )
@@ -227,12 +233,31 @@ class UvicornServer(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._context.end_streams()
+        until = asyncio.get_running_loop().time() + self._context.settings.goodbye_seconds
+        _end_packaged_streams(self._context, until)
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
         self._context.end_streams()
         self._connections.stop()
         await super().shutdown(sockets)
+
+
+def _end_packaged_streams(context: ServerContext, until: float, quiet: int = 0) -> None:
+    """End the streams of MCP and A2A clients once no response is being sent, or when the time is over.
+
+    The package that writes them would cut all of them off at the signal, in the middle of a response.
+    """
+    package = sys.modules.get("sse_starlette.sse")
+    if package is None:
+        return
+    package.AppStatus.disable_automatic_graceful_drain()
+    loop = asyncio.get_running_loop()
+    quiet = 0 if context.is_responding else quiet + 1
+    if quiet > _QUIET_CHECKS or loop.time() >= until:
+        package.AppStatus.should_exit = True
+    else:
+        loop.call_later(_CHECK_SECONDS, _end_packaged_streams, context, until, quiet)
 
 
 def bind(settings: ServerSettings) -> socket.socket:

@@ -20,6 +20,7 @@ from weft.dialects.dialect import Dialect
 from weft.dialects.registry import open_dialect
 from weft.server import conversation, session_routes
 from weft.server import stream_frames as frames
+from weft.server.connections import Patience
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_hub import EncodedEvent
@@ -38,6 +39,7 @@ _FIRST_MESSAGE_SECONDS = 0.25
 """Time that the socket of one session waits for a cursor before it starts at the beginning of the log."""
 _CLOSE_SECONDS = 2.0
 """Time that a client has to accept the close frame."""
+_HEARTBEAT = '{"type":"heartbeat"}'
 _commands: "msgspec.json.Decoder[frames.AnyCommand]" = msgspec.json.Decoder(frames.AnyCommand)
 _resumes = msgspec.json.Decoder(frames.ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
@@ -78,6 +80,9 @@ class SocketConnection:
         self._dialect = dialect
         self._streams: dict[str, tuple[EventStream, asyncio.Task[None]]] = {}
         self._projects: dict[str, asyncio.Task[None]] = {}
+        self._patience = Patience(websocket.scope, context.settings.limits.stall_seconds)
+        self._sent = monotonic() + _FIRST_MESSAGE_SECONDS
+        """When the last message was sent; at first, when the first one is due."""
         self._rate = RateLimiter(context.settings.limits.messages_per_second)
         self._ended: asyncio.Future[_CloseSocket] = asyncio.get_running_loop().create_future()
 
@@ -86,6 +91,7 @@ class SocketConnection:
         open_dialect(self._dialect)  # an unknown one is refused with its reason, before the socket is open
         await self._socket.accept(chosen_protocol(self._socket.scope))
         receiving = asyncio.create_task(self._receive_commands(after))
+        beating = asyncio.create_task(self._send_heartbeats())
         try:
             with self._context.watch_token(self._caller, self._on_token_revoked):
                 await asyncio.wait({receiving, self._ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -94,6 +100,7 @@ class SocketConnection:
             await self._close(receiving)
         finally:
             receiving.cancel()
+            beating.cancel()
             await self._unsubscribe_all()
 
     async def _close(self, receiving: "asyncio.Task[None]") -> None:
@@ -284,6 +291,7 @@ class SocketConnection:
                 return False
             if texts := encoder.texts(entries):
                 writer.write(texts)
+                self._sent = monotonic()
             return True
 
         stream.push = partial(push, writer) if writer is not None else None
@@ -292,8 +300,6 @@ class SocketConnection:
                 async with aclosing(stream.batches(self._context.settings.heartbeat_seconds)) as batches:
                     async for entries in batches:
                         await self._send(*encoder.texts(entries))
-                        if not entries and dialect.name == "native":
-                            await self._send('{"type":"heartbeat"}')
                         delivered = stream.seq
                 if stream.end_reason is not None:
                     await self._send_end(stream, dialect)
@@ -302,6 +308,24 @@ class SocketConnection:
         except TimeoutError:
             _log.warning("a slow reader was dropped", extra={"session": stream.session, "seq": delivered})
             self._end(CLOSE_CODES["slow"], f"Too slow; resume after {delivered}.")
+        except (WebSocketDisconnect, RuntimeError):
+            self._end(1001, "")
+
+    async def _send_heartbeats(self) -> None:
+        """Send a heartbeat whenever nothing else was sent for a while, also while nothing is subscribed to.
+
+        Pages see no pings, and take a silent connection for a dead one. Other dialects have no such message.
+        """
+        if self._dialect != "native":
+            return
+        seconds = self._context.settings.heartbeat_seconds
+        try:
+            while True:
+                await asyncio.sleep(max(0.0, self._sent + seconds - monotonic()))
+                if monotonic() - self._sent >= seconds:
+                    await self._send(_HEARTBEAT)
+        except TimeoutError:
+            self._end(CLOSE_CODES["slow"], "Too slow.")
         except (WebSocketDisconnect, RuntimeError):
             self._end(1001, "")
 
@@ -321,11 +345,10 @@ class SocketConnection:
         if _log.isEnabledFor(logging.DEBUG):
             for text in texts:
                 _log.debug("%s", text)
-        if not texts:
-            return
-        async with asyncio.timeout(self._context.settings.limits.stall_seconds):
-            for text in texts:
-                await self._socket.send_text(text)
+        for text in texts:
+            await self._patience.send(partial(self._socket.send_text, text))
+        if texts:
+            self._sent = monotonic()
 
     def _on_token_revoked(self) -> None:
         """Close the socket; streams, if there are any, send their goodbye first and then close it."""

@@ -310,7 +310,8 @@ class AgentRun:
 
     def _result(self, info: SessionInfo, outcome: _Outcome) -> types.CallToolResult:
         response = outcome.response
-        assert response is not None
+        if response is None:
+            return _cut_short(info)
         files = list(outcome.files)
         problem = response.error.message if response.error is not None else ""
         text = outcome.text or problem or f"The exchange ended as {response.status}."
@@ -321,6 +322,13 @@ class AgentRun:
             structured_content={"session": info.id, "status": response.status, "text": text, "files": files},
             is_error=response.status != "completed",
         )
+
+
+def _cut_short(info: SessionInfo) -> types.CallToolResult:
+    """The result if the server stops, or cannot store anything, before the exchange ends."""
+    text = f"The server stopped before the answer was complete; the session {info.id} has the rest once it is back."
+    structured: JsonObject = {"session": info.id, "status": "running", "text": text, "files": []}
+    return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=structured, is_error=True)
 
 
 def file_address(session: str, path: str) -> str:
