@@ -69,7 +69,7 @@ class Tmux:
         await asyncio.sleep(0.05)
         self.press("Enter")
 
-    async def shows(self, *texts: str, seconds: float = 40, without: str = "") -> str:
+    async def shows(self, *texts: str, seconds: float = 180, without: str = "") -> str:
         """Wait until all of it is on the screen."""
         async with asyncio.timeout(seconds):
             while True:

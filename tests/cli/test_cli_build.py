@@ -18,6 +18,8 @@ from weft.studio.browser.page import BrowserError
 from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_stream
 
+pytestmark = pytest.mark.usefixtures("headless_shell")
+
 Capture = pytest.CaptureFixture[str]
 
 
@@ -173,6 +175,10 @@ async def test_without_a_browser_there_is_a_page_and_no_score(capsys: Capture, m
         ([], "There is nothing to build"),
         (["--text", "x", "--variants", "0"], "--variants is at least 1"),
         (["notes.txt"], "not a picture"),
+        (["https://example.org"], "capture that page with --url https://example.org"),
+        (["A page for a bakery"], "words are given with --text 'A page for a bakery'"),
+        (["screen.mp4"], "give it with --video screen.mp4"),
+        (["site.html"], "to change an existing page, give it with --from site.html"),
     ],
 )
 async def test_what_cannot_be_built_is_reported_before_anything_is_asked(
@@ -197,6 +203,23 @@ async def test_a_folder_with_something_in_it_is_left_alone(capsys: Capture) -> N
         assert (ran.code, "is not empty" in ran.err) == (2, True)
         assert (await build(capsys, server, "--text", "x", "--force")).code == 0
     assert (out / "mine.txt").read_text() == "mine"
+
+
+async def test_a_folder_that_cannot_be_written_is_reported_before_anything_is_paid_for(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_open(path: Path, _: int) -> bool:
+        return path.name != "closed"
+
+    here("notes.txt").write_text("no folder")
+    async with ScriptedServer(builder) as server:
+        ran = await build(capsys, server, "--text", "x", "-o", "notes.txt/out")
+        assert (ran.code, "notes.txt is no folder" in ran.err) == (2, True)
+        here("closed").mkdir()
+        monkeypatch.setattr("os.access", is_open)  # root may write everywhere
+        ran = await build(capsys, server, "--text", "x", "-o", str(here("closed") / "deep" / "out"))
+        assert (ran.code, "Nothing can be written to" in ran.err) == (2, True)
+        assert server.requests == []
 
 
 async def test_no_model_and_no_key(capsys: Capture) -> None:

@@ -267,6 +267,17 @@ async def test_the_text_of_a_failed_attempt_is_erased(tmp_path: Path) -> None:
         await terminal.shows("status 0")
 
 
+async def test_a_refused_request_is_no_answer_that_broke_off(tmp_path: Path) -> None:
+    refusal = Reply.json({"error": {"message": "Incorrect API key provided"}}, 401)
+    async with ScriptedServer(lambda _: refusal) as server, chat(server, tmp_path) as terminal:
+        await terminal.shows("weft with m in ", "›")
+        await terminal.enter("Go")
+        screen = await terminal.shows("Incorrect API key provided", "failed)")
+        assert "broke off" not in screen
+        await terminal.enter("/exit")
+        await terminal.shows("status 0")
+
+
 async def test_commands_about_the_work(tmp_path: Path) -> None:
     async with ScriptedServer(writer) as server, chat(server, tmp_path, "--permissions", "auto") as terminal:
         await terminal.shows("weft with m")

@@ -75,7 +75,7 @@ async def test_a_command_that_is_not_there(capsys: Capture) -> None:
     with pytest.raises(SystemExit) as left:
         await run(capsys, "bild")
     assert left.value.code == 2
-    assert "invalid choice: 'bild'" in capsys.readouterr().err
+    assert "There is no command 'bild'; did you mean build?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))

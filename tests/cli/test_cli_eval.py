@@ -10,6 +10,8 @@ from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError
 from weft.testing.server import ScriptedServer
 
+pytestmark = pytest.mark.usefixtures("headless_shell")
+
 Capture = pytest.CaptureFixture[str]
 
 
@@ -68,7 +70,7 @@ async def test_what_cannot_be_evaluated(capsys: Capture) -> None:
         assert server.requests == []
 
 
-@pytest.mark.usefixtures("shots")
+@pytest.mark.usefixtures("shots", "one_width")
 async def test_shares_make_rows_and_a_resumed_run_makes_the_report_of_them(capsys: Capture) -> None:
     try:
         find_chromium()

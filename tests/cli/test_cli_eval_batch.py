@@ -6,13 +6,15 @@ import signal
 from typing import Any
 
 import pytest
-from cli_bench import finish, is_one_line_error, run, run_process, started
+from cli_bench import finish, is_one_line_error, run, started
 from cli_pages import PAGE, here, picture
 
 from batch_provider import BatchProvider, whole_answer
 from weft.studio.browser.chromium import find_chromium
 from weft.studio.browser.page import BrowserError
 from weft.testing.server import ScriptedServer
+
+pytestmark = pytest.mark.usefixtures("headless_shell", "one_width")
 
 Capture = pytest.CaptureFixture[str]
 NAMES = ("one", "two")
@@ -61,7 +63,7 @@ async def test_an_evaluation_in_batches(capsys: Capture, wire: str) -> None:
 
 
 @pytest.mark.usefixtures("shots")
-async def test_an_interrupted_evaluation_goes_on() -> None:
+async def test_an_interrupted_evaluation_goes_on(capsys: Capture) -> None:
     provider = BatchProvider("messages", builder("messages"))
     provider.is_stuck, provider.expected = True, len(NAMES)
     async with ScriptedServer(provider) as server:
@@ -73,7 +75,7 @@ async def test_an_interrupted_evaluation_goes_on() -> None:
         assert not here("report/report.html").exists()
         submitted = set(provider.ids)
         provider.is_stuck = False
-        ran = await run_process(*words(server, "messages"))
+        ran = await run(capsys, *words(server, "messages"))
     assert ran.code == 0, ran.err
     assert len(provider.ids) == len(set(provider.ids)) == 2 * len(NAMES)
     assert submitted < set(provider.ids)

@@ -2,8 +2,8 @@
 
 import asyncio
 import json
+import shlex
 import socket
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from cli_bench import finish, is_one_line_error, run_process, run_with, started
 from cli_tmux import NEEDS_TMUX, Tmux
 
+from mcp_host import forked_command
 from weft.config.sources import remember
 from weft.core.messages import ToolCall
 from weft.testing.server import Reply, ScriptedServer
@@ -64,6 +65,11 @@ def write(name: str, text: str) -> Path:
     return path
 
 
+def typed_server() -> str:
+    """The command of an MCP server as a person types it."""
+    return shlex.join(forked_command(str(MCP_SERVER)))
+
+
 def trust(path: Path) -> None:
     remember(path, path.read_bytes(), trusted=True)
 
@@ -73,9 +79,8 @@ async def http_server() -> AsyncGenerator[str]:
     with socket.socket() as here:
         here.bind(("127.0.0.1", 0))
         port = here.getsockname()[1]
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(MCP_SERVER), str(port), stderr=asyncio.subprocess.DEVNULL
-    )
+    command = forked_command(str(MCP_SERVER), str(port))
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
         async with asyncio.timeout(60):
             while True:
@@ -149,10 +154,11 @@ async def test_a_project_counts_when_it_is_trusted_and_not_after_its_code_change
 
 
 async def test_mcp_servers_of_a_file_and_of_mcp_json() -> None:
-    program = f"command = {json.dumps(sys.executable)}\nargs = [{json.dumps(str(MCP_SERVER))}]\n"
+    command, *before = forked_command("")[:-1]
+    program = f"command = {json.dumps(command)}\nargs = {json.dumps([*before, str(MCP_SERVER)])}\n"
     toml = write("weft.toml", f'permissions = "auto"\n[mcp.one]\n{program}')
     servers: dict[str, Any] = {
-        "two": {"type": "stdio", "command": sys.executable, "args": ["${SERVER:-none}"], "env": {}}
+        "two": {"type": "stdio", "command": command, "args": [*before, "${SERVER:-none}"], "env": {}}
     }
     other = write(".mcp.json", json.dumps({"mcpServers": servers}))
     calls = [("one__echo", {"text": "first"}), ("two__echo", {"text": "second"})]
@@ -192,7 +198,7 @@ async def test_a_project_does_not_send_a_key_of_the_user_to_its_server() -> None
 async def test_an_mcp_server_over_stdio_and_one_over_http_by_flag() -> None:
     calls = [("near__echo", {"text": "a"}), ("web__echo", {"text": "b"})]
     async with http_server() as url, ScriptedServer(answering(*calls)) as server:
-        words = ["--mcp", f"near={sys.executable} {MCP_SERVER}", "--mcp-server", f"web={url}", "--permissions", "auto"]
+        words = ["--mcp", f"near={typed_server()}", "--mcp-server", f"web={url}", "--permissions", "auto"]
         ran = await run_process(*run_with(server, "Go", *words))
     assert (ran.code, ran.out) == (0, "a | b\n"), ran.err
 
@@ -287,8 +293,8 @@ async def test_chat_with_tools_of_ones_own(tmp_path: Path) -> None:
     calls = [("weather", {"city": "Oslo"}), ("real__echo", {"text": "over MCP"})]
     async with ScriptedServer(answering(*calls)) as server:
         words = ["chat", "--model", "m", "--base-url", f"{server.url}/v1", "--data", str(tmp_path / "data")]
-        words += ["--tool", "my_tools:weather", "--mcp", f"real={sys.executable} {MCP_SERVER}"]
-        words += ["--mcp", f"same={sys.executable} {MCP_SERVER}", "--permissions", "auto"]
+        words += ["--tool", "my_tools:weather", "--mcp", f"real={typed_server()}"]
+        words += ["--mcp", f"same={typed_server()}", "--permissions", "auto"]
         async with Tmux(tmp_path, *words) as terminal:
             await terminal.shows("weft with m")
             await terminal.enter("Go")
@@ -314,7 +320,7 @@ async def test_serve_gives_them_to_its_sessions(tmp_path: Path) -> None:
     ]
     async with ScriptedServer(answering(*calls)) as server:
         serve = ["serve", "--model", "m", "--base-url", f"{server.url}/v1", *place]
-        own = ["--tool", "my_tools:weather", "--mcp", f"real={sys.executable} {MCP_SERVER}"]
+        own = ["--tool", "my_tools:weather", "--mcp", f"real={typed_server()}"]
         async with started(*serve, *own) as process, httpx2.AsyncClient(timeout=30) as http:
             url = await _ready(process)
             listed = (await http.get(f"{url}/tools")).json()["tools"]
@@ -357,9 +363,9 @@ async def _answer(http: httpx2.AsyncClient, session: str) -> str:
 
 async def test_the_doctor_lists_them() -> None:
     write("my_tools.py", TOOLS)
-    program = json.dumps(sys.executable)
+    command, *arguments = forked_command(str(MCP_SERVER))
     text = 'tool = ["my_tools", "nowhere"]\n[mcp.good]\n'
-    text += f'command = {program}\nargs = [{json.dumps(str(MCP_SERVER))}]\n[mcp.bad]\ncommand = "/nowhere/at/all"\n'
+    text += f'command = {json.dumps(command)}\nargs = {json.dumps(arguments)}\n[mcp.bad]\ncommand = "/nowhere/at/all"\n'
     trust(write("weft.toml", text))
     ran = await run_process("doctor", "--json")
     found = {each["said"]: (each["name"], each["state"]) for each in json.loads(ran.out)["findings"]}

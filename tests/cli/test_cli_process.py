@@ -144,6 +144,48 @@ async def test_the_demonstration() -> None:
     assert ran.out.count("A page about Oslo, and its weather.") == 8
 
 
+LOADED_BY_SERVER = """
+import os, sys, webbrowser
+from weft.cli.main import main
+
+def print_modules(address):
+    os.write(1, " ".join(sys.modules).encode())
+    os._exit(0)
+
+webbrowser.open = print_modules  # called when the server is ready
+main(sys.argv[1:])
+"""
+UNUSED_BY_SERVER = {
+    *("numpy", "PIL", "onnxruntime", "cv2", "mcp", "pydantic", "opentelemetry", "asyncpg", "rich", "prompt_toolkit"),
+    *("weft.studio.score", "weft.studio.scoring", "weft.studio.imaging", "weft.studio.tools.extract"),
+    *("weft.vision.see", "weft.server.mcp", "weft.server.a2a", "weft.providers.prices.price_list"),
+}
+
+
+def test_a_server_starts_without_what_only_some_requests_need() -> None:
+    words = ["serve", "--port", "0", "--model", "m", "--base-url", "http://127.0.0.1:9/v1"]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED_BY_SERVER, *words], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(done.stdout.partition("\n")[2].split())
+    assert {"weft.server.app", "weft.studio.studio"} <= loaded
+    assert loaded & UNUSED_BY_SERVER == set()
+
+
+def test_a_prompt_needs_no_markdown() -> None:
+    code = (
+        "import sys\nfrom prompt_toolkit.input import DummyInput\nfrom prompt_toolkit.output import DummyOutput\n"
+        "from weft.cli.chat.console import ChatConsole\nfrom weft.cli.chat.screen import ChatScreen\n"
+        "screen = ChatScreen(sys.stdout, source=DummyInput(), output=DummyOutput())\n"
+        "screen.print('weft with m in /home')\n"
+        "print([name for name in ('rich', 'markdown_it', 'pygments') if name in sys.modules])\n"
+        "screen.print('word ' * 100)\n"
+        "print('rich' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\nTrue\n"
+
+
 def test_the_terminal_libraries_are_loaded_by_a_conversation_alone() -> None:
     code = (
         "import sys, weft\nfrom weft.cli.main import parser\n"

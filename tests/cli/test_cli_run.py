@@ -235,8 +235,8 @@ main(sys.argv[1:])
 """
 UNUSED = (
     # Each takes milliseconds: dataclasses compile source, shutil loads the compressions, ids need no random.
-    *("dataclasses", "difflib", "email", "encodings.idna", "http.client", "importlib.metadata", "random", "shutil"),
-    *("sqlite3", "tempfile", "tomllib", "urllib.request", "xml"),
+    *("dataclasses", "difflib", "email", "encodings.idna", "hashlib", "http.client", "importlib.metadata", "json"),
+    *("random", "shutil", "sqlite3", "tempfile", "tomllib", "urllib.request", "xml"),
     *("weft.cli.chat", "weft.cli.telemetry", "weft.providers.batch_queue", "weft.providers.cloud_auth"),
     *("weft.providers.context_size", "weft.providers.prices.price_list", "weft.providers.recording", "weft.server"),
     *(

@@ -205,4 +205,4 @@ async def test_the_pace_is_that_of_the_log(capsys: Capture, data: Path, tmp_path
     assert monotonic() - begun >= 0.45
     begun = monotonic()
     await run(capsys, "replay", str(log), "--max-pause", "0.01", "--dialect", "native")
-    assert monotonic() - begun < 20
+    assert monotonic() - begun < 40  # at the pace of the log it would be 50

@@ -51,5 +51,5 @@ async def test_a_draft_cannot_escape_its_frame(first_visit: Visit, sink: tuple[s
     assert any("/events" in text for text in tried), "its script never ran in a draft"
     await page.wait_for_timeout(500)
     assert heard == []
-    assert await page.title() == "Project · Weft"
+    assert await page.title() == f"hostile page {address} · Weft"
     assert await page.evaluate("window.__pwn") is None

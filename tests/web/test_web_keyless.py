@@ -1,5 +1,6 @@
 """The server as anybody starts it, without a key: a screenshot becomes a page, and the two are compared."""
 
+import asyncio
 import json
 import os
 import re
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from page_support import BUILT, ROOT, Visit, visiting
-from playwright.async_api import Browser, Locator, expect
+from playwright.async_api import Browser, Locator, Route, expect
 
 from weft.vision.local_model import available
 
@@ -30,7 +31,7 @@ def keyless(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     folder = tmp_path_factory.mktemp("keyless")
     kept = {
         name: os.environ[name]
-        for name in ("PATH", "LANG", "PYTHONPATH", "COVERAGE_PROCESS_START")
+        for name in ("PATH", "LANG", "PYTHONPATH", "COVERAGE_PROCESS_START", "WEFT_CHROMIUM")
         if name in os.environ
     }
     command = [sys.executable, "-c", _WEFT, "serve", "--json", "--no-open", "--port", "0", "--data", str(folder)]
@@ -66,11 +67,22 @@ async def loaded(picture: Locator) -> None:
 async def compare_with_picture(visit: Visit, tmp_path: Path) -> None:
     """Look at the picture and the page that was made of it in all three ways."""
     page = visit.page
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await released.wait()
+        await route.continue_()
+
+    await page.route("**/screenshot?*", hold)
     await page.get_by_role("tab", name="Compare").click()
     compare = page.get_by_role("region", name="Comparison")
+    await expect(compare.get_by_role("status")).to_have_text("Result: being rendered…")
+    await expect(compare.get_by_alt_text("Result")).to_be_hidden()
+    released.set()
     target, result = compare.get_by_alt_text("Target"), compare.get_by_alt_text("Result")
     await loaded(target)
     await loaded(result)
+    await expect(compare.get_by_role("status")).to_have_text("Result")
     await expect(page.locator(".scores")).to_contain_text("Overall", timeout=SLOW)
     slider = compare.get_by_role("slider")
     assert await result.evaluate("image => getComputedStyle(image).clipPath") == "inset(0px 0px 0px 50%)"
@@ -133,6 +145,20 @@ async def test_what_cannot_work_is_not_offered(visit: Visit) -> None:
     assert "react_vite" not in offered  # the converter does not correct it
     await page.locator("input[type=file]").set_input_files(ROOT / "examples" / "shot.png")
     await expect(build).to_be_enabled()
+    await page.get_by_role("radio", name="Assistant").click()
+    await expect(page.get_by_test_id("no-key")).to_contain_text("No language model is available")
+
+
+async def test_a_key_that_cannot_be_kept_says_what_to_do(visit: Visit) -> None:
+    page = visit.page
+    visit.expected.append("400")
+    await page.evaluate("location.hash = '#/settings'")
+    row = page.locator(".provider").filter(has=page.get_by_text("anthropic", exact=True))
+    await row.get_by_role("button", name="Set key").click()
+    await row.get_by_label("Key of anthropic").fill("sk-of-a-person-0123456789")
+    await row.get_by_role("button", name="Save and test").click()
+    await expect(row.get_by_role("status")).to_contain_text("keyring")
+    await expect(row.get_by_role("status")).to_contain_text("start it with ANTHROPIC_API_KEY=… weft serve")
 
 
 async def test_a_variant_without_a_page_is_a_failed_one(visit: Visit) -> None:

@@ -35,6 +35,31 @@ async def test_settings_state_what_there_is_and_no_key(first_visit: Visit) -> No
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
 
 
+async def test_the_tab_is_named_after_what_is_open(visit: Visit) -> None:
+    page = visit.page
+    await expect(page).to_have_title("Weft")
+    await visit.build("A page for a bakery", variants=1)
+    await expect(page).to_have_title("A page for a bakery · Weft")
+    await page.evaluate("location.hash = '#/settings'")
+    await expect(page).to_have_title("Settings · Weft")
+    await visit.ask("hello there")
+    await expect(page).to_have_title("hello there · Weft")
+
+
+async def test_a_message_that_is_not_sent_yet_is_kept(visit: Visit) -> None:
+    page = visit.page
+    await visit.ask("hello")
+    await visit.done()
+    address = page.url
+    await page.get_by_label("Message", exact=True).fill("half a thought")
+    await page.evaluate("location.hash = '#/settings'")
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Settings")
+    await page.goto(address)
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("half a thought")
+    await page.reload()
+    await expect(page.get_by_label("Message", exact=True)).to_have_value("half a thought")
+
+
 async def test_the_token_is_nowhere_in_the_browser(first_visit: Visit) -> None:
     page = first_visit.page
     assert "token" not in page.url

@@ -73,7 +73,8 @@ async def test_a_page_cannot_escape_its_frame(first_visit: Visit, sink: Sink) ->
     """As it is written, in the frame, and in a tab of its own."""
     first_visit.strict = False  # the console is full of what was refused
     page = first_visit.page
-    await first_visit.build(f"hostile page {sink.address.removeprefix('http://')}", variants=1, models=["quick"])
+    request = f"hostile page {sink.address.removeprefix('http://')}"
+    await first_visit.build(request, variants=1, models=["quick"])
     await first_visit.built(1)
     frame = page.locator(".stage iframe.shown")
     await expect(frame).to_have_attribute("sandbox", "allow-scripts")
@@ -82,7 +83,7 @@ async def test_a_page_cannot_escape_its_frame(first_visit: Visit, sink: Sink) ->
     await page.wait_for_timeout(3000)
     assert sink.heard == []
     assert page.url.startswith(first_visit.address.split("#", maxsplit=1)[0])
-    assert await page.title() == "Project · Weft"
+    assert await page.title() == f"{request} · Weft"
     await unharmed(first_visit)
     tab = await page.context.new_page()
     await tab.goto(first_visit.address.split("/#", maxsplit=1)[0] + str(address))

@@ -4,6 +4,7 @@ import base64
 import io
 from typing import Any
 
+import pytest
 from page_support import Visit
 from PIL import Image
 from playwright.async_api import FilePayload, Route, expect
@@ -57,6 +58,20 @@ async def test_an_address_is_captured_in_a_chosen_window(first_visit: Visit) -> 
     await page.get_by_role("button", name="Build", exact=True).click()
     await expect(page.get_by_text("Not now.")).to_be_visible()
     assert prompts == [{"url": "https://example.org", "capture": {"width": 768, "full_page": False}}]
+
+
+async def test_a_picture_that_no_browser_shows_is_attached_by_its_name(first_visit: Visit) -> None:
+    heif = pytest.importorskip("pillow_heif", reason="pillow-heif is not installed (pip install 'weft[studio]')")
+    heif.register_heif_opener()
+    file = io.BytesIO()
+    Image.new("RGB", (320, 200), "teal").save(file, "HEIF")
+    page = first_visit.page
+    photo: FilePayload = {"name": "photo.heic", "mimeType": "image/heic", "buffer": file.getvalue()}
+    await page.locator("input[type=file]").first.set_input_files([photo])
+    attached = page.get_by_role("list", name="Attached")
+    await expect(attached.get_by_text("photo.heic")).to_be_visible()
+    await expect(attached.get_by_role("img")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Build", exact=True)).to_be_enabled()
 
 
 async def test_what_is_no_picture_is_refused_when_it_is_attached(first_visit: Visit) -> None:

@@ -13,6 +13,7 @@ async def test_a_link_shows_the_page_until_it_is_revoked(visit: Visit) -> None:
     await visit.built(1)
     await page.get_by_role("button", name="Share").click()
     dialog = page.get_by_role("dialog", name="Share")
+    await expect(dialog).to_contain_text("This address is that of your own machine")
     assert await visit.axe() == []
     await dialog.get_by_role("button", name="Make a link").click()
     address = await dialog.get_by_label("Link", exact=True).input_value()

@@ -11,9 +11,10 @@ import { Conversation, Course, fold } from "../src/log/conversation";
 import { ago, duration, money, plain, tokens } from "../src/parts/format";
 import { toHtml } from "../src/parts/markdown";
 import { parse } from "../src/shell/route";
-import { asDocument, pageOf } from "../src/studio/draft";
+import { asDocument, isVisible, pageOf } from "../src/studio/draft";
 import { blitzFields, penFields } from "../src/studio/playgrounds";
-import { promptOf } from "../src/studio/prompt";
+import { changeOf, promptOf } from "../src/studio/prompt";
+import { isLoopback } from "../src/studio/share";
 import { beginsWithPage } from "../src/studio/source";
 import { stepsOf, withoutSteps } from "../src/studio/steps";
 import type { VersionView } from "../src/wire/api";
@@ -69,6 +70,7 @@ test("characters that hide or reorder text are shown as their code", () => {
 
 test("figures", () => {
   expect([duration(12), duration(1500), duration(61_000)]).toEqual(["12 ms", "1.5 s", "1 min 1 s"]);
+  expect([duration(9970), duration(59_700), duration(119_700)]).toEqual(["10 s", "1 min 0 s", "2 min 0 s"]);
   expect([tokens(12), tokens(1234), tokens(250_000)]).toEqual(["12", "1.2k", "250k"]);
   expect([money(0), money(0.0012), money(1.5)]).toEqual(["$0", "$0.0012", "$1.50"]);
   expect(ago(0, 120_000)).toBe("2 min ago");
@@ -84,6 +86,7 @@ test("addresses", () => {
   expect(parse("#/session/a%2Fb/events")).toEqual({ view: "session", id: "a/b", tab: "events" });
   expect(parse("#/project/p/code/v")).toEqual({ view: "project", id: "p", tab: "code", version: "v" });
   expect(parse("#nonsense")).toEqual({ view: "start" });
+  expect(parse("#/session/100%/chat")).toEqual({ view: "session", id: "100%", tab: "chat" });
 });
 
 test("a prompt of an address, of words, and of files", () => {
@@ -92,6 +95,40 @@ test("a prompt of an address, of words, and of files", () => {
   const picture = { id: "1", kind: "image" as const, name: "a.png", data: "data:image/png;base64,AA==" };
   expect(promptOf("", [picture, { ...picture, role: "mobile" }]).images).toEqual([{ data: picture.data }, { data: picture.data, role: "mobile" }]);
   expect(promptOf(" ", [picture, { ...picture, kind: "html", data: "<p>" }])).toEqual({ images: [{ data: picture.data }], html: "<p>" });
+});
+
+test("an address ends before the sign that ends its sentence, and a host alone is one", () => {
+  expect(promptOf("Rebuild https://example.org/a.", []).url).toBe("https://example.org/a");
+  expect(promptOf("stripe.com/docs", [])).toEqual({ url: "https://stripe.com/docs" });
+  expect(promptOf("index.html", [])).toEqual({ text: "index.html" });
+  expect(promptOf("e.g. a bakery", [])).toEqual({ text: "e.g. a bakery" });
+});
+
+test("an address among the words of a change is no page to capture", () => {
+  const words = "link the button to https://example.org/shop";
+  expect(changeOf(` ${words}\n`, [])).toEqual({ text: words });
+  expect(changeOf("https://example.org/shop", [])).toEqual({ url: "https://example.org/shop", text: "https://example.org/shop" });
+  const picture = { id: "1", kind: "image" as const, name: "a.png", data: "data:image/png;base64,AA==" };
+  expect(changeOf("use this", [picture])).toEqual({ text: "use this", images: [{ data: picture.data }] });
+});
+
+test("the addresses of one's own machine", () => {
+  expect(["localhost", "127.0.0.1", "[::1]"].every(isLoopback)).toBe(true);
+  expect(["192.168.1.5", "example.org"].some(isLoopback)).toBe(false);
+});
+
+test.each([
+  ["", false],
+  ["<!doctype html><html><head><title>A</title><style>body { color: red }", false],
+  ["<!doctype html><html><head><style>a > b {}</style></head>\n<body class='x'>\n", false],
+  ["<!doctype html><html><head></head><body><!-- the header --><hea", false],
+  ['<html><body><div id="root"></div><script type="text/babel">const a = <p>Hi</p>', false],
+  ["<!doctype html><html><head></head><body><header>", true],
+  ["<h1>Hi", true],
+  ["Plain words", true],
+  ['<svg viewBox="0 0 1 1">', true],
+])("%s is something to look at: %s", (text, visible) => {
+  expect(isVisible(text)).toBe(visible);
 });
 
 describe("drafts", () => {

@@ -10,7 +10,7 @@ from weft.cli.folder_extras import ExtrasCollector
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
 from weft.cli.request_settings import reasoning_of
-from weft.cli.run import NO_MODEL, default_model, named_model, require_key
+from weft.cli.run import default_model, named_model, no_model_error, require_key
 from weft.cli.sessions import open_sessions
 from weft.core.errors import ConfigurationError
 from weft.server.models import KnownModels
@@ -68,7 +68,7 @@ async def _serve(options: argparse.Namespace, models: KnownModels, settings: Ses
 
     def check_model(name: str) -> None:
         if not name:
-            raise ConfigurationError(NO_MODEL)
+            raise no_model_error()
         if name.startswith("local/"):
             raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
         require_key(models, name)

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -59,6 +60,8 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigurationError("--variants is at least 1.")
     out = Path(options.output)
     _check_output(out, options.force)
+    for name in options.pictures:
+        _check_picture_name(name)
     models = resolve_models(options)
     try:
         return asyncio.run(_build(options, models, out))
@@ -204,6 +207,23 @@ async def _capture_page(url: str) -> list[Any]:
     return [View(await asyncio.to_thread(read_picture, each.picture), label) for each, label in wanted]
 
 
+_RECORDINGS = (".mp4", ".mov", ".webm", ".avi", ".mkv")
+_PAGES = (".html", ".htm", ".zip")
+
+
+def _check_picture_name(name: str) -> None:
+    """Raise if an argument is no picture but something that an option accepts."""
+    path = Path(name)
+    if name.lower().startswith(("http://", "https://")):
+        raise ConfigurationError(f"{name} is an address, not a picture; capture that page with --url {name}")
+    if path.suffix.lower() in _RECORDINGS:
+        raise ConfigurationError(f"{name} is a recording, not a picture; give it with --video {name}")
+    if path.is_dir() or path.suffix.lower() in _PAGES:
+        raise ConfigurationError(f"{name} is no picture; to change an existing page, give it with --from {name}")
+    if " " in name and not path.suffix and not path.exists():
+        raise ConfigurationError(f"There is no picture {name!r}; words are given with --text {name!r}")
+
+
 def _title(options: argparse.Namespace) -> str:
     named = [*options.pictures, *options.video, *([options.start] if options.start else [])]
     return "" if options.text.strip() or not named else Path(named[0]).name
@@ -215,6 +235,11 @@ def _check_output(out: Path, force: bool) -> None:
         raise ConfigurationError(f"{out} is no folder; name another with --output.")
     if not force and out.is_dir() and any(out.iterdir()):
         raise ConfigurationError(f"The folder {out} is not empty; name another with --output, or allow it by --force.")
+    above = next(each for each in (out, *out.absolute().parents) if each.exists())
+    if not above.is_dir():
+        raise ConfigurationError(f"{out} cannot be made, because {above} is no folder; name another with --output.")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise ConfigurationError(f"Nothing can be written to {above}; name another folder with --output.")
 
 
 # --- the result -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Remembers how the models of the user's own servers change files, as `weft conform` found it."""
 
-import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,6 +21,8 @@ def keep_format(model: Model, *, writes_text: bool) -> None:
         return
     if writes_text:
         kept[_key(model)] = _TEXT
+    import json  # for `weft conform` only
+
     latest = dict(list(kept.items())[-_MOST:])
     with suppress(OSError):  # the finding was printed; it is only not remembered
         (data_folder() / _FILE).write_text(json.dumps(latest, indent=2) + "\n", "utf-8")

@@ -53,8 +53,10 @@ def parser(command: str | None = None, *, whole: bool = False) -> "argparse.Argu
     """Make the parser: of one command, of the list of commands, or (`whole`) of all commands with their options."""
     import argparse
 
+    from weft.cli.usage import CommandParser
+
     formatter = partial(argparse.RawDescriptionHelpFormatter, width=_help_width())
-    root = argparse.ArgumentParser(
+    root = CommandParser(
         prog="weft",
         description="Lets language models call tools in a loop, and streams every event.",
         epilog=_EXAMPLES,
@@ -96,6 +98,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not words:
             parser().print_help(sys.stderr)
             raise SystemExit(2)
+        if words[0] in ("help", "version"):
+            words = [*words[1:2], f"--{words[0]}"]
         options = parser(words[0]).parse_args(words)
         # Not for `weft --help`, which loads no command.
         from weft.cli.options import merge_options, request_options

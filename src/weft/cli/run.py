@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from weft.server.models import KnownModels
 
 _MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
-NO_MODEL = (
-    "There is no model to talk to; set a key such as ANTHROPIC_API_KEY, start a server such as Ollama, "
-    "or name one with --model."
+_NO_MODEL = (
+    "There is no model to talk to; set a key such as ANTHROPIC_API_KEY (`weft key set anthropic` keeps it), start a "
+    "server such as Ollama, or name one with --model."
 )
 _TICK_SECONDS = 0.25
 EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
@@ -144,8 +144,22 @@ def _default_model() -> str:
 
     found = default_model(KnownModels())
     if not found:
-        raise ConfigurationError(NO_MODEL)
+        raise no_model_error()
     return found
+
+
+def no_model_error() -> ConfigurationError:
+    """Explain why there is no model to talk to, if none is named."""
+    from weft.providers.keys import find_key_origin
+    from weft.providers.presets import PRESETS
+
+    keyed = next((name for name, each in PRESETS.items() if find_key_origin(each.key_envs) is not None), "")
+    if not keyed:
+        return ConfigurationError(_NO_MODEL)
+    return ConfigurationError(
+        f"There is a key for {keyed}, but no model of it is chosen by itself; name one with --model {keyed}/NAME. "
+        f"`weft models --provider {keyed}` lists them."
+    )
 
 
 def _with_model(options: argparse.Namespace, name: str) -> argparse.Namespace:

@@ -206,6 +206,7 @@ export function Box(props: Props) {
 }
 
 function Thumbnail({ attachment }: { attachment: Attachment }) {
-  if (attachment.kind === "image") return <img src={attachment.data} alt={attachment.name} />;
+  const [shown, setShown] = useState(attachment.kind === "image"); // the server reads more formats than a browser, such as HEIC
+  if (shown) return <img src={attachment.data} alt={attachment.name} onError={() => setShown(false)} />;
   return <span className="attachment-name">{attachment.name}</span>;
 }

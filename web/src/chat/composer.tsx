@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Conversation } from "../log/conversation";
 import { textOf } from "../log/content";
 import { IconButton } from "../parts/button";
+import { useKeptObject, useKeptText } from "../parts/kept";
 import { showFailure } from "../parts/toasts";
 import { type Content, sessions, type WhenBusy } from "../wire/api";
 import { type Attachment, splitData } from "./attachments";
@@ -15,8 +16,8 @@ interface Props {
 }
 
 export function Composer({ session, conversation }: Props) {
-  const [text, setText] = useState("");
-  const [attachments, setAttachments] = useState<Attachment[]>([]);
+  const [text, setText] = useKeptText(`message:${session}`);
+  const [attachments, setAttachments] = useKeptObject<Attachment[]>(`message:${session}`, []);
   const [whenBusy, setWhenBusy] = useState<WhenBusy>("queue");
   const [sending, setSending] = useState(false);
   const box = useRef<HTMLDivElement>(null);

@@ -10,6 +10,7 @@ import { Segmented } from "../parts/segmented";
 import { showFailure } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
+import { useTabTitle } from "../shell/tab_title";
 import { type Content, sessions } from "../wire/api";
 import { Composer } from "./composer";
 import { Files } from "./files";
@@ -48,6 +49,9 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
     [id],
   );
   const error = info.error ?? followed?.error;
+  const first = followed?.conversation.messages[0];
+  const title = info.value?.title || firstWords(first === undefined ? "" : (first.said ?? textOf(first)));
+  useTabTitle(title || "Session");
   if (error) {
     return (
       <div className="empty grow" role="alert">
@@ -59,7 +63,6 @@ export function SessionView({ id, tab }: { id: string; tab: string }) {
   }
   if (followed === null) return null;
   const { conversation } = followed;
-  const title = info.value?.title || firstWords(conversation.messages[0] ? (conversation.messages[0].said ?? textOf(conversation.messages[0])) : "");
   const changed = conversation.files.size;
   return (
     <div className="session">

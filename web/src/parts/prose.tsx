@@ -1,6 +1,7 @@
 /** Text of a model, as markdown. What came before the last paragraph is not made anew while it streams. */
 
 import { memo, useMemo } from "react";
+import { copyText } from "./clipboard";
 import { toHtml } from "./markdown";
 
 export const Prose = memo(function Prose({ text, open = false }: { text: string; open?: boolean }) {
@@ -34,7 +35,7 @@ function copyCode(event: React.MouseEvent<HTMLElement>): void {
   const target = event.target as HTMLElement;
   if (!target.classList.contains("code-copy")) return;
   const code = target.closest(".code")?.querySelector("code")?.textContent ?? "";
-  void navigator.clipboard.writeText(code.replace(/\n$/, "")).then(() => {
+  void copyText(code.replace(/\n$/, "")).then(() => {
     target.textContent = "Copied";
     window.setTimeout(() => (target.textContent = "Copy"), 1500);
   });

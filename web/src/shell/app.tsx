@@ -15,6 +15,7 @@ import { AwayBanner } from "./away";
 import { MenuContext } from "./menu_context";
 import { Palette } from "./palette";
 import { type Route, useRoute } from "./route";
+import { nameTab } from "./tab_title";
 import { SignIn } from "./sign_in";
 import { Sidebar } from "./sidebar";
 
@@ -22,13 +23,8 @@ const ProjectPage = lazy(() => import("../studio/project").then((module) => ({ d
 const Settings = lazy(() => import("./settings").then((module) => ({ default: module.Settings })));
 const SessionList = lazy(() => import("./session_list").then((module) => ({ default: module.SessionList })));
 
-const TITLES: Record<Route["view"], string> = {
-  start: "Weft",
-  session: "Session · Weft",
-  project: "Project · Weft",
-  sessions: "Sessions · Weft",
-  settings: "Settings · Weft",
-};
+/** Projects and sessions have titles of their own. */
+const TITLES: Partial<Record<Route["view"], string>> = { start: "", sessions: "Sessions", settings: "Settings" };
 
 export function App() {
   const [signed, setSigned] = useState<boolean | null>(null);
@@ -68,7 +64,8 @@ function Signed() {
     return () => document.removeEventListener("keydown", pressed);
   }, [menu]);
   useEffect(() => {
-    document.title = TITLES[route.view];
+    const title = TITLES[route.view];
+    if (title !== undefined) nameTab(title);
     live.socket.reconnect();
   }, [route.view, live]);
   return (

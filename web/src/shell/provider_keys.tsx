@@ -6,6 +6,7 @@ import { Icon } from "../parts/icon";
 import { showFailure, showToast } from "../parts/toasts";
 import { keys, type KeyTest } from "../studio/calls";
 import type { ProviderView } from "../wire/api";
+import { ApiError } from "../wire/rest";
 
 interface Props {
   provider: ProviderView;
@@ -32,7 +33,15 @@ export function ProviderRow({ provider, calls = keys, onChanged }: Props) {
   const test = () => run(async () => setTested(await calls.test(provider.name)));
   const store = () =>
     run(async () => {
-      await calls.store(provider.name, text.trim());
+      try {
+        await calls.store(provider.name, text.trim());
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const variable = provider.variables?.[0] ?? "";
+        const remedy = /keyring/.test(error.message) && variable !== "" ? ` Stop the server and start it with ${variable}=… weft serve` : "";
+        setTested({ ok: false, message: error.message + remedy });
+        return;
+      }
       setText("");
       setOpen(false);
       onChanged();

@@ -10,7 +10,7 @@ export type Route =
   | { view: "settings" };
 
 export function parse(hash: string): Route {
-  const [view, id, ...rest] = hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  const [view, id, ...rest] = hash.replace(/^#\/?/, "").split("/").map(decoded);
   switch (view) {
     case "session":
       return id ? { view: "session", id, tab: rest[0] ?? "chat" } : { view: "start" };
@@ -22,6 +22,15 @@ export function parse(hash: string): Route {
       return { view: "settings" };
     default:
       return { view: "start" };
+  }
+}
+
+/** A part of an address; one that is written wrongly stays as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
   }
 }
 

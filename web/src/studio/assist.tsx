@@ -5,9 +5,10 @@ import { Box } from "../chat/box";
 import { contentOf } from "../chat/composer";
 import { MODES } from "../chat/session_settings";
 import { Button } from "../parts/button";
+import { Icon } from "../parts/icon";
 import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
-import { go } from "../shell/route";
+import { address, go } from "../shell/route";
 import { models, type Permissions, sessions, workspaces } from "../wire/api";
 import type { Written } from "./start";
 
@@ -27,6 +28,7 @@ export function Assist({ text, setText, attachments, setAttachments }: Written) 
   const [busy, setBusy] = useState(false);
   const empty = text.trim() === "" && attachments.length === 0;
   const usable = known.value === null ? [] : usableOf(known.value);
+  const noWords = usable.length > 0 && usable.every((each) => each.name.startsWith("local/"));
   const name = model || (known.value === null ? "" : usualOf(known.value));
   const create = async () => {
     if (empty || busy) return;
@@ -94,6 +96,15 @@ export function Assist({ text, setText, attachments, setAttachments }: Written) 
           </>
         )}
       </Box>
+      {noWords && (
+        <p className="note" data-testid="no-key">
+          <Icon name="info" size={14} />
+          <span>
+            No language model is available: the converter that comes with Weft understands pictures and small changes only.{" "}
+            <a href={address("settings")}>Set a provider's key</a> to talk to an assistant.
+          </span>
+        </p>
+      )}
     </div>
   );
 }

@@ -11,7 +11,7 @@ import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { showFailure } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
 import type { Prompt } from "../wire/api";
-import { promptOf } from "./prompt";
+import { changeOf } from "./prompt";
 import { stepsOf } from "./steps";
 
 type Selected = NonNullable<Prompt["selected"]>;
@@ -77,7 +77,7 @@ export function ChangeBox({ project, session, selected, onClear, busy, away, sim
 
   const send = async () => {
     if (empty || sending || away) return;
-    const prompt = { ...promptOf(text, attachments), text: text.trim(), ...(selected === null ? {} : { selected }) };
+    const prompt = { ...changeOf(text, attachments), ...(selected === null ? {} : { selected }) };
     if (busy) {
       setQueued([...queued, { prompt, variants }]);
       setText("");
@@ -175,6 +175,6 @@ function NextSteps({ session, onChoose }: { session: string; onChoose(step: stri
 function placeholderOf(busy: boolean, away: boolean, simple: boolean, selected: boolean): string {
   if (away) return "The server is away; what you write stays here…";
   if (busy) return "Write the next change; it is sent when this is done…";
-  if (simple) return selected ? "A new text, colour or size, or “remove it”…" : "Change a colour, a text or a size…";
+  if (simple) return selected ? "A colour, “make it bigger” or “remove it”…" : "Make the heading red, or change “Old” to “New”…";
   return selected ? "Say what to change about it…" : "Say what to change…";
 }

@@ -5,6 +5,7 @@ import { Editor } from "../editor/editor";
 import { Merge } from "../editor/merge";
 import { useFollowed } from "../live/hooks";
 import { Button } from "../parts/button";
+import { copyText } from "../parts/clipboard";
 import { useKeptValue } from "../parts/kept";
 import { showFailure, showToast } from "../parts/toasts";
 import { Tree } from "../parts/tree";
@@ -69,7 +70,7 @@ export function Code({ project, base, variant, away, onSave }: Props) {
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
   });
-  const copy = () => void navigator.clipboard.writeText(shown ?? "").then(() => showToast("Copied."), () => showToast("The browser does not allow copying.", "error"));
+  const copy = () => void copyText(shown ?? "").then(() => showToast("Copied."), () => showToast("The browser does not allow copying.", "error"));
   return (
     <div className="code-view">
       <div className="code-side">

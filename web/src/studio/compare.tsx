@@ -1,6 +1,7 @@
 /** The target and what was made of it, one over the other. */
 
 import { useState } from "react";
+import { Icon } from "../parts/icon";
 import { Segmented } from "../parts/segmented";
 import { useFetched } from "../shell/fetched";
 import { type Base, projects, type ProjectView, type VariantView } from "../wire/api";
@@ -20,6 +21,7 @@ const MEASURES = [
 export function Compare({ project, base, variant }: { project: ProjectView; base: Base; variant: VariantView }) {
   const [way, setWay] = useState<Way>("slider");
   const [split, setSplit] = useState(50);
+  const [rendered, setRendered] = useState<{ src: string; ok: boolean } | null>(null);
   const target = project.targets?.[0];
   const done = variant.status === "completed";
   const scored = useFetched(done && target ? `${base.version}.${base.variant}` : null, () => projects.score(project.id, base));
@@ -27,6 +29,9 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
   if (!done) return <div className="empty grow">The comparison is made once the variant is done.</div>;
   const goal = projects.target(project.id, target.blob);
   const result = projects.screenshot(project.id, base, Math.max(240, Math.min(2560, Math.round(target.width / (target.ratio ?? 1)))));
+  const seen = rendered?.src === result ? rendered : null;
+  const picture = { src: result, alt: "Result", onLoad: () => setRendered({ src: result, ok: true }), onError: () => setRendered({ src: result, ok: false }) };
+  const resultWords = seen === null ? "Result: being rendered…" : seen.ok ? "Result" : "Result: it could not be rendered";
   const heat = scored.value?.heatmap ?? null;
   const score = scored.value?.score ?? variant.score;
   return (
@@ -54,11 +59,17 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
           </dl>
         )}
       </div>
+      {scored.error !== null && (
+        <p className="note warning compare-fault" role="status">
+          <Icon name="alert" size={14} />
+          <span>{scored.error.message}</span>
+        </p>
+      )}
       <div className="compare-body" tabIndex={0} role="region" aria-label="Comparison">
         {way === "slider" && (
-          <div className="compare-sides faint" aria-hidden="true">
+          <div className="compare-sides faint">
             <span>Target</span>
-            <span>Result</span>
+            <span role="status">{resultWords}</span>
           </div>
         )}
         {way === "beside" ? (
@@ -68,14 +79,17 @@ export function Compare({ project, base, variant }: { project: ProjectView; base
               <figcaption>Target</figcaption>
             </figure>
             <figure>
-              <img src={result} alt="Result" />
-              <figcaption>Result</figcaption>
+              <img {...picture} />
+              <figcaption>
+                <span role="status">{resultWords}</span>
+              </figcaption>
             </figure>
           </div>
         ) : (
           <div className="compare-stack">
             <img src={goal} alt="Target" />
-            {way === "slider" && <img className="over" src={result} alt="Result" style={{ clipPath: `inset(0 0 0 ${split}%)` }} />}
+            {way === "slider" && seen?.ok !== true && <span className="over compare-blank" style={{ clipPath: `inset(0 0 0 ${split}%)` }} />}
+            {way === "slider" && <img className="over" {...picture} style={{ clipPath: `inset(0 0 0 ${split}%)`, visibility: seen?.ok === true ? "visible" : "hidden" }} />}
             {way === "slider" && <span className="compare-line" style={{ left: `${split}%` }} />}
             {way === "heat" && heat !== null && <img className="over heat" src={heat} alt="Heat map of the differences" />}
             {way === "slider" && (

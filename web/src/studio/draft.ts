@@ -15,6 +15,15 @@ export function pageOf(drafts: ReadonlyMap<string, Draft>, entry: string | null)
   return found.find((draft) => /(^|\/)index\.html?$/i.test(draft.path)) ?? found.at(-1) ?? null;
 }
 
+/** What a browser shows nothing of, also where it is still being written. */
+const UNSEEN =
+  /<!--[\s\S]*?(?:-->|$)|<!doctype[^>]*>?|<(head|style|script|title|template)\b[\s\S]*?(?:<\/\1\s*>|$)|<\/?(?:html|body|meta|link|base)\b[^>]*(?:>|$)|<div id="?(?:root|app)"?>\s*(?:<\/div>)?|<[^>]*$/gi;
+
+/** Whether something of a page can be seen: its styles come first, and take a while. */
+export function isVisible(text: string): boolean {
+  return text.replace(UNSEEN, "").trim() !== "";
+}
+
 /** `base` is where the variant's preview is served, with the libraries below it. */
 export function asDocument(draft: Draft, base: string): string {
   const text = draft.text.replace(PROMISES, "").replace(HOSTS, (_, host: string) => `${base}_libraries/${host.toLowerCase()}`);

@@ -11,6 +11,7 @@ import { useAway } from "../shell/away";
 import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
+import { useTabTitle } from "../shell/tab_title";
 import { type Base, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
 import { download } from "../wire/rest";
 import { ChangeBox } from "./change_box";
@@ -37,6 +38,7 @@ export function ProjectPage({ id, version: wanted, tab }: { id: string; version:
   useChanges(id, fetched.value, fetched.set, fetched.again);
   const shown = useRef<string | null>(null);
   const project = fetched.value;
+  useTabTitle(project?.title || "Project");
   if (project === null && fetched.error !== null) {
     return (
       <div className="empty grow" role="alert">

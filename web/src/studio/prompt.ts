@@ -5,13 +5,37 @@ import type { Prompt } from "../wire/api";
 
 /** An address alone is a page to rebuild; with words it stands beside them. With `pages` each picture is a page. */
 export function promptOf(text: string, attachments: readonly Attachment[], pages = false): Prompt {
-  const prompt: Prompt = {};
-  const found = /(?:^|\s)(https?:\/\/\S+)/.exec(text);
   const words = text.trim();
-  const address = found?.[1];
+  const address = addressIn(words);
+  return { ...promptOfAddress(address, words), ...promptOfFiles(attachments, pages) };
+}
+
+/** A change: an address among its words is where something leads, and only one that stands alone is a page to rebuild. */
+export function changeOf(text: string, attachments: readonly Attachment[]): Prompt {
+  const words = text.trim();
+  const address = addressIn(words);
+  return { ...(address === words ? promptOfAddress(address, words) : {}), ...promptOfFiles(attachments, false), text: words };
+}
+
+/** A name of a host alone, as people write it: the last part is none of a file. */
+const HOST = /^(?:[a-z0-9-]+\.)+(?!(?:html?|css|jsx?|tsx?|json|md|txt|pdf|png|jpe?g|gif|svg|webp)\b)[a-z]{2,}(?:[/?#]\S*)?$/i;
+
+/** The first address in a text, without the sign that ends the sentence. */
+function addressIn(words: string): string | undefined {
+  if (HOST.test(words)) return `https://${words}`;
+  return /(?:^|\s)(https?:\/\/\S+)/.exec(words)?.[1]?.replace(/[.,;:!?)\]'"”]+$/, "");
+}
+
+function promptOfAddress(address: string | undefined, words: string): Prompt {
+  const prompt: Prompt = {};
   if (address !== undefined && isFigma(address)) prompt.figma = address;
   else if (address !== undefined) prompt.url = address;
-  if (words !== "" && words !== address) prompt.text = words;
+  if (words !== "" && words !== address && !HOST.test(words)) prompt.text = words;
+  return prompt;
+}
+
+function promptOfFiles(attachments: readonly Attachment[], pages: boolean): Prompt {
+  const prompt: Prompt = {};
   const of = (kind: Attachment["kind"]) => attachments.filter((each) => each.kind === kind);
   const images = of("image");
   const imageOf = (image: Attachment) => {

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { Button, IconButton } from "../parts/button";
+import { copyText } from "../parts/clipboard";
 import { Dialog } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { useKeptText } from "../parts/kept";
@@ -9,6 +10,11 @@ import { showFailure, showToast } from "../parts/toasts";
 import { useFetched } from "../shell/fetched";
 import { type Base, projects } from "../wire/api";
 import { ApiError } from "../wire/rest";
+
+/** Whether an address means the machine that it is opened on. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+}
 
 /** The links of a project: each shows its newest page to anyone, until it is revoked. */
 export function ShareDialog({ project, onClose }: { project: string; onClose(): void }) {
@@ -25,13 +31,22 @@ export function ShareDialog({ project, onClose }: { project: string; onClose(): 
     listed.again();
   };
   const copy = async (address: string) => {
-    await navigator.clipboard.writeText(address);
+    await copyText(address);
     showToast("The link is copied.");
   };
   const links = listed.value ?? [];
   return (
     <Dialog title="Share" onClose={onClose}>
       <p className="muted">Anyone with a link sees the newest finished page, and can change nothing. A link works until you revoke it.</p>
+      {isLoopback(location.hostname) && (
+        <p className="note">
+          <Icon name="info" size={14} />
+          <span>
+            This address is that of your own machine, and so are its links: others cannot open them. For others, start the server with <code>--host</code> or{" "}
+            <code>--public-url</code>, or download the page.
+          </span>
+        </p>
+      )}
       {made !== null && (
         <div className="row">
           <input className="field grow" aria-label="Link" readOnly value={made.address} onFocus={(event) => event.target.select()} />

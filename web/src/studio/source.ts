@@ -2,7 +2,7 @@
 
 import { useFollowed } from "../live/hooks";
 import type { VariantView, VersionView } from "../wire/api";
-import { pageOf } from "./draft";
+import { isVisible, pageOf } from "./draft";
 import type { Source } from "./frame";
 
 /** `changes` says that the variant began with a page that is there already; `pause` is how long it stays the same. */
@@ -13,7 +13,7 @@ export function useSource(variant: VariantView, changes: boolean, pause: number)
   if (followed === null) return null;
   const { conversation } = followed;
   const draft = pageOf(conversation.transcript.drafts.files, variant.entry);
-  if (draft !== null && !draft.written) return { draft, base: variant.preview };
+  if (draft !== null && !draft.written && isVisible(draft.text)) return { draft, base: variant.preview };
   const revision = [...conversation.files.values()].reduce((sum, file) => sum + file.revision, 0);
   return revision > 0 || changes ? { src: `${variant.preview}?revision=${revision}` } : null;
 }

@@ -8,6 +8,7 @@ import { useKeptValue } from "../parts/kept";
 import { Segmented } from "../parts/segmented";
 import { showToast } from "../parts/toasts";
 import { useCommands } from "../shell/commands";
+import { address as addressOf } from "../shell/route";
 import type { Prompt, VariantView } from "../wire/api";
 import { ErrorList } from "./console";
 import { type Element, Frame, type PreviewMessage } from "./frame";
@@ -220,6 +221,11 @@ function Notice({ variant, onRetry }: { variant: VariantView; onRetry: (() => vo
   );
 }
 
+/** Whether a key is wrong, missing or not allowed to do this. */
+function isAboutKey(variant: VariantView): boolean {
+  return ["authentication", "missing_key", "permission"].includes(variant.error?.code ?? "");
+}
+
 function Waiting({ variant, onRetry }: { variant: VariantView; onRetry: (() => void) | null }) {
   if (isRunning(variant)) {
     return (
@@ -234,6 +240,7 @@ function Waiting({ variant, onRetry }: { variant: VariantView; onRetry: (() => v
       <Icon name="alert" size={24} />
       <h2>{variant.status === "cancelled" ? "This variant was stopped" : "No page was made"}</h2>
       <p>{errorOf(variant)}</p>
+      {isAboutKey(variant) && <a href={addressOf("settings")}>Keys are in the settings</a>}
       {onRetry !== null && (
         <Button look="primary" icon="reload" onClick={onRetry}>
           Retry

@@ -1,9 +1,9 @@
 """Shows the events of a session on the chat screen."""
 
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from weft.cli.approval_view import approval_lines, diff_lines
-from weft.cli.chat.markdown import MarkdownStream
 from weft.cli.chat.planning import PLAN_KEYS
 from weft.cli.chat.screen import ChatScreen
 from weft.cli.chat.subagents import Subagents
@@ -45,6 +45,9 @@ from weft.core.messages import Message, Text, ToolResult
 from weft.core.server_tool_events import ServerToolCall
 from weft.tools.sanitize import sanitize_text
 
+if TYPE_CHECKING:
+    from weft.cli.chat.markdown import MarkdownStream
+
 _DECISIONS = (ApprovalRequested, ApprovalResolved, QuestionAsked)
 _MAX_TODO_ROWS = 8
 _MAX_OUTPUT_LINES = 8
@@ -76,6 +79,7 @@ class EventDisplay:
         self._waiting: list[ApprovalRequested] = []
         self._text: MarkdownStream | None = None
         self._text_changed = False
+        self._has_answer = False  # whether the model has begun to answer
         self._tail: list[str] = []
         self._next_render = 0.0
         self._asked: dict[str, str] = {}
@@ -100,12 +104,14 @@ class EventDisplay:
                 self._screen.print("", *self._user_lines(message))
             case MessageStart():
                 self._activity = "thinks"
+                self._has_answer = False
                 self._screen.mark()
             case PromptProgress():
                 self._activity = describe_progress(event.data)
             case ThinkingDelta():
                 self._activity = "thinks"
             case TextDelta(text=text):
+                self._has_answer = True
                 self._write(text)
             case TextContentBlockStop():
                 self._end_text()
@@ -115,6 +121,7 @@ class EventDisplay:
                 else:
                     self._discard_text()
             case ToolUseContentBlockStart(name=name):
+                self._has_answer = True
                 self._activity = sanitize_text(name)
             case FilePreview(path=path, offset=offset, text=text):
                 self._activity = f"writes {sanitize_text(path)}, {offset + len(text):,} characters"
@@ -215,6 +222,8 @@ class EventDisplay:
 
     def _write(self, text: str) -> None:
         if self._text is None:
+            from weft.cli.chat.markdown import MarkdownStream  # loads rich
+
             self._text = MarkdownStream(self._screen.renderer)
             self._screen.print("")
         self._activity = "answers"
@@ -238,6 +247,8 @@ class EventDisplay:
         self._text = None
         self._screen.tail = self._tail = []
         erased = self._screen.erase_to_mark()
+        if not self._has_answer:
+            return
         self._note("(the answer broke off)" if erased else "(the answer above broke off and does not count)")
 
     def _user_lines(self, message: Message) -> list[str]:

@@ -1,10 +1,14 @@
 """The chat screen: printed rows scroll away above; the unfinished answer, a status line and the input stay below."""
 
+import asyncio
 import os
+import re
 import subprocess
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import TextIO
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, TextIO
 
 from prompt_toolkit.application import Application, in_terminal, run_in_terminal
 from prompt_toolkit.buffer import Buffer
@@ -22,14 +26,20 @@ from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from weft.cli.chat.markdown import Renderer
 from weft.cli.terminal import ThemeName, has_colours
+
+if TYPE_CHECKING:
+    from weft.cli.chat.markdown import Renderer
 
 _RESERVED_ROWS = 8
 """Rows of the terminal that are reserved for printed rows."""
 _ESCAPE_SECONDS = 0.05
 """Seconds that a key sequence with Esc may take."""
 PROMPT = "› "
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_MARKDOWN = "weft.cli.chat.markdown"
+_LOAD_AFTER = 0.5
+"""Seconds after the prompt at which rich is loaded, unless it was needed before."""
 
 ANSI_SEQUENCES["\x1b[13;2u"] = Keys.ControlJ  # Shift-Enter, where a terminal sends it
 
@@ -52,11 +62,11 @@ class ChatScreen:
         """The row below the input: model, context and cost."""
         self.bindings = KeyBindings()
         self.buffer = Buffer(history=InMemoryHistory(), multiline=True)
-        colours = has_colours(stream)
+        self._theme: ThemeName = theme
+        self._colours = colours = has_colours(stream)
         self._output = output or _open_output(stream)
         self._shown: tuple[object, ...] = ()
         self._since_mark = 0  # rows that were printed since the last `mark`
-        self.renderer = Renderer(lambda: self._output.get_size().columns - 1, colours=colours, theme=theme)
         self._app: Application[None] = Application(
             Layout(self._layout()),
             key_bindings=self.bindings,
@@ -68,10 +78,25 @@ class ChatScreen:
         )
         self._app.timeoutlen = self._app.ttimeoutlen = _ESCAPE_SECONDS
 
+    @cached_property
+    def renderer(self) -> "Renderer":
+        """Lays out Markdown and long lines. It loads rich, which takes longer than the prompt may."""
+        from weft.cli.chat.markdown import Renderer
+
+        return Renderer(self._count_columns, colours=self._colours, theme=self._theme)
+
+    def _count_columns(self) -> int:
+        return self._output.get_size().columns - 1
+
     async def run(self) -> None:
         """Read keys until `close`, or until the terminal is closed."""
-        with suppress(EOFError):
-            await self._app.run_async(handle_sigint=False, set_exception_handler=False)
+        loop = asyncio.get_running_loop()
+        loading = loop.call_later(_LOAD_AFTER, loop.run_in_executor, None, import_module, _MARKDOWN)
+        try:
+            with suppress(EOFError):
+                await self._app.run_async(handle_sigint=False, set_exception_handler=False)
+        finally:
+            loading.cancel()
 
     def close(self) -> None:
         if self._app.is_running and not self._app.is_done:
@@ -89,7 +114,14 @@ class ChatScreen:
 
     def print(self, *lines: str) -> None:
         """Print lines, which may hold colours, broken at spaces."""
-        self.print_rows([row for line in lines for row in self.renderer.wrap(line)])
+        self.print_rows([row for line in lines for row in self._wrap(line)])
+
+    def _wrap(self, line: str) -> list[str]:
+        """Break a line at spaces. A plain line that fits needs no renderer."""
+        bare = _COLOUR.sub("", line) if self._colours else line
+        if bare.isascii() and bare.isprintable() and len(bare) <= self._count_columns():
+            return [line]
+        return self.renderer.wrap(line)
 
     def print_rows(self, rows: list[str]) -> None:
         """Print rows that are no wider than the terminal."""

@@ -1,0 +1,11 @@
+/** The name of the browser's tab: what is open in it comes first. */
+
+import { useEffect } from "react";
+
+export function nameTab(title: string): void {
+  document.title = title === "" ? "Weft" : `${title} · Weft`;
+}
+
+export function useTabTitle(title: string): void {
+  useEffect(() => nameTab(title), [title]);
+}
