@@ -4,10 +4,12 @@ python -m benchmarks.startup [--rounds 10] [--rows run,help]
 
 All rows take turns in every round and the least counts. CPU is that of the whole process, read from its clock when the
 moment comes: nothing is added to the program. A start up to the first request ends when the request has arrived at a
-provider on the loopback address. Linux only.
+provider on the loopback address, and the provider is a new one each time: a row before may have left connections.
+Linux only.
 """
 
 import argparse
+import asyncio
 import os
 import select
 import shutil
@@ -22,12 +24,17 @@ from pathlib import Path
 
 from benchmarks.processes import environment
 from benchmarks.report import machine, table
+from weft.config.paths import DATABASE
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import SessionInfo
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PEERS = _ROOT / ".venv-bench/bin/python"
 _WEFT = Path(sys.executable).with_name("weft")
 _PROMPT = b"\x1b[?2004h"  # a line editor is ready for input: it asks the terminal to mark what is pasted
 _SECONDS = 60.0
+_IDLE = "idle"
+_IDLE_SESSIONS = 20_000
 _TURN = "import sys; sys.argv[1:] = ['{}', 'http://127.0.0.1:PORT']; from benchmarks.first_turn import main; main()"
 
 
@@ -51,6 +58,9 @@ class Provider:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._listener.settimeout(_SECONDS)
         self.port: int = self._listener.getsockname()[1]
+
+    def close(self) -> None:
+        self._listener.close()
 
     def wait_for_request(self) -> socket.socket:
         """Wait for the head of a request. Returns the connection."""
@@ -142,8 +152,15 @@ def list_starts() -> list[Start]:
         Start("import weft", (python, "-c", "import weft"), until_exit),
         Start("weft --help", (weft, "--help"), until_exit),
         Start("weft run, to the first request", (weft, "run", *model, "Hi"), until_request),
+        Start("weft build, to the first request", (weft, "build", "--force", *model, "--text", "Hi"), until_request),
         Start("weft chat, to the prompt", (weft, "chat", *model), until_prompt),
         Start("weft serve, to listening", (weft, "serve", "--no-open", *model), until_listening),
+        Start(
+            f"weft serve with {_IDLE_SESSIONS:,} idle sessions",
+            (weft, "serve", "--no-open", "--data", _IDLE, *model),
+            until_listening,
+        ),
+        Start("weft doctor", (weft, "doctor"), until_exit),
     ]
     for name in ("bare", "weft-agent", "openai", "pydantic-ai", "openai-agents", "langgraph"):
         words = (str(_PEERS), "-c", _TURN.format(name))
@@ -153,21 +170,34 @@ def list_starts() -> list[Start]:
     return starts
 
 
+async def _store_sessions(path: Path, count: int) -> None:
+    path.parent.mkdir()
+    store = SqliteStore(path, durable=False)
+    for first in range(0, count, 500):
+        infos = [SessionInfo(id=f"s{number}", title=f"Session {number}") for number in range(first, first + 500)]
+        await asyncio.gather(*(store.create(info) for info in infos))
+    await store.close()
+
+
 def measure(starts: list[Start], rounds: int) -> dict[str, float | str]:
     """The least seconds of CPU of each start, or why it was not measured."""
     found: dict[str, float | str] = {}
-    provider = Provider()
     with tempfile.TemporaryDirectory() as home:
+        if any(_IDLE in start.words for start in starts):
+            asyncio.run(_store_sessions(Path(home, _IDLE, DATABASE), _IDLE_SESSIONS))
         for turn in range(rounds + 1):  # the first round compiles modules and does not count
             for start in starts:
                 if isinstance(found.get(start.name), str):
                     continue
+                provider = Provider()
                 words = tuple(word.replace("PORT", str(provider.port)) for word in start.words)
                 try:
                     seconds = start.moment(provider, words, home)
                 except (NotMeasured, FileNotFoundError) as error:
                     found[start.name] = str(error)
                     continue
+                finally:
+                    provider.close()
                 best = found.get(start.name, seconds)
                 found[start.name] = seconds if turn <= 1 or isinstance(best, str) else min(best, seconds)
     return found

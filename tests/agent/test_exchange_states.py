@@ -63,11 +63,11 @@ async def test_the_time_budget_and_a_cancel_after_it() -> None:
 
 def test_a_refused_retry_returns_false_and_publishes_nothing() -> None:
     published: list[Payload] = []
-    listener = TurnListener(published.append, *([_Anything()] * 3))  # pyright: ignore
+    listener = TurnListener(published.extend, *([_Anything()] * 3))  # pyright: ignore
     retry = RetryScheduled("msg", 2, 0.1, Overloaded("Busy.").info())
-    assert listener.on_payload(retry) is not False
+    assert listener(retry) is not False
     listener.may_retry = lambda: False
-    assert listener.on_payload(retry) is False
+    assert listener(retry) is False
     assert (published, listener.retry_stopped) == ([retry], True)
 
 

@@ -130,11 +130,36 @@ async def test_numbers_go_on_where_nobody_listens_and_from_a_given_start() -> No
     assert len({event.id for event in heard}) == 3
 
 
+async def test_payloads_of_one_moment_have_its_time_and_keep_their_order() -> None:
+    """What a reactor publishes at one of them stands behind it."""
+    clock, heard = iter([5.0, 6.0, 7.0]), list[Event]()
+    bus = EventBus("s", clock=lambda: next(clock))
+    bus.subscribe(heard.append, types=["text_delta", "user_message", "conversation_start"])
+    bus.subscribe({"user_message": lambda _: bus.publish(delta("answer"))})
+    bus.publish_all([delta("a"), HELLO, BEGIN])
+    assert [(event.seq, event.type) for event in heard] == [
+        (1, "text_delta"),
+        (2, "user_message"),
+        (3, "text_delta"),
+        (4, "conversation_start"),
+    ]
+    assert [event.time for event in heard] == [5.0, 5.0, 6.0, 6.0]
+
+
+async def test_a_reader_that_waits_is_woken_once_for_a_moment() -> None:
+    bus, woken = EventBus("s"), list[int]()
+    bus.wakes.append(lambda: woken.append(bus.seq))
+    bus.publish_all([BEGIN, HELLO, delta("a")])
+    bus.publish(delta("b"))
+    assert woken == [3]
+
+
 async def test_a_clock_that_is_set_back_does_not_turn_the_log_around() -> None:
     clock, heard = iter([5.0, 3.0, 6.0]), list[Event]()
     bus = EventBus("s", clock=lambda: next(clock))
     bus.subscribe(heard.append)
-    bus.publish_all([BEGIN, BEGIN, BEGIN])
+    for _ in range(3):
+        bus.publish(BEGIN)
     assert [event.time for event in heard] == [5.0, 5.0, 6.0]
 
 

@@ -1,5 +1,6 @@
 """Runs a case through a codec, and checks what came out against what the case says and what always holds."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from random import Random
 from typing import Any, cast
@@ -36,7 +37,7 @@ _MAX_PREVIEW = 4000
 # --- through the codec ----------------------------------------------------------------------------------------
 
 
-def decode(case: Case, pieces: Iterable[bytes]) -> tuple[list[Payload], Decoder]:
+def decode(case: Case, pieces: Iterable[bytes], *, join_from: int = sys.maxsize) -> tuple[list[Payload], Decoder]:
     decoder = WIRES[case.wire].decoder(
         provider=PROVIDER,
         model=case.model,
@@ -44,6 +45,7 @@ def decode(case: Case, pieces: Iterable[bytes]) -> tuple[list[Payload], Decoder]
         max_output_tokens=case.settings.max_output_tokens,
         quirks=case.quirks,
     )
+    decoder.join_from = join_from
     events = decoder.open()
     for piece in pieces:
         events += decoder.feed(piece)

@@ -1,5 +1,6 @@
 """Every case, through the codec in three cuts. End to end: see test_end_to_end.py."""
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -18,8 +19,8 @@ STREAMS = [name for name, case in CASES.items() if case.stream is not None]
 REQUESTS = [name for name, case in CASES.items() if case.expect_request is not None]
 
 
-def check_codec(case: Case, pieces: list[bytes]) -> None:
-    events, decoder = decode(case, pieces)
+def check_codec(case: Case, pieces: list[bytes], *, join_from: int = sys.maxsize) -> None:
+    events, decoder = decode(case, pieces, join_from=join_from)
     error: ErrorInfo | None = decoder.error.info() if decoder.error is not None else None
     check(case, events, decoder.message, error)
     assert case.expect is not None
@@ -48,6 +49,24 @@ def test_stream_in_every_cut(names: list[str]) -> None:
         for cut, pieces in cuts(name, b"".join(CASES[name].pieces())):
             with running(f"{name}, cut {cut}"):
                 check_codec(CASES[name], pieces)
+
+
+@pytest.mark.parametrize("names", batches(STREAMS))
+def test_stream_whose_events_are_read_together(names: list[str]) -> None:
+    """Joined deltas say the same as each by itself, and so does what is known at the end."""
+    for name in names:
+        case = CASES[name]
+        data = b"".join(case.pieces())
+        for cut, pieces in (("whole", [data]), ("at random", cut_at_random(data, f"{name}/together"))):
+            with running(f"{name}, read together, cut {cut}"):
+                check_codec(case, pieces, join_from=1)
+                _, one_by_one = decode(case, pieces)
+                _, together = decode(case, pieces, join_from=1)
+                known = [
+                    (decoder.usage, decoder.provider_usage, decoder.stop_reason, decoder.response_id, decoder.logprobs)
+                    for decoder in (one_by_one, together)
+                ]
+                assert known[0] == known[1]
 
 
 @pytest.mark.parametrize("names", batches(REQUESTS))

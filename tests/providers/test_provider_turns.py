@@ -222,3 +222,33 @@ async def test_a_session_knows_its_prices() -> None:
     assert cost.usd is not None
     assert cost.usd > 0
     assert session_at("http://127.0.0.1:1").cost(usage).usd is None
+
+
+# --- what arrives together is delivered together --------------------------------------------------------------------
+
+
+class _Batches:
+    """A listener that accepts the payloads of one read in one call."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[Payload]] = []
+
+    def __call__(self, payload: Payload) -> None:
+        self.batches.append([payload])
+
+    def on_payloads(self, payloads: list[Payload]) -> None:
+        self.batches.append(list(payloads))
+
+
+@pytest.mark.parametrize("wire", WIRES)
+async def test_a_listener_gets_the_payloads_of_a_read_at_once(wire: str) -> None:
+    words = ["one ", "two ", "three"]
+    reply = Reply([b"".join(wire_stream(wire, text=words))], content_type=wire_reply(wire).content_type)
+    async with ScriptedServer([reply, reply]) as server:
+        session, listener, each = session_at(server, wire), _Batches(), list[Payload]()
+        await session.stream_turn(listener)
+        await session.stream_turn(each.append)
+    kinds = [[type(payload) for payload in batch] for batch in listener.batches]
+    assert [kind for batch in kinds for kind in batch] == [type(payload) for payload in each]
+    assert max(map(len, kinds)) >= len(words) > 1
+    assert len(kinds) < len(each)

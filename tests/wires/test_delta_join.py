@@ -34,14 +34,14 @@ def test_another_block_another_kind_and_other_payloads_separate() -> None:
 
 
 def test_one_payload_stays_as_it_is() -> None:
-    alone = [TextDelta(0, "m.0", "a")]
+    alone: list[Payload] = [TextDelta(0, "m.0", "a")]
     assert join_deltas(alone) is alone
     assert join_deltas([]) == []
 
 
 def test_a_joined_delta_is_not_larger_than_one_may_be() -> None:
     parts = [TextDelta(0, "m.0", "x" * (MAX_DELTA // 3)) for _ in range(7)]
-    joined = join_deltas(parts)
+    joined = join_deltas([*parts])
     texts = [delta.text for delta in joined if isinstance(delta, TextDelta)]
     assert [len(text) for text in texts] == [MAX_DELTA, MAX_DELTA, 7 * (MAX_DELTA // 3) - 2 * MAX_DELTA]
     assert "".join(texts) == "".join(part.text for part in parts)

@@ -38,30 +38,36 @@ class EventBus(Dispatcher):
         self._sink: Sink | None = None
         self._prefix = f"{session}-{epoch}-" if epoch else f"{session}-"
 
-    def publish(self, payload: Payload, *, in_exchange: bool = True) -> None:
+    def publish(self, payload: Payload) -> None:
         """Number a payload and pass it on as an event."""
-        self.seq = seq = self.seq + 1
-        kind = payload.type
-        handlers = self.table.get(kind)
-        if handlers is None:
-            handlers = self.find_handlers(kind)
-        sink = self._sink
-        if not handlers and sink is None:
-            return
+        self.publish_all((payload,))
+
+    def publish_all(self, payloads: Iterable[Payload], *, in_exchange: bool = True) -> None:
+        """Number the payloads of one moment and pass them on as events."""
+        sink, exchange = self._sink, self.exchange if in_exchange else None
         now = int(self._clock() * 1e6) / 1e6  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
-        name = self._prefix + str(seq)
-        exchange = self.exchange if in_exchange else None
-        event = Event(seq, name, self.session, exchange, kind, payload.layer, self._now, self.epoch, payload)
-        if sink is not None:
-            sink.record(event)
-            return
-        for handler, subscription in handlers:
-            try:
-                handler(event)
-            except Exception:
-                subscription.log_failure(event)
+        for payload in payloads:
+            self.seq = seq = self.seq + 1
+            kind = payload.type
+            handlers = self.table.get(kind)
+            if handlers is None:
+                handlers = self.find_handlers(kind)
+            if not handlers and sink is None:
+                continue
+            name = self._prefix + str(seq)
+            event = Event(seq, name, self.session, exchange, kind, payload.layer, self._now, self.epoch, payload)
+            if sink is not None:
+                sink.record(event)
+                continue
+            for handler, subscription in handlers:
+                try:
+                    handler(event)
+                except Exception:
+                    subscription.log_failure(event)
+        if self.wakes and sink is None:
+            self.wake_readers()
 
     def attach_sink(self, sink: Sink, *, seq: int, epoch: int, now: float) -> None:
         """Pass every event to a sink from now on. The log continues after `seq`, not earlier than `now`."""
@@ -75,13 +81,9 @@ class EventBus(Dispatcher):
         else:
             self._sink.call_when_delivered(callback)
 
-    def publish_all(self, payloads: Iterable[Payload]) -> None:
-        for payload in payloads:
-            self.publish(payload)
-
     def publish_outside_exchange(self, payload: Payload) -> None:
         """Publish an event of the session that belongs to no exchange. What a reactor publishes because of it does."""
-        self.publish(payload, in_exchange=False)
+        self.publish_all((payload,), in_exchange=False)
 
     def relay(self, event: Event) -> None:
         """Pass on an event of another session: of an agent that works for this one."""
@@ -111,7 +113,8 @@ class ExchangeReader:
         self._events: list[Event] = []
         self._begun = self._follows_end = self._ended = False
         self._waiter: asyncio.Future[None] | None = None  # of a reader that nobody wakes yet
-        self._subscription = bus.subscribe(self._put)
+        self._bus = bus
+        self._subscription = bus.subscribe(self._events.append)
 
     def close(self) -> None:
         self._subscription.close()
@@ -127,12 +130,14 @@ class ExchangeReader:
         while not self._ended:
             if not self._events and not exchange.is_delivered:
                 self._waiter = waiter = asyncio.get_running_loop().create_future()
+                self._bus.wakes.append(self._wake)
                 try:
                     await waiter
                 finally:
                     self._waiter = None
             self._ended = exchange.is_delivered
-            events, self._events = self._events, []
+            events = self._events.copy()
+            self._events.clear()
             if self._ended or not self._begun:
                 events = [event for event in events if self._concerns(event, exchange)]
             if events:
@@ -146,11 +151,6 @@ class ExchangeReader:
             self._begun = event.type != "exchange_response"
             return True
         return event.exchange is None and not exchange.is_delivered
-
-    def _put(self, event: Event) -> None:
-        self._events.append(event)
-        if self._waiter is not None:
-            self._wake()
 
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None

@@ -94,14 +94,10 @@ class ContextWindow:
         """Estimate the input tokens of the next request, or of one with other messages."""
         return round(self._raw(messages) * self._factor)
 
-    def measure_request(self) -> None:
-        """Note the length of the request that will be sent."""
-        self._follow_model()
-        self._sent = self._raw()
-
-    def fits_everywhere(self) -> bool:
-        """Measure the next request. Returns whether every model accepts one of its length."""
-        self.measure_request()
+    def measure_request(self) -> bool:
+        """Note the length of the next request. Returns whether every model accepts one of its length."""
+        session = self._follow_model()
+        self._sent = self._fixed(session) + self._total.of(session.messages)
         return self._sent * self._factor < _ASK_FROM
 
     def after_request(self, usage: Usage) -> None:
@@ -148,10 +144,12 @@ class ContextWindow:
         await self.size()
         return await self._compact("requested", self.tokens() * 0.5, summarise=True)
 
-    def _follow_model(self) -> None:
+    def _follow_model(self) -> ProviderSession:
+        """Return the session of the current model. What is known of another model is forgotten."""
         session = self._engine.session
         if session is not self._session:
             self._session, self._size, self._asked, self._factor = session, None, False, 1.0
+        return session
 
     def _limit(self, size: int) -> float:
         """The most input tokens: the answer needs room as well."""
@@ -169,7 +167,7 @@ class ContextWindow:
         shorter = apply_compaction(messages, plan)
         if not summarise and self.tokens(shorter) <= limit * 0.8:
             return self._finish(plan)
-        room = max(limit - self._fixed() * self._factor, limit * 0.1)
+        room = max(limit - self._fixed(self._engine.session) * self._factor, limit * 0.1)
         cut = find_cut(shorter, lambda message: self._message_size(message) * self._factor, room * 0.4)
         if cut and before - self.tokens(messages[cut:]) >= max(before * _WORTH_IT, _LEAST):
             plan = await self._summarise(plan, shorter, cut, room)
@@ -241,16 +239,13 @@ class ContextWindow:
     # --- estimating --------------------------------------------------------------------------------------------------
 
     def _raw(self, messages: Sequence[Message] | None = None) -> float:
-        if messages is not None:
-            return self._fixed() + sum(map(self._message_size, messages))
-        known = self._engine.messages
-        if len(self._sizes) > 2 * len(known) + 100:
-            self._sizes.clear()
-        return self._fixed() + self._total.of(known)
-
-    def _fixed(self) -> float:
-        """The tokens of the instructions and tools."""
         session = self._engine.session
+        if messages is not None:
+            return self._fixed(session) + sum(map(self._message_size, messages))
+        return self._fixed(session) + self._total.of(session.messages)
+
+    def _fixed(self, session: ProviderSession) -> float:
+        """The tokens of the instructions and tools."""
         tools, system, tokens = self._fixed_parts
         if tools != session.tools or system != session.settings.system:
             tools, system = list(session.tools), session.settings.system
@@ -265,6 +260,8 @@ class ContextWindow:
         if found is not None and found[0] is message:
             return found[1]
         size = _MESSAGE_TOKENS + sum(map(_block_size, message.content))
+        if len(self._sizes) > 2 * len(self._engine.messages) + 100:
+            self._sizes.clear()
         self._sizes[id(message)] = (message, size)
         return size
 

@@ -187,9 +187,9 @@ class ResumedExchange(Exchange):
     def _emit_resumed(self, payload: Payload) -> None:
         """Publish a payload of a tool. An approval that waited for a call which needs none any more is closed first."""
         if isinstance(payload, ToolExecuting | ToolCompleted):
-            self._engine.runtime.approvals.close_restored(payload.id, "allowed", self._publish)
+            self._engine.runtime.approvals.close_restored(payload.id, "allowed", self._engine.bus.publish)
         elif isinstance(payload, ToolFailed):
-            self._engine.runtime.approvals.close_restored(payload.id, "denied", self._publish)
+            self._engine.runtime.approvals.close_restored(payload.id, "denied", self._engine.bus.publish)
         self._emit(payload)
 
     async def _write_page(self) -> None:

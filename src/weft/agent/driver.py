@@ -57,10 +57,8 @@ class Driver:
         self._name = name
         self._ended = ended
         self._finished = False
+        self.run_inline = InlineWork
         self.task = self._start(None)
-
-    def run_inline(self, work: Coroutine[Any, Any, None]) -> InlineWork:
-        return InlineWork(work)
 
     def detach(self, error: BaseException | None = None) -> None:
         """Continue the coroutine without the inline work, which does not end: as if it had ended, or with an error."""

@@ -277,11 +277,6 @@ class AgentEngine:
         if session.settings.tool_choice != choice:
             session.settings = msgspec.structs.replace(session.settings, tool_choice=choice)
 
-    def refresh_tools(self) -> None:
-        """Offer tools that changed since the last turn."""
-        if self.runtime.registry.refresh():
-            self.update_tools()
-
     async def _ask_model(self, request: ModelRequest) -> ModelAnswer:
         """Ask the current model for a tool."""
         settings = Settings(

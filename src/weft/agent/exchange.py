@@ -11,14 +11,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weft.agent.assembler import message_payloads
 from weft.agent.driver import Driver
 from weft.agent.exchange_state import TRANSITIONS, ExchangeState
 from weft.agent.interface import Prompt, as_user_message, check_continues
 from weft.agent.previews import FilePreviews
-from weft.agent.result import AgentResult, OutputError, describe_outcome, html_page_call, read_output
+from weft.agent.result import AgentResult, TypedOutput, describe_outcome, html_page_call
 from weft.agent.tracker import ExchangeTracker, RepeatCounter
 from weft.agent.turns import TurnRunner
 from weft.core.errors import WeftError
@@ -35,6 +35,8 @@ from weft.core.events import (
     ExchangeResponse,
     ExchangeStatus,
     FileChanged,
+    ToolCompleted,
+    ToolFailed,
     ToolPlanned,
     ToolUseMessage,
     UserMessage,
@@ -50,8 +52,6 @@ from weft.tools.type_schema import TypeSchema
 if TYPE_CHECKING:
     from weft.agent.engine import AgentEngine
 
-CORRECTIONS = 2
-"""How often a model may correct output that does not fit the requested type."""
 _PATIENCE = 0.3  # seconds that a cancelled exchange waits for the price list
 _S = ExchangeState
 
@@ -86,8 +86,8 @@ class Exchange:
         """The error of a failed exchange."""
         self._engine = engine
         self._shape = shape
-        self._publish = engine.bus.publish
-        self._previews = FilePreviews(engine.runtime.registry, engine.runtime.workspace, self._publish)
+        self._publish = engine.bus.publish_all
+        self._previews = FilePreviews(engine.runtime.registry, engine.runtime.workspace, engine.bus.publish)
         self._turns = TurnRunner(engine, self._previews, self.tracker, shape)
         self._repeats = RepeatCounter()
         self._steering: deque[Message] = deque()
@@ -99,8 +99,7 @@ class Exchange:
         self._started = monotonic()
         self._first_message: int | None = None  # index in the conversation, once the exchange has begun
         self._text = ""
-        self._output: Any = None
-        self._corrections = 0  # of output that did not fit the requested type
+        self._output = TypedOutput(shape) if shape is not None else None
 
     @property
     def is_over(self) -> bool:
@@ -142,7 +141,7 @@ class Exchange:
                 self._engine.bus.publish_outside_exchange(ConversationDequeued(self.id, reason))
             self._done.set_result(self._outcome(self.tracker.response("cancelled", self._elapsed())))
             return True
-        self._publish(CancelRequested(reason))
+        self._publish([CancelRequested(reason)])
         if before is not _S.TIMED_OUT:
             self._stop_task()
         return True
@@ -161,7 +160,7 @@ class Exchange:
         message = as_user_message(prompt)
         self._steering.append(message)
         if self.state not in (_S.NEW, _S.QUEUED):  # else it is published once the exchange is open
-            self._publish(ConversationSteered(message, client_request_id))
+            self._publish([ConversationSteered(message, client_request_id)])
         return True
 
     def _stop_task(self) -> None:
@@ -194,7 +193,7 @@ class Exchange:
         """Publish the request."""
         self._open()
         steering = [ConversationSteered(message) for message in self._steering]
-        self._engine.bus.publish_all([UserMessage(self.message), ConversationStart(), *steering])
+        self._publish([UserMessage(self.message), ConversationStart(), *steering])
 
     def close_unrun(self) -> None:
         """Open and close an exchange that was cancelled before it ran."""
@@ -202,7 +201,7 @@ class Exchange:
             self.move_to(_S.CANCELLED)
         if self._first_message is None:
             self._open()
-        self._publish(CancelRequested(self._reason))
+        self._publish([CancelRequested(self._reason)])
         self._refuse_calls()
         self._close()
 
@@ -216,7 +215,7 @@ class Exchange:
         self._engine.bus.exchange = self.id
         self._started = monotonic()
         self._first_message = len(self._engine.messages)
-        self._publish(self.request)
+        self._publish([self.request])
 
     async def _work(self) -> None:
         """Run all turns. Never raises: the state and `error` say how it ended."""
@@ -240,7 +239,7 @@ class Exchange:
             if self.state in (_S.RUNNING, _S.ANSWERED):  # the task itself was cancelled
                 self.move_to(_S.CANCELLED)
                 self._reason = "The task was cancelled."
-                self._publish(CancelRequested(self._reason))
+                self._publish([CancelRequested(self._reason)])
             return
         except WeftError as error:
             self.error = self._turns.withdraw(error, self._first_message or 0)
@@ -258,12 +257,14 @@ class Exchange:
     async def _run_turn(self) -> bool:
         """Run the next turn. Returns False if the model has nothing more to do."""
         engine = self._engine
-        self._add_steering()
+        if self._steering:
+            self._add_steering()
         turn = await self._turns.run_turn(self._stop_before_request)
         calls = turn.tool_calls
         self._announced, self._text = not calls and turn.announces_calls, turn.text
-        engine.runtime.expect_client_calls(calls)
-        engine.bus.publish_all(message_payloads(turn.message))
+        if engine.runtime.has_client_tools:
+            engine.runtime.expect_client_calls(calls)
+        self._publish(message_payloads(turn.message))
         if calls:
             await self._run_tools(turn, calls)
         else:
@@ -277,12 +278,9 @@ class Exchange:
             return True
         if stop_reason == "pause_turn" or self._steering:
             return True
-        problem = self._read_output()
+        problem = self._output.read(self._text) if self._output is not None else None
         if problem is None:
             return False
-        self._corrections += 1
-        if self._corrections > CORRECTIONS:
-            raise OutputError(f"The model's answer is not of the type that was asked for: {problem}.")
         self._turns.choose_tools("none")
         self._add_user_message(
             user_message(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON.")
@@ -291,7 +289,8 @@ class Exchange:
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
         engine = self._engine
-        batch = engine.runtime.batch(calls, self._emit, self._repeats.notes(calls), self.driver)
+        notes = self._repeats.notes(calls)
+        batch = engine.runtime.batch(calls, self._emit, notes, self.driver, emit_result=self._emit_result)
         limit = engine.budget.reached(self.tracker)
         try:
             if limit is not None:
@@ -299,7 +298,8 @@ class Exchange:
                 raise _Limit(limit)
             await self._run_batch(batch)
         finally:
-            engine.runtime.client_calls.forget(calls)
+            if engine.runtime.has_client_tools:
+                engine.runtime.client_calls.forget(calls)
             engine.session.append_tool_results(turn, batch.results)
 
     async def _run_batch(self, batch: CallBatch) -> None:
@@ -343,37 +343,37 @@ class Exchange:
             self._add_user_message(self._steering.popleft())
 
     def _add_user_message(self, message: Message) -> None:
-        self._publish(UserMessage(message))
+        self._publish([UserMessage(message)])
         self._engine.append(message)
-
-    def _read_output(self) -> str | None:
-        """Read the typed value of the answer, if one was requested. Returns what is wrong with it."""
-        if self._shape is None:
-            return None
-        try:
-            self._output = read_output(self._text, self._shape)
-        except ValueError as error:
-            return str(error)
-        return None
 
     async def _write_page(self) -> None:
         """Write the page that the model answered as text instead of calling a tool."""
         call = html_page_call(self._text, self._engine.runtime)
         if call is not None:
-            self._engine.bus.publish_all([call, ToolUseMessage(call), ToolPlanned(call.id, call.name)])
+            self._publish([call, ToolUseMessage(call), ToolPlanned(call.id, call.name)])
             await self._run_batch(self._engine.runtime.batch([call], self._emit))
 
     def _emit(self, payload: Payload) -> None:
         """Publish a payload of a tool."""
-        if type(payload) is ToolResult:
+        kind = type(payload)
+        if kind is ToolCompleted or kind is ToolFailed:
+            self.tracker.feed(payload)  # the cost of a call
+        elif type(payload) is ToolResult:
             self._previews.finish_call(payload)
             if self._engine.host is not None:
                 self._engine.host.deliver_result(payload)
         elif type(payload) is FileChanged:
             self._previews.on_file_changed(payload)
-        elif payload.layer == "state":
-            self.tracker.feed(payload)  # the cost of a call
-        self._publish(payload)
+        self._publish((payload,))
+
+    def _emit_result(self, outcome: ToolCompleted | ToolFailed, result: ToolResult, *message: ToolUseMessage) -> None:
+        """Publish the end of a call."""
+        if self._previews.shown or self._engine.host is not None:
+            for payload in (outcome, result, *message):
+                self._emit(payload)
+            return
+        self.tracker.spend(outcome.cost_usd)
+        self._publish((outcome, result, *message))
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
@@ -399,11 +399,10 @@ class Exchange:
         if status != "failed":
             self.error = None
         elif self.error is not None:
-            self._publish(ErrorOccurred(self.error.info()))
-            self._publish(ErrorMessage(self.error.info()))
+            self._publish([ErrorOccurred(self.error.info()), ErrorMessage(self.error.info())])
         limit = self._reason if status == "limit" else None
         is_interrupted = status in ("cancelled", "limit")
-        self._publish(ConversationInterrupted(self._reason) if is_interrupted else ConversationEnd())
+        end = ConversationInterrupted(self._reason) if is_interrupted else ConversationEnd()
         response = self.tracker.response(
             status,
             self._elapsed(),
@@ -417,7 +416,7 @@ class Exchange:
                 announced=self._announced,
             ),
         )
-        self._publish(response)
+        self._publish([end, response])
         self._engine.bus.exchange = None
         outcome = self._outcome(response) if not self._done.done() else None
         self._engine.bus.call_when_delivered(partial(self._on_delivered, outcome))
@@ -441,7 +440,7 @@ class Exchange:
             response,
             text=self._text,
             files=self._engine.runtime.workspace.files(),
-            output=self._output,
+            output=self._output.value if self._output is not None else None,
             messages=self._turns.own_messages(first) if first is not None else [],
             exchange=self.id,
         )

@@ -5,7 +5,7 @@ from such names, or from event types, to functions.
 """
 
 from collections.abc import Callable, Mapping
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, cast
 
 from weft.core.envelope import PAYLOADS, Event
@@ -34,7 +34,7 @@ def read_handlers(reactor: object) -> tuple[dict[str, Handler], Handler | None]:
     if isinstance(reactor, Mapping):
         handlers = read_handler_mapping(cast("Mapping[object, Any]", reactor), _NAMES)
         return handlers, handlers.pop(_ALL, None)
-    if isinstance(reactor, FunctionType | MethodType):
+    if isinstance(reactor, FunctionType | MethodType | BuiltinMethodType):
         return {}, cast(Handler, reactor)
     if isinstance(reactor, type):
         reactor = reactor()

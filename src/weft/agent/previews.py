@@ -10,8 +10,8 @@ the size of the file.
 
 import asyncio
 from collections.abc import Callable
-from hashlib import sha256
 
+from weft.core.digest import sha256
 from weft.core.events import FileChanged, FilePreview, FilePreviewReset, InputJsonDelta, ToolUseContentBlockStart
 from weft.core.messages import ToolResult
 from weft.core.payload import Payload
@@ -62,7 +62,8 @@ class FilePreviews:
         self._publish = publish
         self.following: dict[str, _ArgumentStream] = {}
         """The calls with a preview whose arguments still arrive, by block."""
-        self._shown: dict[str, _ShownFile] = {}  # by call
+        self.shown: dict[str, _ShownFile] = {}
+        """The previews, by call."""
         self._written: dict[str, tuple[str, str | None]] = {}  # path and hash, by call
         self._due = False
 
@@ -101,7 +102,7 @@ class FilePreviews:
     def discard(self) -> None:
         """Retract the previews of a discarded message."""
         self.following.clear()
-        for call in list(self._shown):
+        for call in list(self.shown):
             self._retract(call)
 
     def on_file_changed(self, change: FileChanged) -> None:
@@ -109,10 +110,10 @@ class FilePreviews:
 
     def finish_call(self, result: ToolResult) -> None:
         """Compare the preview of a finished call with the file."""
-        if result.id not in self._shown:
+        if result.id not in self.shown:
             return
         path, digest = self._written.pop(result.id, (None, None))
-        shown = self._shown[result.id]
+        shown = self.shown[result.id]
         if result.status != "ok":
             self._retract(result.id)
         elif path is not None and digest != shown.digest.hexdigest():
@@ -123,13 +124,13 @@ class FilePreviews:
                 return
             self._hold(result.id, path, text)
             self._publish_held(result.id)
-        self._shown.pop(result.id, None)
+        self.shown.pop(result.id, None)
 
     def _hold(self, call: str, path: str, text: str) -> None:
-        shown = self._shown.get(call)
+        shown = self.shown.get(call)
         if shown is None:
             try:
-                shown = self._shown[call] = _ShownFile(self._workspace.normal(path))
+                shown = self.shown[call] = _ShownFile(self._workspace.normal(path))
             except PathFault:
                 return  # the tool reports the problem
         shown.held.append(text)
@@ -138,7 +139,7 @@ class FilePreviews:
             self._publish_held(call)
 
     def _publish_held(self, call: str) -> None:
-        shown = self._shown.get(call)
+        shown = self.shown.get(call)
         if shown is None or not shown.size:
             return
         text = "".join(shown.held)
@@ -148,6 +149,6 @@ class FilePreviews:
         shown.digest.update(text.encode("utf-8", "surrogatepass"))
 
     def _retract(self, call: str) -> None:
-        shown = self._shown.pop(call)
+        shown = self.shown.pop(call)
         if shown.offset:
             self._publish(FilePreviewReset(call, shown.path))

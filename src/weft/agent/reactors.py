@@ -5,7 +5,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from contextlib import suppress
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
 
 from weft.agent.handlers import Handler, read_handlers
@@ -108,6 +108,8 @@ class Dispatcher:
     def __init__(self) -> None:
         self.table: dict[str, list[tuple[Handler, Subscription]]] = {}
         """The handlers of each event type, as far as they were looked up."""
+        self.wakes: list[Callable[[], object]] = []
+        """The readers that wait: each is called once, after the next events were delivered."""
         self._subscriptions: list[Subscription] = []
 
     def dispatch(self, event: Event) -> None:
@@ -120,6 +122,14 @@ class Dispatcher:
                 handler(event)
             except Exception:
                 subscription.log_failure(event)
+        if self.wakes:
+            self.wake_readers()
+
+    def wake_readers(self) -> None:
+        """Wake the readers that wait for events. One that waits again says so again."""
+        wakes, self.wakes = self.wakes, []
+        for wake in wakes:
+            wake()
 
     def find_handlers(self, kind: str) -> list[tuple[Handler, Subscription]]:
         self.table[kind] = handlers = list[tuple[Handler, Subscription]]()
@@ -155,6 +165,8 @@ class Dispatcher:
 
 
 def _is_coroutine(handler: Any) -> bool:
+    if handler is None or isinstance(handler, BuiltinMethodType):
+        return False
     if isinstance(handler, FunctionType | MethodType):
         return inspect.iscoroutinefunction(handler)
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004

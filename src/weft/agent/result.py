@@ -28,6 +28,10 @@ _NOTES = {
 }
 
 
+CORRECTIONS = 2
+"""How often a model may correct output that does not fit the requested type."""
+
+
 class AgentResult(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of one exchange."""
 
@@ -99,6 +103,26 @@ class OutputError(WeftError):
     """The answer of the model is not of the requested type."""
 
     code = "malformed_response"
+
+
+class TypedOutput:
+    """The value of an answer that was requested with a type."""
+
+    def __init__(self, shape: TypeSchema) -> None:
+        self.value: Any = None
+        self._shape = shape
+        self._corrections = 0
+
+    def read(self, text: str) -> str | None:
+        """Read the value of an answer. Returns why it does not fit, and raises OutputError if that is so too often."""
+        try:
+            self.value = read_output(text, self._shape)
+        except ValueError as error:
+            self._corrections += 1
+            if self._corrections > CORRECTIONS:
+                raise OutputError(f"The model's answer is not of the type that was asked for: {error}.") from None
+            return str(error)
+        return None
 
 
 def read_output(text: str, shape: TypeSchema) -> Any:

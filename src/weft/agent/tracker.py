@@ -108,9 +108,10 @@ class CostMeter:
             self._tracker.spend(session.cost(usage).usd if session.prices_ready else None)
         self._unpriced = []
 
-    def add(self, usage: Usage, billed: float | None = None) -> None:
-        """Add usage. An amount that the provider billed takes precedence over the price list."""
-        session = self._session()
+    def add(self, usage: Usage, billed: float | None = None, *, session: ProviderSession | None = None) -> None:
+        """Add usage, of the current session if none is given. An amount that the provider billed takes precedence over
+        the price list."""
+        session = session or self._session()
         if billed is not None:
             self._tracker.spend(billed)
         elif session.prices_ready:

@@ -53,11 +53,28 @@ _MIN_ANSWER = 64
 _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
 
 
+_CONTENT = frozenset(
+    {
+        TextDelta,
+        ThinkingDelta,
+        InputJsonDelta,
+        TextContentBlockStart,
+        ThinkingContentBlockStart,
+        ToolUseContentBlockStart,
+    }
+)
+"""The payloads that a message is assembled from."""
+
+
 class TurnListener:
-    """Publishes each payload of a provider session and tracks its effects."""
+    """Publishes the payloads of a provider session and tracks their effects."""
 
     def __init__(
-        self, publish: Callable[[Payload], None], previews: FilePreviews, tracker: ExchangeTracker, bill: CostMeter
+        self,
+        publish: Callable[[Sequence[Payload]], object],
+        previews: FilePreviews,
+        tracker: ExchangeTracker,
+        bill: CostMeter,
     ) -> None:
         self.message = ""
         """The id of the last message."""
@@ -74,24 +91,41 @@ class TurnListener:
         self._tracker = tracker
         self._bill = bill
         self._assembler = MessageAssembler()
-        self._handlers: dict[type[Payload], Callable[[Any], object]] = {
-            TextDelta: self._on_content,
-            ThinkingDelta: self._on_content,
-            InputJsonDelta: self._on_arguments,
+        self._effects: dict[type[Payload], Callable[[Any, list[Payload]], None]] = {
             MessageStart: self._on_start,
             TextContentBlockStart: self._on_text,
-            ThinkingContentBlockStart: self._on_content,
-            ToolUseContentBlockStart: self._on_call,
-            ToolUseContentBlockStop: self._on_call_end,
             MessageDelta: self._on_message_delta,
             MessageStop: self._on_stop,
             MessageDiscarded: self._on_discarded,
-            RetryScheduled: self._on_retry,
         }
 
-    def on_payload(self, payload: Payload) -> object:
+    def __call__(self, payload: Payload) -> object:
         """Publish a payload. Returns False, and publishes nothing, for a retry that may not happen."""
-        return self._handlers.get(type(payload), self._publish)(payload)
+        if type(payload) is RetryScheduled:
+            return self._on_retry(payload)
+        self.on_payloads((payload,))
+        return None
+
+    def on_payloads(self, payloads: Sequence[Payload]) -> None:
+        """Publish payloads that arrived together. What follows from one is published right after it."""
+        published: list[Payload] = []
+        effects, assemble, following = self._effects, self._assembler.feed, self._previews.following
+        try:
+            for payload in payloads:
+                kind = type(payload)
+                published.append(payload)
+                if kind in _CONTENT:
+                    assemble(payload)
+                    if type(payload) is ToolUseContentBlockStart:
+                        self._previews.start_call(payload)
+                    elif following and type(payload) is InputJsonDelta:
+                        self._previews.feed(payload)
+                elif following and type(payload) is ToolUseContentBlockStop:
+                    self._end_preview(payload, published)
+                if kind in effects:
+                    effects[kind](payload, published)
+        finally:
+            self._publish(published)
 
     def limit_answer(self, tokens: int | None) -> None:
         """Raise `AnswerTooLong` once an answer has about this many tokens."""
@@ -104,49 +138,35 @@ class TurnListener:
             return ""
         text = assembler.text
         usage = Usage(output=-(-assembler.length // _TOKEN_BYTES))
-        self.on_payload(MessageDiscarded(assembler.message, _STOPPED, usage, estimated=True))
+        self(MessageDiscarded(assembler.message, _STOPPED, usage, estimated=True))
         return text
 
-    def _on_content(self, payload: Payload) -> None:
-        self._publish(payload)
-        self._assembler.feed(payload)
+    # --- effects of a payload, which is the last one of `published` ---------------------------------------------------
 
-    def _on_start(self, payload: MessageStart) -> None:
+    def _on_start(self, payload: MessageStart, published: list[Payload]) -> None:
         if self.attempts_before:
             payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
-        self._publish(payload)
+            published[-1] = payload
         self._assembler.begin(payload.message)
         self.attempt = payload.attempt
         self.message = payload.message
-        self._publish(ConversationThinking())
+        published.append(ConversationThinking())
 
-    def _on_text(self, payload: TextContentBlockStart) -> None:
-        self._publish(payload)
-        self._assembler.feed(payload)
-        self._publish(ConversationResponding())
+    def _on_text(self, payload: TextContentBlockStart, published: list[Payload]) -> None:
+        published.append(ConversationResponding())
 
-    def _on_call(self, payload: ToolUseContentBlockStart) -> None:
-        self._publish(payload)
-        self._assembler.feed(payload)
-        self._previews.start_call(payload)
+    def _end_preview(self, payload: ToolUseContentBlockStop, published: list[Payload]) -> None:
+        """Publish the rest of the preview before the end of the call."""
+        published.pop()
+        self._publish(published)
+        self._previews.end_arguments(payload.block)
+        published[:] = [payload]
 
-    def _on_arguments(self, payload: InputJsonDelta) -> None:
-        self._publish(payload)
-        self._assembler.feed(payload)
-        if self._previews.following:
-            self._previews.feed(payload)
+    def _on_message_delta(self, payload: MessageDelta, published: list[Payload]) -> None:
+        self._tracker.usage += payload.usage
+        self._tracker.stop_reason = payload.stop_reason
 
-    def _on_call_end(self, payload: ToolUseContentBlockStop) -> None:
-        if self._previews.following:
-            self._previews.end_arguments(payload.block)
-        self._publish(payload)
-
-    def _on_message_delta(self, payload: MessageDelta) -> None:
-        self._publish(payload)
-        self._tracker.feed(payload)
-
-    def _on_stop(self, payload: MessageStop) -> None:
-        self._publish(payload)
+    def _on_stop(self, payload: MessageStop, published: list[Payload]) -> None:
         self._assembler.reset()  # the provider session has the whole message
         self._tracker.turns += 1
 
@@ -156,10 +176,11 @@ class TurnListener:
             return False
         if self.attempts_before:
             payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
-        return self._publish(payload)
+        return self._publish((payload,))
 
-    def _on_discarded(self, payload: MessageDiscarded) -> None:
-        self._publish(payload)
+    def _on_discarded(self, payload: MessageDiscarded, published: list[Payload]) -> None:
+        self._publish(published)
+        published.clear()
         self._assembler.reset()
         self._tracker.feed(payload)
         self._previews.discard()
@@ -176,7 +197,7 @@ class TurnRunner:
         self.bill = CostMeter(tracker, lambda: engine.session)
         self._engine = engine
         self._shape = shape
-        self._listener = TurnListener(engine.bus.publish, previews, tracker, self.bill)
+        self._listener = TurnListener(engine.bus.publish_all, previews, tracker, self.bill)
         self.attempts_before = 0
         """Attempts at the next turn by a process that ended."""
         self._tracker = tracker
@@ -203,7 +224,8 @@ class TurnRunner:
         listener.attempts_before, self.attempts_before = self.attempts_before, 0
         listener.retry_stopped = False
         listener.may_retry = lambda: stop() is None
-        _raise_if(stop())
+        if (stopped := stop()) is not None:
+            raise stopped
         if await self._prepare_request():
             _raise_if(stop())
         refused = 0
@@ -211,7 +233,8 @@ class TurnRunner:
             allowed, limit = self._allowed_answer()
             listener.limit_answer(allowed)
             try:
-                turn = await engine.session.stream_turn(listener.on_payload)
+                session = engine.session
+                turn = await session.stream_turn(listener)
             except AnswerTooLong:
                 raise LimitReached(engine.budget.explain(limit, self._tracker), limit) from None
             except ProviderError as error:
@@ -230,7 +253,7 @@ class TurnRunner:
                 engine.context.measure_request()
                 continue
             engine.context.after_request(turn.usage)
-            self.bill.add(turn.usage, turn.billed_usd)
+            self.bill.add(turn.usage, turn.billed_usd, session=session)
             if engine.settings.tool_choice != "none" and self._tool_choice is None:
                 self.choose_tools("auto")  # a required call is required once, or the model could never answer
             return turn
@@ -239,16 +262,17 @@ class TurnRunner:
         """Offer the current tools and files, and let the next request fit the context of the model. Returns whether
         that may have taken time."""
         engine = self._engine
-        engine.refresh_tools()
+        if engine.runtime.registry.refresh():
+            engine.update_tools()
         can_write_text = engine.can_write_text
-        if not can_write_text and engine.overview is None and engine.context.fits_everywhere():
+        if not can_write_text and engine.overview is None and engine.context.measure_request():
             return False
         if can_write_text and await engine.find_edit_format():
             self._prepare()
         await engine.add_overview()
         if can_write_text:
             await engine.attach_files()
-        if not engine.context.fits_everywhere():
+        if not engine.context.measure_request():
             self._on_compacted(await engine.context.fit())
         return True
 

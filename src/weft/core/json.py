@@ -4,11 +4,17 @@
 `parse_strict` refuses what two parsers would read differently: NaN, Infinity, duplicate keys, absurd nesting.
 """
 
-import json
 from math import isinf
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import msgspec
+
+from weft.core.lazy import LazyModule, LazyObject
+
+if TYPE_CHECKING:
+    import json
+else:  # msgspec reads and writes nearly everything
+    json = LazyModule("json")
 
 JsonObject = dict[str, Any]
 
@@ -76,11 +82,11 @@ def convert(value: Any, kind: type[T]) -> T:
 
 def as_object(value: Any) -> JsonObject:
     """The value if it is an object, else an empty one."""
-    return cast(JsonObject, value) if isinstance(value, dict) else {}
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
 def as_list(value: Any) -> list[Any]:
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    return value if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType]
 
 
 def as_objects(value: Any) -> list[JsonObject]:
@@ -150,5 +156,12 @@ def _finite(text: str) -> float:
 
 
 _flat_decoder = msgspec.json.Decoder(dict[str, Any])
-_strict = json.JSONDecoder(object_pairs_hook=_unique_object, parse_constant=_no_constant, parse_float=_finite)
-_lenient = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+_strict: "json.JSONDecoder" = cast(
+    "Any",
+    LazyObject(
+        lambda: json.JSONDecoder(object_pairs_hook=_unique_object, parse_constant=_no_constant, parse_float=_finite)
+    ),
+)
+_lenient: "json.JSONDecoder" = cast(
+    "Any", LazyObject(lambda: json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite))
+)

@@ -1,4 +1,4 @@
-"""What a module defers until its first use: public objects of a package, and regular expressions.
+"""What a module defers until its first use: public objects of a package, other modules, and regular expressions.
 
 `import weft` loads this module, so it imports nothing itself; `typing` alone takes longer than all of it.
 """
@@ -29,6 +29,42 @@ def lazy_exports(package: str, homes: "Mapping[str, str]", modules: tuple[str, .
         return value
 
     return resolve_export
+
+
+class LazyModule:
+    """Stands for a module that is imported when it is first used.
+
+    For large packages that only some requests need. A type checker sees the import itself:
+
+        if TYPE_CHECKING:
+            from PIL import Image
+        else:
+            Image = LazyModule("PIL.Image")
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> "Any":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value
+
+
+class LazyObject:
+    """Stands for an object that is made when it is first used. Each attribute is looked up once and kept."""
+
+    def __init__(self, make: "Callable[[], Any]") -> None:
+        self._make = make
+
+    def __getattr__(self, name: str) -> "Any":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(self._make(), name)
+        setattr(self, name, value)
+        return value
 
 
 class LazyPattern:

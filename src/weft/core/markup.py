@@ -11,26 +11,28 @@ from html import unescape
 
 import msgspec
 
+from weft.core.lazy import lazy_pattern
+
 VOID_ELEMENTS = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
 )
 RAW_ELEMENTS = ("script", "style", "textarea", "title", "iframe", "noembed", "noframes", "xmp", "plaintext")
 """Elements that hold text only: they end with their own end tag, and nothing inside is a tag."""
 
-_NAME = re.compile(r"[a-zA-Z][^\s/>]*")
-_ATTRIBUTE = re.compile(
+_NAME = lazy_pattern(r"[a-zA-Z][^\s/>]*")
+_ATTRIBUTE = lazy_pattern(
     r"""[\s/]*(?:(?P<end>>)|(?P<key>=?[^\s/>=]*)"""
     r"""(?P<value>\s*=\s*(?:"(?P<double>[^"]*)"|'(?P<single>[^']*)'|(?P<plain>[^\s"'>][^\s>]*)?))?)"""
 )
-_CLOSING = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW_ELEMENTS}
+_CLOSING = {name: lazy_pattern(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in RAW_ELEMENTS}
 _MAX_NAME = 60
 
-_JSX_NAME = re.compile(r"[A-Za-z][\w.-]*")
-_JSX_ATTRIBUTE = re.compile(r"\s+([^\s\"'<>/={}]+)(\s*=\s*)?")
-_JSX_PLAIN_VALUE = re.compile(r"[^\s\"'=<>`{}]+")
-_JSX_END = re.compile(r"\s*(/?)>")
-_JSX_SPREAD = re.compile(r"\s*\{")
-_BRACE = re.compile(r"[{}]")
+_JSX_NAME = lazy_pattern(r"[A-Za-z][\w.-]*")
+_JSX_ATTRIBUTE = lazy_pattern(r"\s+([^\s\"'<>/={}]+)(\s*=\s*)?")
+_JSX_PLAIN_VALUE = lazy_pattern(r"[^\s\"'=<>`{}]+")
+_JSX_END = lazy_pattern(r"\s*(/?)>")
+_JSX_SPREAD = lazy_pattern(r"\s*\{")
+_BRACE = lazy_pattern(r"[{}]")
 
 
 class TextToken(msgspec.Struct, frozen=True):

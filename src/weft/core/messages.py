@@ -184,7 +184,11 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def tool_calls(self) -> list[ToolCall]:
-        return [block for block in self.content if isinstance(block, ToolCall)]
+        calls: list[ToolCall] = []
+        for block in self.content:
+            if isinstance(block, ToolCall):
+                calls.append(block)  # noqa: PERF401  (a comprehension is a call of its own before Python 3.12)
+        return calls
 
 
 def user_message(*content: str | Text | Image | File) -> Message:

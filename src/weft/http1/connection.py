@@ -310,13 +310,15 @@ class HttpConnection(asyncio.BufferedProtocol):
 
     def _finish(self, reply: HttpReply, clean: bool) -> None:
         """The reply is complete. The connection is reused only if nothing unexpected happened."""
-        self._stop_timer()
+        if self._timer is not None:
+            self._stop_timer()
         self._reply = self._framing = None
         transport = self._transport
         reply.end()
         if transport is None:
             return
-        self.resume()
+        if self._paused:
+            self.resume()
         if clean and self._keep and not transport.is_closing() and not transport.get_write_buffer_size():
             self._owner.on_idle(self)
         else:

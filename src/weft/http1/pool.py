@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from time import monotonic
 
 from weft.http1.connection import HttpConnection, HttpReply
 from weft.http1.dial import open_connection
@@ -81,14 +82,15 @@ class ConnectionPool:
 
     def _sweep(self) -> None:
         """Close connections that were idle for too long."""
-        old = self._loop.time() - IDLE_SECONDS
+        now = monotonic()
+        old = now - IDLE_SECONDS
         for idle in self._idle.values():
             while idle and idle[0].idle_since <= old:
                 idle.pop(0).abort()
         self._idle = {origin: idle for origin, idle in self._idle.items() if idle}
         self._draining = {origin: reply for origin, reply in self._draining.items() if reply.is_draining}
         oldest = min((idle[0].idle_since for idle in self._idle.values()), default=None)
-        self._timer = None if oldest is None else self._loop.call_at(oldest + IDLE_SECONDS, self._sweep)
+        self._timer = None if oldest is None else self._loop.call_later(oldest + IDLE_SECONDS - now, self._sweep)
 
     # --- called by connections -----------------------------------------------------------------------------------
 
@@ -97,7 +99,7 @@ class ConnectionPool:
 
     def on_idle(self, connection: HttpConnection) -> None:
         idle = self._idle.setdefault(connection.origin, [])
-        connection.idle_since = self._loop.time()
+        connection.idle_since = monotonic()
         idle.append(connection)
         if len(idle) > MAX_IDLE:
             idle.pop(0).abort()

@@ -219,7 +219,7 @@ def _length(value: str) -> int:
 
 def _keeps(headers: dict[str, str], modern: bool) -> bool:
     options = headers.get("connection")
-    if options is None:
+    if options is None or (modern and options == "keep-alive"):
         return modern
     tokens = {token.strip().lower() for token in options.split(",")}
     if "close" in tokens:

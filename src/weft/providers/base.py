@@ -13,7 +13,24 @@ from weft.core.turn import Cost, Settings, StopReason, TokenLogprob, Usage
 
 OnEvent = Callable[[Payload], object]
 """Called with each payload as it arrives, in the task that runs the turn. It must not block. False, returned for a
-`RetryScheduled`, stops the retry: the turn fails with the error of the attempt."""
+`RetryScheduled`, stops the retry: the turn fails with the error of the attempt.
+
+One that has a method `on_payloads` may get payloads that arrived together in one call of it."""
+
+Deliver = Callable[[Sequence[Payload]], object]
+
+
+def deliver_to(on_event: OnEvent) -> Deliver:
+    """Return the function that passes on payloads that arrived together."""
+    together: Deliver | None = getattr(on_event, "on_payloads", None)
+    if together is not None:
+        return together
+
+    def deliver_each(payloads: Sequence[Payload]) -> None:
+        for payload in payloads:
+            on_event(payload)
+
+    return deliver_each
 
 
 _CALL_STOPS = ("tool_calls", "function_call", "tool_use")
@@ -41,7 +58,7 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The text of the answer, without a refusal."""
-        return "".join(b.text for b in self.message.content if isinstance(b, Text) and not b.refusal)
+        return "".join([b.text for b in self.message.content if isinstance(b, Text) and not b.refusal])
 
     @property
     def assistant_text(self) -> str:

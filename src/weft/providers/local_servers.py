@@ -1,6 +1,5 @@
 """Finds model servers on this machine: Ollama, LM Studio, llama.cpp and vLLM."""
 
-import http.client
 import threading
 import time
 from collections.abc import Sequence
@@ -112,6 +111,8 @@ def _is_here(host: str) -> bool:
 
 def fetch_json(host: str, port: int, path: str, headers: dict[str, str], until: float) -> object:
     """Fetch JSON, without redirects or a proxy. Return None on any failure."""
+    import http.client  # loads the package `email`
+
     address = "127.0.0.1" if host == "localhost" else host
     connection = http.client.HTTPConnection(address, port, timeout=max(until - time.monotonic(), 0.01))
     try:

@@ -3,19 +3,23 @@
 import re
 from typing import Literal
 
+from weft.core.lazy import lazy_pattern
+
 Speed = Literal["fast", "medium", "slow"]
 
-_SPECIAL = re.compile(
+_SPECIAL = lazy_pattern(
     r"audio|realtime|(?<![a-z])live(?![a-z])|transcri|translate|search|codex|cyber|guard|robotic|banana|omni"
     r"|computer-use|research|discovery|rosalind|instruct|orpheus|specdec|tool-use|customtools|extended|^ft:|\.ft-"
     r"|chat-latest|vision-preview|vision-\d|text-preview|-maas|davinci|babbage|curie|^ada|embed|rerank|saba|distill",
     re.I,
 )
-_DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4})(?![\d])")
-_OLD = re.compile(r"claude-(?:2|v\d|instant)|gpt-3|^llama[23]?-?\d*b|gemini-(?:pro|flash)(?![-\d.]*[2-9])", re.I)
-_FAST = re.compile(r"(?<![a-z])mini|nano|flash|lite|haiku|instant|small|tiny|(?<![\d.])[1-9]b|luna|air(?![a-z])", re.I)
-_SLOW = re.compile(r"opus|-pro(?![a-z])|^o[134](?!-mini)|405b|reason|thinking|deep|max(?![a-z])|ultra", re.I)
-_GENERATION = re.compile(r"(?<![\d.])(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?![\d]*[bBkK](?![a-z]))(?!\d)")
+_DATED = lazy_pattern(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4})(?![\d])")
+_OLD = lazy_pattern(r"claude-(?:2|v\d|instant)|gpt-3|^llama[23]?-?\d*b|gemini-(?:pro|flash)(?![-\d.]*[2-9])", re.I)
+_FAST = lazy_pattern(
+    r"(?<![a-z])mini|nano|flash|lite|haiku|instant|small|tiny|(?<![\d.])[1-9]b|luna|air(?![a-z])", re.I
+)
+_SLOW = lazy_pattern(r"opus|-pro(?![a-z])|^o[134](?!-mini)|405b|reason|thinking|deep|max(?![a-z])|ultra", re.I)
+_GENERATION = lazy_pattern(r"(?<![\d.])(\d{1,2})(?:[.-](\d{1,2})(?!\d))?(?![\d]*[bBkK](?![a-z]))(?!\d)")
 _BRANDS = {"gpt": "GPT", "oss": "OSS", "ai": "AI", "glm": "GLM", "r1": "R1", "vl": "VL"}
 
 

@@ -153,7 +153,7 @@ class TrafficPlayer:
         self._all = _load(path)
         self._left = list(enumerate(self._all, 1))
 
-    def post(self, url: str, body: bytes) -> Response:
+    async def post(self, url: str, body: bytes) -> Response:
         exchange = self._next_exchange(url, msgspec.json.decode(body))
         if exchange.failure is not None:
             kind = ProviderTimeout if exchange.failure.code == "timeout" else ConnectionFailed

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -16,11 +16,10 @@ from weft.core.ids import new_id
 from weft.core.json import as_object, encode
 from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, Text, ToolDefinition, user_message
-from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
 from weft.http1.shared_reads import shared_reads
-from weft.providers.base import ConversationBase, OnEvent, ProviderTurn
+from weft.providers.base import ConversationBase, Deliver, OnEvent, ProviderTurn, deliver_to
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
 from weft.providers.defaults import batches_of_context, default_retry, default_timeouts, tape_of_context
 from weft.providers.error_advice import explain_error
@@ -30,7 +29,6 @@ from weft.providers.transport import BrokenRead, Response, Transport, broken_rea
 from weft.providers.watchdog import Timeouts, Watchdog
 from weft.wires.audio import check_audio
 from weft.wires.decoder import Decoder
-from weft.wires.delta_join import join_deltas
 from weft.wires.errors import error_from_response, error_from_unexpected_body
 from weft.wires.features import check_features
 from weft.wires.output_schema import plan_output
@@ -67,7 +65,7 @@ _CALL_REJECTED = (
 _USUAL = Timeouts()
 _OWN_SERVER_SECONDS = 1800.0
 _PEEK = 16
-_FLOOD = 16  # payloads of one read: more come faster than anybody could see them one by one
+_FLOOD = 17  # events of one read: so many come faster than anybody could see them one by one
 _STREAM_START = lazy_pattern(rb"(?:\xef\xbb\xbf)?\s*(?:data:|event:|id:|retry:|:|[\[{])")
 """The start of a stream, or of an answer that was not streamed, whatever its content type."""
 _STREAMS = (
@@ -121,7 +119,8 @@ class WireSession(ConversationBase):
         """Return the request of the next turn. Large files are uploaded, and what the wire cannot carry is refused."""
         wire = self.model.wire
         check_audio(wire.name, self.messages)
-        check_features(wire.name, self.settings, wire.features)
+        if self.settings.server_tools or self.settings.image_output:
+            check_features(wire.name, self.settings, wire.features)
         if wire.name == "ollama":
             await self.server_facts()
         if self._files.wants_upload(self.messages) and tape_of_context.get() is None:
@@ -142,12 +141,13 @@ class WireSession(ConversationBase):
         place of those of the endpoint.
         """
         self._headers = headers or {}
+        deliver = deliver_to(on_event)
         discarded = Usage()
         attempt = 0
         while True:
             attempt += 1
             decoder = self._decoder(attempt, used_ids)
-            await self._attempt(decoder, body, on_event)
+            await self._attempt(decoder, body, deliver)
             error = decoder.error
             if error is None:
                 return _build_turn(decoder, attempt, discarded)
@@ -187,6 +187,8 @@ class WireSession(ConversationBase):
     def _used_call_ids(self) -> Container[str]:
         """Return the ids of all calls so far: in the render cache, and in messages that it does not hold yet."""
         written = self._render_cache.history.ids if self._render_cache.history is not None else {}
+        if len(self._render_cache.source) == len(self.messages):
+            return written
         open_ids = {call.id for m in self.messages[len(self._render_cache.source) :] for call in m.tool_calls}
         return written.keys() | open_ids if open_ids else written
 
@@ -244,16 +246,16 @@ class WireSession(ConversationBase):
             messages=self._files.replace([*messages, *feedback] if feedback else messages),
             tools=self.tools if files is None else [],
             settings=settings,
-            provider=self.model.provider,
+            provider=self.model.endpoint.provider,
             quirks=self._quirks,
             context_size=self._context_size,
             cache=None if feedback or files is not None else self._render_cache,
         )
-        return plan_output(request, self.model.wire.name)
+        return request if settings.output_schema is None else plan_output(request, self.model.wire.name)
 
     def _decoder(self, attempt: int, used_ids: Container[str]) -> Decoder:
         return self.model.wire.decoder(
-            provider=self.model.provider,
+            provider=self.model.endpoint.provider,
             model=self.model.name,
             attempt=attempt,
             used_ids=used_ids,
@@ -272,18 +274,18 @@ class WireSession(ConversationBase):
             self._argument_names = list(self.tools), names
         return self._argument_names[1]
 
-    async def _attempt(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
+    async def _attempt(self, decoder: Decoder, body: bytes, deliver: Deliver) -> None:
         """Run one attempt. The decoder holds its outcome."""
-        _deliver(decoder.open(), on_event)
+        deliver(decoder.open())
         try:
-            await self._stream(decoder, body, on_event)
+            await self._read_stream(await self._post(body), decoder, deliver)
         except ProviderError as error:
-            _deliver(decoder.abort(error), on_event)
+            deliver(decoder.abort(error))
             return
-        _deliver(decoder.close(), on_event)
+        deliver(decoder.close())
 
-    async def _stream(self, decoder: Decoder, body: bytes, on_event: OnEvent) -> None:
-        response = await self._post(body)
+    async def _read_stream(self, response: Response, decoder: Decoder, deliver: Deliver) -> None:
+        """Read the answer to its end, and end the response."""
         watchdog = self._watchdog
         watchdog.start(response.close, first=self._patience)
         finished = False
@@ -291,7 +293,23 @@ class WireSession(ConversationBase):
             if response.status != 200 or response.content_type not in _STREAMS:
                 await self._check_response(response)
             response.share_reads()
-            await _read_stream(response, decoder, watchdog, on_event)
+            reads = shared_reads(asyncio.get_running_loop())
+            while not decoder.done:
+                try:
+                    chunk = await response.read_chunk()
+                except Exception as error:
+                    raise broken_read(error) from None
+                if not chunk:
+                    break
+                decoder.join_from = 1 if reads.is_active else _FLOOD
+                payloads = decoder.feed(chunk)
+                if payloads:
+                    deliver(payloads)
+                watchdog.saw(bool(payloads), decoder.started)
+                if not decoder.done and decoder.finishing:
+                    if response.at_end():
+                        break
+                    watchdog.finishing()
             finished = True
         except BrokenRead as broken:
             if watchdog.error is not None:
@@ -302,41 +320,40 @@ class WireSession(ConversationBase):
             watchdog.stop()
             (response.release if finished else response.close)()
 
-    async def _post(self, body: bytes) -> Response:
-        """Send the request over the network, or to the recording that is being played."""
+    def _post(self, body: bytes) -> Awaitable[Response]:
+        """Send the request over the network, to the batch queue, or to the recording that is being played."""
         model, tape = self.model, tape_of_context.get()
         if tape is not None and tape.kind == "player":
             return tape.post(model.url, body)
         if (batches := batches_of_context.get()) is not None:
-            return await batches.post(model, body)
+            return batches.post(model, body)
+        request = self._send(body)
+        return request if tape is None else tape.post(request, model, body)
+
+    async def _send(self, body: bytes) -> Response:
+        """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
+        model, timeouts = self.model, self.timeouts
         transport = await self._open_transport()
         headers = {**model.request_headers, **self._headers} if self._headers else model.request_headers
         if model.signer is not None:
             headers = await model.signer.sign(model.url, headers, body)
-        request = self._with_timeout(
-            transport.post(model.url, headers=headers, body=body, connect_timeout=self.timeouts.connect)
-        )
-        return await request if tape is None else await tape.post(request, model, body)
-
-    async def _open_transport(self) -> Transport:
-        """Return the connection pool of the running loop."""
-        if self._transport is None or not self._transport.is_here():
-            self._transport = await Transport.for_running_loop()
-        return self._transport
-
-    async def _with_timeout(self, request: Awaitable[Response]) -> Response:
-        """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
         task = asyncio.current_task()
         assert task is not None
-        self._watchdog.start(task.cancel, grace=self.timeouts.connect, first=self._patience)
+        self._watchdog.start(task.cancel, grace=timeouts.connect, first=self._patience)
         try:
-            return await request
+            return await transport.send(model.url, headers, body, timeouts.connect)
         except asyncio.CancelledError:
             if self._watchdog.error is None or task.uncancel() > 0:
                 raise
             raise self._watchdog.error from None
         finally:
             self._watchdog.stop()
+
+    async def _open_transport(self) -> Transport:
+        """Return the connection pool of the running loop."""
+        if self._transport is None or not self._transport.is_here():
+            self._transport = await Transport.for_running_loop()
+        return self._transport
 
     async def _check_response(self, response: Response) -> None:
         """Raise unless the response is a stream."""
@@ -370,26 +387,6 @@ def _find_patience(limits: Timeouts, model: Model) -> float:
     return _OWN_SERVER_SECONDS if is_usual and model.base_url.startswith("http:") else 0.0
 
 
-async def _read_stream(response: Response, decoder: Decoder, watchdog: Watchdog, on_event: OnEvent) -> None:
-    read, feed, saw = response.read_chunk, decoder.feed, watchdog.saw
-    reads = shared_reads(asyncio.get_running_loop())
-    while not decoder.done:
-        try:
-            chunk = await read()
-        except Exception as error:
-            raise broken_read(error) from None
-        if not chunk:
-            return
-        payloads = feed(chunk)
-        for payload in join_deltas(payloads) if reads.is_active or len(payloads) > _FLOOD else payloads:
-            on_event(payload)
-        saw(bool(payloads), decoder.started)
-        if decoder.finishing and not decoder.done:
-            if response.at_end():
-                return
-            watchdog.finishing()
-
-
 def _broken_stream(decoder: Decoder, error: ProviderError) -> ProviderError:
     """Return the error of a broken connection: `IncompleteStream` once some of the answer had arrived."""
     if not decoder.started:
@@ -401,11 +398,6 @@ def _feedback(error: GarbledStream) -> list[Message]:
     """The text that the API refused to read as a call, and the request for a better one."""
     written = Message(role="assistant", content=[Text(error.generation)], id=new_id("msg"))
     return [written, user_message(f"{_CALL_REJECTED} The reason: {error}")]
-
-
-def _deliver(payloads: Iterable[Payload], on_event: OnEvent) -> None:
-    for payload in payloads:
-        on_event(payload)
 
 
 def _build_turn(decoder: Decoder, attempts: int, discarded: Usage) -> ProviderTurn:

@@ -142,14 +142,15 @@ class Transport:
         body: bytes,
         connect_timeout: float,
     ) -> Awaitable[Response]:
-        """Send a request and return the response once its head has arrived."""
-        return self._send(url, headers, body, connect_timeout)
+        """Send a POST and return the response once its head has arrived."""
+        return self.send(url, headers, body, connect_timeout)
 
     def get(self, url: str, *, headers: Mapping[str, str], connect_timeout: float) -> Awaitable[Response]:
         """Send a GET and return the response once its head has arrived."""
-        return self._send(url, headers, None, connect_timeout)
+        return self.send(url, headers, None, connect_timeout)
 
-    async def _send(self, url: str, headers: Mapping[str, str], body: bytes | None, connect_timeout: float) -> Response:
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes | None, connect_timeout: float) -> Response:
+        """Send a POST, or a GET if there is no body, and return the response once its head has arrived."""
         tls = tls_context() if url.startswith("https:") else None
         try:
             target = self._routes.get(url) or self._route(url)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from time import monotonic
 
 import msgspec
 
@@ -40,6 +41,7 @@ class Watchdog:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._abort: Callable[[], object] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._due = 0.0  # when the timer is
         self._tail: asyncio.TimerHandle | None = None
         self._last_byte = self._last_content = self._began = 0.0
         self._first = 0.0  # that silence may last before the first content
@@ -55,24 +57,24 @@ class Watchdog:
     def start(self, abort: Callable[[], object], grace: float = 0.0, first: float = 0.0) -> None:
         """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds. Until there
         is content, silence may last `first` seconds."""
-        loop = asyncio.get_running_loop()
-        self._last_byte = self._last_content = self._began = loop.time() + grace
+        loop, now = asyncio.get_running_loop(), monotonic()
+        self._last_byte = self._last_content = self._began = now + grace
         self._first = first
         due = self._last_byte + self._shortest
-        if self._timer is not None and (loop is not self._loop or self._timer.when() > due):
+        if self._timer is not None and (loop is not self._loop or self._due > due):
             self._timer.cancel()
             self._timer = None
         if self._timer is None:
             self._loop = loop
-            self._timer = loop.call_at(due, self._check)
+            self._due = due
+            self._timer = loop.call_later(due - now, self._check)
         self.error, self.ended = None, False
         self._abort = abort
 
     def saw(self, content: bool, begun: bool = True) -> None:
         """Record that bytes arrived, with or without content. Until the answer has `begun`, content is news of how far
         the prompt is read: the patience with the first content begins anew."""
-        assert self._loop is not None
-        self._last_byte = self._loop.time()
+        self._last_byte = monotonic()
         if content:
             self._last_content = self._last_byte
             if begun:
@@ -93,7 +95,7 @@ class Watchdog:
         self._timer = None
         if self._abort is None or self._loop is None:
             return
-        now, limits = self._loop.time(), self._timeouts
+        now, limits = monotonic(), self._timeouts
         name = "first" if self._first else "socket"
         if now - self._last_byte >= self._socket:
             self.error = ProviderTimeout(f"No byte came for {self._socket:g} s; try again, or raise Timeouts.{name}.")
@@ -111,6 +113,7 @@ class Watchdog:
         due = min(self._last_byte + self._socket, self._last_content + self._content, self._began + limits.total)
         if self._first:
             due = min(due, now + self._shortest)  # the first content shortens the limits
+        self._due = due
         self._timer = self._loop.call_later(max(due - now, 0.001), self._check)
 
     def _end(self) -> None:

@@ -5,13 +5,12 @@ the digest it displayed ensures that the displayed call is the one that runs.
 """
 
 import asyncio
-import json
 from collections.abc import Iterable, Sequence
-from hashlib import sha256
 from typing import Literal
 
 import msgspec
 
+from weft.core.digest import sha256
 from weft.core.errors import WeftError
 from weft.core.events import ApprovalRequested, ApprovalResolved, QuestionAnswered, QuestionAsked
 from weft.core.ids import new_id
@@ -42,6 +41,8 @@ class Approval(msgspec.Struct, frozen=True):
 
 def digest_of(name: str, arguments: JsonObject, place: str) -> str:
     """Return a digest of a call: the tool, the exact arguments and the workspace root."""
+    import json  # a request without tools loads no encoder
+
     return sha256(json.dumps([name, arguments, place], sort_keys=True).encode()).hexdigest()
 
 

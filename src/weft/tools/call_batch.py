@@ -24,7 +24,7 @@ from weft.core.events import (
 from weft.core.json import JsonObject, encode_text
 from weft.core.messages import Text, ToolCall, ToolResult, ToolStatus
 from weft.core.payload import Payload
-from weft.tools.context import Emit, ToolContext
+from weft.tools.context import Emit, EmitResult, ToolContext
 from weft.tools.definitions import Access, Tool
 from weft.tools.results import (
     Parts,
@@ -107,9 +107,11 @@ class CallBatch:
         host: CallHost | None = None,
         attempts: Mapping[str, int] | None = None,
         waiting: Collection[str] = (),
+        emit_result: EmitResult | None = None,
     ) -> None:
         self._runtime = runtime
         self._emit = emit
+        self._emit_result = emit_result or partial(_emit_each, emit)
         self._notes = notes or {}
         self._attempts = attempts or {}
         self._waiting = waiting  # calls of an earlier process whose start is recorded, and which still wait
@@ -127,9 +129,13 @@ class CallBatch:
         return [running.result for running in self._calls if running.result is not None]
 
     async def run(self) -> None:
-        ready = [(running, planned) for running in self._calls if (planned := self._plan(running)) is not None]
+        ready: list[tuple[RunningCall, PlannedCall]] = []
+        for running in self._calls:
+            planned = self._plan(running)
+            if planned is not None:
+                ready.append((running, planned))
         for running, planned in ready:
-            if access := self._access(planned, ready):
+            if access := planned.access if len(ready) == 1 else self._access(planned, ready):
                 running.ticket = self._runtime.locks.ticket(access)
         try:
             if len(ready) == 1 and self._host is not None:
@@ -190,7 +196,7 @@ class CallBatch:
         """Return the accesses of a call, plus a batch lock if one of the calls is sequential."""
         if planned.tool.on_client:
             return ()
-        if len(all_of_it) == 1 or not any(other.tool.sequential for _, other in all_of_it):
+        if not any(other.tool.sequential for _, other in all_of_it):
             return planned.access
         return [*planned.access, Access(resource=f"batch:{id(self)}", changes=planned.tool.sequential)]
 
@@ -316,14 +322,11 @@ class CallBatch:
         running.result = result
         self._runtime.timer.cancel(running)
         if running.context is not None:
-            running.context.flush_output()
             running.context.close()
         if running.ticket is not None:
             running.ticket.release()
-        self._emit(_outcome(running, result))
-        self._emit(result)
-        if (message := tool_use_result(running.call, result)) is not None:
-            self._emit(message)
+        message = tool_use_result(running.call, result)
+        self._emit_result(_outcome(running, result), result, *([] if message is None else [message]))
         self._open -= 1
         if self._on_client:
             self._on_client.pop(result.id, None)
@@ -375,6 +378,11 @@ class CallBatch:
         return _result(running, "timeout", f"The call was ended after {after:.0f} s, its time limit.")
 
 
+def _emit_each(emit: Emit, *payloads: Payload) -> None:
+    for payload in payloads:
+        emit(payload)
+
+
 async def _shrink_output(output: ToolOutput) -> ToolOutput:
     """Return an output that fits into an event."""
     assert not isinstance(output.content, str)
@@ -386,7 +394,7 @@ def _result(running: RunningCall, status: ToolStatus, content: Parts, truncated:
     return ToolResult(id=running.call.id, name=running.call.name, status=status, content=content, truncated=truncated)
 
 
-def _outcome(running: RunningCall, result: ToolResult) -> Payload:
+def _outcome(running: RunningCall, result: ToolResult) -> ToolCompleted | ToolFailed:
     elapsed = round((monotonic() - running.started) * 1000, 3) if running.started else 0.0
     summary = result.summary or result_summary(result)
     cost = running.context.spent if running.context is not None else 0.0

@@ -56,6 +56,8 @@ _MAX_PIECES = 8_000_000
 
 Channel = Literal["stdout", "stderr", "progress"]
 Emit = Callable[[Payload], object]
+EmitResult = Callable[..., object]
+"""Publishes the end of a call: its outcome, its result, and the message of both if it is not too large."""
 
 
 class Ask(Protocol):
@@ -134,6 +136,8 @@ class ToolContext:
 
     def close(self) -> None:
         """Mark the call as ended. Further events of the function are ignored."""
+        if self._held:
+            self.flush_output()
         self._closed = True
 
     def emit(self, payload: Payload) -> None:

@@ -11,9 +11,9 @@ import threading
 from collections import OrderedDict
 from enum import Enum
 from functools import cached_property
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
+from weft.core.digest import sha256
 from weft.core.json import JsonObject, as_list, as_object, depth_of, encode
 from weft.tools.schema_budget import (
     MAX_VALUE_DEPTH,
@@ -62,23 +62,22 @@ class JsonSchema:
 
     def is_valid(self, value: Any) -> bool:
         """Return whether the value is valid. A value that is too deep or too large to check is not."""
-        return self._refusal(value) is None and self._matches(value)
+        if self._refusal(value) is not None:
+            return False
+        try:
+            return self._validator.is_valid(value)
+        except UnicodeEncodeError:
+            return self._validator.is_valid(_without_surrogates(value))
 
     def problems(self, value: Any, limit: int = 10) -> list[Problem]:
         """Return at most `limit` problems; none if the value is valid."""
         refusal = self._refusal(value)
         if refusal is not None:
             return [Problem((), refusal)]
-        if self._matches(value):
+        if self._validator.is_valid(_without_surrogates(value)):
             return []
         found = Explainer(self._schema, self._subschema).explain(self._errors(value), value, limit)
         return found or [Problem((), "the value does not fit the schema")]
-
-    def _matches(self, value: Any) -> bool:
-        try:
-            return self._validator.is_valid(value)
-        except UnicodeEncodeError:
-            return self._validator.is_valid(_without_surrogates(value))
 
     def _errors(self, value: Any) -> "list[ValidationError]":
         """Return all errors of a value, or only the first one if the value is large."""

@@ -9,11 +9,11 @@ import sys
 import traceback
 from collections.abc import Generator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from weft.core.digest import sha256
 from weft.core.errors import ConfigurationError
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import tool_of

@@ -6,11 +6,11 @@ else invalidates it. A file on disk whose identity (device, inode, size, times) 
 
 import asyncio
 from collections import OrderedDict
-from hashlib import sha256
 from typing import Any, cast
 
 import msgspec
 
+from weft.core.digest import sha256
 from weft.core.json import JsonObject
 from weft.tools.approvals import digest_of
 from weft.tools.results import Parts, ToolOutput

@@ -80,6 +80,8 @@ def to_output(value: Any) -> ToolOutput:
     """
     if isinstance(value, ToolOutput):
         return value
+    if isinstance(value, str):
+        return ToolOutput(content=value)
     if isinstance(value, dict) and "status" in value:
         fields = cast(JsonObject, value)
         failure = tool_failure(fields)

@@ -18,7 +18,7 @@ from weft.core.messages import ToolCall, ToolDefinition, ToolResult, WholeResult
 from weft.tools.approvals import Approval, PendingApprovals, digest_of
 from weft.tools.call_batch import CallBatch, CallHost, PlannedCall
 from weft.tools.client_tools import CLIENT_TOOL_TIMEOUT, PendingClientCalls, check_names, client_tool
-from weft.tools.context import AskModel, Emit, SessionObjects, ToolContext
+from weft.tools.context import AskModel, Emit, EmitResult, SessionObjects, ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.function_tools import Registry, ToolLike
 from weft.tools.permissions import Decision, Permissions, reads_secrets
@@ -83,6 +83,8 @@ class ToolRuntime:
         self.client_calls = client_calls or PendingClientCalls()
         """Calls that wait for a client."""
         self.client_tool_timeout = client_tool_timeout
+        self.has_client_tools = False
+        """Whether there are, or were, tools that clients run."""
         self.relay: Callable[[Event, bool], object] | None = None
         """Receives the events of subagents. The flag is False for events of deeper levels."""
         self.remaining_budget: Callable[[], Any] | None = None
@@ -121,14 +123,16 @@ class ToolRuntime:
         host: CallHost | None = None,
         attempts: Mapping[str, int] | None = None,
         waiting: Collection[str] = (),
+        emit_result: EmitResult | None = None,
     ) -> CallBatch:
         """Return the calls of one message, ready to run. `notes` maps call ids to text that precedes the result.
 
         With a host, a single call runs in the host's task. Otherwise each call gets its own task. `attempts` gives the
         attempt number of repeated calls. `waiting` names calls of an earlier process that have started and still wait:
-        for a client, or for the answer to a question.
+        for a client, or for the answer to a question. `emit_result` publishes the end of a
+        call at once.
         """
-        return CallBatch(self, calls, emit, notes, host, attempts, waiting)
+        return CallBatch(self, calls, emit, notes, host, attempts, waiting, emit_result)
 
     @property
     def client_tools(self) -> list[ToolDefinition]:
@@ -139,10 +143,12 @@ class ToolRuntime:
         """Replace the tools that clients run. Raises ConfigurationError if one has the name of another tool."""
         check_names(definitions, [tool.name for tool in self.registry if not tool.on_client])
         made = [client_tool(definition, self.client_tool_timeout) for definition in definitions]
-        for old in self.client_tools:
-            self.registry.remove(old.name)
+        if self.has_client_tools:
+            for old in self.client_tools:
+                self.registry.remove(old.name)
         for tool in made:
             self.registry.add(tool)
+        self.has_client_tools = self.has_client_tools or bool(made)
 
     def expect_client_calls(self, calls: Sequence[ToolCall]) -> None:
         """Accept the results of the clients' calls among these, which are about to be published."""
@@ -172,9 +178,11 @@ class ToolRuntime:
         if tool.effect == "write" and HIDDEN in encode_text(arguments):
             return _invalid(f"it holds {HIDDEN}, which stands for a secret value; change other lines only")
         try:
-            values = _values(tool, arguments)
+            values = arguments if tool.convert is None else tool.convert(arguments)
         except ToolFault as fault:
             return fault
+        except ValueError as error:
+            return _invalid(str(error))
         return PlannedCall(call, tool, arguments, values, tool.access(arguments) if tool.access is not None else ())
 
     def decide(self, planned: PlannedCall) -> Decision:

@@ -3,6 +3,7 @@
 import asyncio
 import weakref
 from collections.abc import Callable, Hashable, Sequence
+from time import monotonic
 
 from weft.tools.definitions import Access
 
@@ -88,7 +89,7 @@ class DeadlineTimer:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop, self._timer = loop, None
-        due = loop.time() + seconds
+        due = monotonic() + seconds
         self._due[who] = (due, ring)
         if self._timer is None or due < self._next:
             self._set(due)
@@ -101,12 +102,13 @@ class DeadlineTimer:
             self._timer.cancel()
         assert self._loop is not None
         self._next = due
-        self._timer = self._loop.call_at(due, _check, weakref.ref(self))  # the handle must not keep it alive
+        seconds = max(due - monotonic(), 0.0)
+        self._timer = self._loop.call_later(seconds, _check, weakref.ref(self))  # the handle must not keep it alive
 
     def check(self) -> None:
         assert self._loop is not None
         self._timer = None
-        now = self._loop.time()
+        now = monotonic()
         late = [(who, ring) for who, (due, ring) in self._due.items() if due <= now]
         for who, ring in late:
             self._due.pop(who, None)

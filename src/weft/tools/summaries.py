@@ -36,13 +36,15 @@ def _whole(value: Any) -> str:
 
 
 def arguments_summary(arguments: JsonObject) -> str:
-    return _line(", ".join([f"{name}={_value(value)}" for name, value in arguments.items()]))
+    shown = [f"{name}={value if type(value) is int else _value(value)}" for name, value in arguments.items()]
+    return _line(", ".join(shown))
 
 
 def result_summary(result: ToolResult) -> str:
     """Return the first line of a result and the number of further lines and pictures."""
-    text = result.text.strip()
-    if len(text) <= _WIDTH and isinstance(result.content, str) and text.isascii() and text.isprintable():
+    content = result.content
+    text = (content if isinstance(content, str) else result.text).strip()
+    if len(text) <= _WIDTH and isinstance(content, str) and text.isascii() and text.isprintable():
         return text
     first, _, rest = text.partition("\n")
     line = _line(first)
@@ -54,7 +56,7 @@ def result_summary(result: ToolResult) -> str:
 
 
 def _value(value: Any) -> str:
-    text = value if isinstance(value, str) else str(value) if type(value) is int else encode_text(value)
+    text = value if isinstance(value, str) else encode_text(value)
     return text if len(text) <= _VALUE else f"{text[: _VALUE - 1]}…"
 
 

@@ -7,11 +7,11 @@ kept in memory, oldest dropped first; a stored session keeps them as blobs besid
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import cache
-from hashlib import sha256
 from typing import Annotated
 
 import msgspec
 
+from weft.core.digest import sha256
 from weft.core.messages import ResultPart, Text, WholeResult
 from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool

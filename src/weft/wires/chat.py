@@ -3,13 +3,14 @@
 https://platform.openai.com/docs/api-reference/chat-streaming
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
 from weft.core.context_events import PromptProgress
 from weft.core.errors import ServerFault
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text
+from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
 from weft.wires.chat_request import NAME, encode_call
 from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage, first_int
@@ -60,7 +61,37 @@ class _Chunk(msgspec.Struct, gc=False):
     prompt_progress: Any = None
 
 
+class _TextDelta(msgspec.Struct, gc=False):
+    content: str
+    refusal: None = None
+    reasoning_content: None = None
+    reasoning: None = None
+    reasoning_details: None = None
+    tool_calls: None = None
+    function_call: None = None
+    annotations: None = None
+    images: None = None
+
+
+class _TextChoice(msgspec.Struct, gc=False):
+    delta: _TextDelta
+    index: Literal[0, None] = 0
+    finish_reason: None = None
+
+
+class _TextChunk(msgspec.Struct, gc=False):
+    """A chunk that holds nothing but a piece of text: any other one cannot be decoded to this."""
+
+    choices: tuple[_TextChoice]
+    usage: None = None
+    x_groq: None = None
+    error: None = None
+    citations: None = None
+    prompt_progress: None = None
+
+
 _chunks = msgspec.json.Decoder(_Chunk)
+_text_chunks = msgspec.json.Decoder(_TextChunk)
 
 
 class ChatDecoder(Decoder):
@@ -117,6 +148,20 @@ class ChatDecoder(Decoder):
         if chunk.error:
             self._fail(error_from_object({"error": chunk.error}))
 
+    def _read_text_only(self, data: bytes) -> str | None:
+        if self.response_id is None:
+            return None
+        try:
+            return _text_chunks.decode(data).choices[0].delta.content
+        except UNREADABLE:
+            return None
+
+    def _add_open_text(self, text: str) -> None:
+        if self._tags is None:
+            self._add_model_text(text)
+        else:
+            self._add_tagged(self._tags.feed(text))
+
     def _report_progress(self, progress: JsonObject) -> None:
         read, total = as_int(progress.get("processed")), as_int(progress.get("total"))
         if read is not None and total and not self._blocks:
@@ -138,7 +183,7 @@ class ChatDecoder(Decoder):
         if delta.refusal and isinstance(delta.refusal, str):
             self._add_refusal(delta.refusal)
         if delta.tool_calls:
-            if self._text_calls is not None or self._text_edits is not None:
+            if self._call_names is not None or self._text_edits is not None:
                 self._end_text_calls()
             for call in delta.tool_calls:
                 self._read_call(call)
@@ -257,14 +302,21 @@ class ChatDecoder(Decoder):
     def _flush(self) -> None:
         if self._tags is not None:
             self._add_tagged(self._tags.close())
-        self._end_text_calls()
+        if self._call_names is not None or self._text_edits is not None:
+            self._end_text_calls()
         if self.done and self.provider_stop_reason is None and self.quirks.finish_optional:
             self.provider_stop_reason = ""
 
     def _build_native(self) -> JsonObject:
-        calls = [call for block in self._blocks for call in block.calls]
-        text = "".join(block.text for block in self._blocks if block.kind == "text")
-        refusal = "".join(block.text for block in self._blocks if block.kind == "refusal")
+        calls: list[ToolCall] = []
+        text = refusal = ""
+        for block in self._blocks:
+            if block.kind == "tool":
+                calls += block.calls
+            elif block.kind == "text":
+                text += block.text
+            elif block.kind == "refusal":
+                refusal += block.text
         message: JsonObject = {"role": "assistant", "content": self._parts or text or (None if calls else "")}
         for field, pieces in self._reasoning.items():
             message[field] = "".join(pieces)

@@ -110,7 +110,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
 def _encode_assistant(message: Message, history: History, request: TurnRequest) -> JsonObject:
     native = native_echo(message, history)
     if native is not None:
-        return _echo_native(cast(JsonObject, native), message, history, request.quirks)
+        return _echo_native(native, message, history, request.quirks)
     calls = [encode_call(call, history.ids[call.id]) for call in message.tool_calls]
     encoded: JsonObject = {"role": "assistant", "content": message.text or (None if calls else "")}
     return encoded | ({"tool_calls": calls} if calls else {})
@@ -123,7 +123,7 @@ def _echo_native(native: JsonObject, message: Message, history: History, quirks:
         for field in ("reasoning", "reasoning_content", "reasoning_details"):
             echoed.pop(field, None)
     if calls := message.tool_calls:
-        own = cast("list[JsonObject]", native["tool_calls"])
+        own: list[JsonObject] = native["tool_calls"]
         echoed["tool_calls"] = [call | {"id": history.ids[ours.id]} for call, ours in zip(own, calls, strict=True)]
     return echoed
 
@@ -137,7 +137,9 @@ def _encode_results(message: Message, history: History, quirks: Quirks) -> list[
     """One message a result. Images and files follow in a user message where the API accepts text only."""
     answers: list[JsonObject] = []
     attached: list[JsonObject] = []
-    for result in cast("list[ToolResult]", message.content):
+    for result in message.content:
+        if not isinstance(result, ToolResult):
+            continue
         text, media = split_result(result)
         content: Any = text
         if media and quirks.images_in_results:

@@ -5,6 +5,7 @@ in any split, `close` ends the response. Only `close` decides the outcome: a mes
 provider's terminal event was seen, and with `message_discarded` otherwise. No call is returned before that.
 """
 
+import sys
 from collections.abc import Callable, Container, Sequence
 from functools import partial
 from typing import Any, ClassVar, TypeVar
@@ -22,8 +23,9 @@ from weft.core.json import JsonObject, convert, encode_text, loads
 from weft.core.messages import Block, Grounding, Message, Native, Reasoning, Text
 from weft.core.payload import Payload
 from weft.core.turn import EXECUTABLE, StopReason, TokenLogprob, Usage
+from weft.wires.delta_join import join_deltas
 from weft.wires.errors import error_from_body
-from weft.wires.framing import SSEOrArrayParser, StreamFraming
+from weft.wires.framing import ServerSentEvent, SSEOrArrayParser, StreamFraming
 from weft.wires.logprobs import read_logprobs
 from weft.wires.request import NO_QUIRKS, Quirks
 from weft.wires.text_call_forms import Tools
@@ -103,11 +105,16 @@ class Decoder(MessageWriter):
     # An instance has attributes of its own for these only if it needs them: beyond thirty, access to all is slower.
     _add_model_text: Callable[..., object] = MessageWriter._add_text  # pyright: ignore[reportPrivateUsage]
     """Adds text of the model. A decoder that looks for calls or files in it replaces this by `_add_parsed_text`."""
+    _call_names: Tools | None = None
+    """The tools whose calls are looked for in text, until it is clear that the server parses calls itself."""
     _text_calls: TextCalls | None = None
+    """Looks for calls, from the first text on."""
     _text_files: TextFiles | None = None
     _text_edits: TextEdits | None = None
     _file: OpenBlock | None = None
     """The file that is being written as text."""
+    join_from: int = sys.maxsize
+    """The number of events of one read from which on neighbouring deltas of a block become one."""
     _closing: bool = False
     _read_bytes: int = 0
 
@@ -137,7 +144,7 @@ class Decoder(MessageWriter):
         self._max_output_tokens = max_output_tokens
         self._framing = self._new_framing()
         if tools and quirks.text_calls:
-            self._text_calls = TextCalls(tools)
+            self._call_names = tools
             self._add_model_text = self._add_parsed_text
         if text_files is not None:
             self._text_files, self._text_edits = text_files, TextEdits(text_files)
@@ -145,6 +152,7 @@ class Decoder(MessageWriter):
         if logprobs:
             self.logprobs = found = list[TokenLogprob]()
             self._read_event = partial(self._read_with_logprobs, found)
+            self._read_text_only = _read_nothing
         self._init_state()
 
     # --- the interface ---------------------------------------------------------------------------------------
@@ -160,11 +168,34 @@ class Decoder(MessageWriter):
                 raise MalformedResponse(
                     f"The answer has more than {MAX_RESPONSE_BYTES >> 20} MiB and no end; limit the model's output."
                 )
-            for event in self._framing.feed(data):
+            events = self._framing.feed(data)
+            if len(events) >= self.join_from:
+                self._read_together(events)
+                return join_deltas(out)
+            for event in events:
                 self._read_event(event.data, event.event)
         except ProviderError as error:
             self._fail(error)
         return out
+
+    def _read_together(self, events: Sequence[ServerSentEvent]) -> None:
+        """Read events of which nobody wants to see each: more of the open text is read as one piece."""
+        texts: list[str] = []
+        is_text_open = False
+        for event in events:
+            if is_text_open:
+                text = self._read_text_only(event.data)
+                if text is not None:
+                    texts.append(text)
+                    continue
+                if texts:
+                    self._add_open_text("".join(texts))
+                    texts = []
+            self._read_event(event.data, event.event)
+            block = self._current
+            is_text_open = block is not None and block.kind == "text" and not self.done
+        if texts:
+            self._add_open_text("".join(texts))
 
     def close(self) -> list[Payload]:
         """End the response and return the payloads that end the message."""
@@ -204,6 +235,14 @@ class Decoder(MessageWriter):
 
     def _read_event(self, data: bytes, event: str) -> None:
         """Read one event of the stream."""
+        raise NotImplementedError
+
+    def _read_text_only(self, data: bytes) -> str | None:
+        """Return the text of an event that holds nothing but more of the open text; None for any other event."""
+        return None
+
+    def _add_open_text(self, text: str) -> None:
+        """Add more of the open text."""
         raise NotImplementedError
 
     def _read_with_logprobs(self, found: list[TokenLogprob], data: bytes, event: str) -> None:
@@ -261,13 +300,17 @@ class Decoder(MessageWriter):
         """Add text in which calls or files may be written."""
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))
-        elif self._text_calls is None or self._text_calls.is_plain(text):
+            return
+        if self._call_names is not None and self._text_calls is None:
+            self._text_calls = TextCalls(self._call_names)
+        if self._text_calls is None or self._text_calls.is_plain(text):
             self._add_text(text)
         else:
             self._add_parts(self._text_calls.feed(text))
 
     def _end_text_calls(self) -> None:
         """Add the rest of the text: it ends, or the API reports a call and so parses calls itself."""
+        self._call_names = None
         if self._text_calls is not None:
             self._add_parts(self._text_calls.close())
             self.unread_call = self.unread_call or self._text_calls.failed
@@ -330,7 +373,7 @@ class Decoder(MessageWriter):
         stop = self._stop_reason(self.provider_stop_reason or "")
         if "refusal" in kinds and stop in EXECUTABLE:
             stop = "refusal"
-        if "tool" in kinds and self._hit_limit():
+        if "tool" in kinds and self._max_output_tokens is not None and self._hit_limit(self._max_output_tokens):
             stop = "max_tokens"
         content: list[Block] = []
         calls = 0
@@ -356,10 +399,10 @@ class Decoder(MessageWriter):
         self._out.append(MessageDelta(self.id, stop, self.usage, self.provider_stop_reason, self.provider_usage))
         self._out.append(MessageStop(self.id))
 
-    def _hit_limit(self) -> bool:
+    def _hit_limit(self, limit: int) -> bool:
         """The output fills the budget exactly: then it was cut off, whatever the provider reports."""
         used = self.usage.total_output
-        return self._max_output_tokens is not None and used is not None and used >= self._max_output_tokens
+        return used is not None and used >= limit
 
     def _unfinished_error(self) -> ProviderError:
         document = self._framing.document
@@ -382,6 +425,10 @@ class Decoder(MessageWriter):
         if self._explain is not None:
             self.error = error = self._explain(error)
         return MessageDiscarded(self.id, error.info(), self.usage)
+
+
+def _read_nothing(data: bytes) -> None:
+    """Read each event by itself: its log-probabilities are wanted."""
 
 
 def _is_cut(body: bytes) -> bool:

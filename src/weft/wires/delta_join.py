@@ -3,7 +3,6 @@
 Each event has its price. Where streams are read together, or a read brings a flood, nobody could see the deltas one by
 one, so they are one event. Otherwise each delta of a provider stays an event of its own."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from weft.core.events import InputJsonDelta, TextDelta, ThinkingDelta
@@ -13,7 +12,7 @@ from weft.wires.writer import MAX_DELTA, split_delta
 _FIELDS: dict[type[Payload], str] = {TextDelta: "text", ThinkingDelta: "text", InputJsonDelta: "partial_json"}
 
 
-def join_deltas(payloads: Sequence[Payload]) -> Sequence[Payload]:
+def join_deltas(payloads: list[Payload]) -> list[Payload]:
     """Join neighbours that are deltas of one block, up to the size of one delta. Other payloads keep their place."""
     if len(payloads) < 2:
         return payloads

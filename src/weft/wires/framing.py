@@ -52,10 +52,12 @@ class SSEParser:
         if end == 1:
             end = chunk.rfind(b"\n") + 1
         if not end:
-            self._hold(chunk)
+            if chunk:
+                self._hold(chunk)
             return events
-        lines = self._end_pieces(chunk[:end])
-        self._hold(chunk[end:])
+        lines = self._end_pieces(chunk[:end]) if self._pieces else chunk[:end]
+        if end < len(chunk):
+            self._hold(chunk[end:])
         if self._dirty:
             self._parse_lines(lines, events)
         else:
@@ -72,8 +74,6 @@ class SSEParser:
         return events
 
     def _hold(self, piece: bytes) -> None:
-        if not piece:
-            return
         self._pieces.append(piece)
         self._held += len(piece)
         if self._size + self._held > self._max:
@@ -81,15 +81,14 @@ class SSEParser:
 
     def _end_pieces(self, piece: bytes) -> bytes:
         """Return the pieces that were held, with the one that ends them."""
-        if not self._pieces:
-            return piece
         self._pieces.append(piece)
         whole = b"".join(self._pieces)
         self._pieces, self._held = [], 0
         return whole
 
     def _strip_bom(self, chunk: bytes) -> bytes:
-        chunk = self._end_pieces(chunk)
+        if self._pieces:
+            chunk = self._end_pieces(chunk)
         if len(chunk) < len(_BOM) and _BOM.startswith(chunk):
             self._pieces = [chunk]
             return b""
@@ -134,7 +133,7 @@ class SSEParser:
         end = chunk.rfind(b"\r\n\r\n") + 4
         if end == 3 or self._dirty or self._skip_lf:
             return chunk
-        lines = self._end_pieces(chunk[:end])
+        lines = self._end_pieces(chunk[:end]) if self._pieces else chunk[:end]
         found = lines[6:-4].split(b"\r\n\r\ndata: ")
         if lines.startswith(b"data: ") and lines.count(b"\n") == lines.count(b"\r") == 2 * len(found):
             events += [ServerSentEvent(data, "message", self._id) for data in found]  # each event is one line

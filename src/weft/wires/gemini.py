@@ -4,7 +4,7 @@ Stream: https://ai.google.dev/api/generate-content
 Thought signatures: https://ai.google.dev/gemini-api/docs/thought-signatures
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import msgspec
 
@@ -43,7 +43,32 @@ class _Chunk(msgspec.Struct, gc=False):
     error: Any = None
 
 
+class _TextPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    text: str
+
+
+class _TextContent(msgspec.Struct, gc=False):
+    parts: tuple[_TextPart]
+
+
+class _TextCandidate(msgspec.Struct, gc=False):
+    content: _TextContent
+    index: Literal[0, None] = 0
+    finishReason: None = None  # noqa: N815
+    groundingMetadata: None = None  # noqa: N815
+    citationMetadata: None = None  # noqa: N815
+
+
+class _TextChunk(msgspec.Struct, gc=False):
+    """A chunk that holds nothing but a piece of text: any other one cannot be decoded to this."""
+
+    candidates: tuple[_TextCandidate]
+    usageMetadata: JsonObject | None = None  # noqa: N815
+    error: None = None
+
+
 _chunks = msgspec.json.Decoder(_Chunk)
+_text_chunks = msgspec.json.Decoder(_TextChunk)
 
 
 class GeminiDecoder(Decoder):
@@ -84,9 +109,8 @@ class GeminiDecoder(Decoder):
         if chunk is None:
             return
         if chunk.usageMetadata:
-            if self.provider_usage is None:
-                self.provider_usage = {}
-            self.provider_usage.update(chunk.usageMetadata)
+            self.provider_usage = usage = self.provider_usage or {}
+            usage.update(chunk.usageMetadata)
             self._usage = None
         if chunk.error:
             self._fail(error_from_object({"error": chunk.error}))
@@ -101,6 +125,24 @@ class GeminiDecoder(Decoder):
         for candidate in chunk.candidates or ():
             if not candidate.index:
                 self._read_candidate(candidate)
+
+    def _read_text_only(self, data: bytes) -> str | None:
+        if self.response_id is None or self.response_model is None:
+            return None  # the event may bring them
+        if self._plain[0] != len(self._parts) - 1:
+            return None  # the last part holds more than text
+        try:
+            chunk = _text_chunks.decode(data)
+        except UNREADABLE:
+            return None
+        if chunk.usageMetadata:
+            self.provider_usage = usage = self.provider_usage or {}
+            usage.update(chunk.usageMetadata)
+            self._usage = None
+        return chunk.candidates[0].content.parts[0].text
+
+    def _add_open_text(self, text: str) -> None:
+        self._plain[1].append(self._add_text(text))
 
     def _read_candidate(self, candidate: _Candidate) -> None:
         if candidate.content is not None:

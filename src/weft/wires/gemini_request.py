@@ -4,7 +4,6 @@ Request: https://ai.google.dev/api/generate-content
 Thought signatures: https://ai.google.dev/gemini-api/docs/thought-signatures
 """
 
-from typing import cast
 from urllib.parse import quote
 
 from weft.core.json import JsonObject, as_object, as_objects
@@ -123,7 +122,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
 def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:
     native = native_echo(message, history)
     if native is not None:
-        return _echo_native(cast("list[JsonObject]", native), message, history)
+        return _echo_native(native, message, history)
     parts: list[JsonObject] = []
     for block in message.content:
         if isinstance(block, Text):
@@ -155,7 +154,9 @@ def _encode_results(
     given_ids = _call_ids(contents)
     parts: list[JsonObject] = []
     attached: list[JsonObject] = []
-    for result in cast("list[ToolResult]", message.content):
+    for result in message.content:
+        if not isinstance(result, ToolResult):
+            continue
         text, media = split_result(result)
         response: JsonObject = {
             "name": legal_name(result.name),

@@ -65,7 +65,8 @@ class History:
         if len(ids) < len(calls) or not self._seen.isdisjoint(ids):
             message = _renumber(message, self._seen)
             calls = message.tool_calls
-        self._seen.update([call.id for call in calls])
+            ids = {call.id for call in calls}
+        self._seen |= ids
         is_echoed = native_echo(message, self) is not None
         paired: list[Block] = []
         for call, answer in zip(calls, answers, strict=True):
@@ -113,14 +114,13 @@ def result_parts(result: ToolResult) -> list[ResultPart]:
 
 def find_answers(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
     """The results, if they are all in the next message and in the order of the calls."""
-    content = messages[place + 1].content if place + 1 < len(messages) else []
-    answers = [block for block in content if isinstance(block, ToolResult)]
-    if len(answers) != len(calls):
-        return None
-    for answer, call in zip(answers, calls, strict=True):
-        if answer.id != call.id:
-            return None
-    return answers
+    answers: list[ToolResult] = []
+    for block in messages[place + 1].content if place + 1 < len(messages) else ():
+        if isinstance(block, ToolResult):
+            if len(answers) == len(calls) or block.id != calls[len(answers)].id:
+                return None
+            answers.append(block)
+    return answers if len(answers) == len(calls) else None
 
 
 def results_after(messages: Sequence[Message], place: int) -> Results:

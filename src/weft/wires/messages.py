@@ -3,7 +3,7 @@
 https://docs.anthropic.com/en/docs/build-with-claude/streaming
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -44,7 +44,21 @@ class _Event(msgspec.Struct, gc=False):
     error: Any = None
 
 
+class _TextDelta(msgspec.Struct, gc=False):
+    type: Literal["text_delta"]
+    text: str
+
+
+class _TextEvent(msgspec.Struct, gc=False):
+    """An event that is nothing but a piece of text."""
+
+    type: Literal["content_block_delta"]
+    index: int
+    delta: _TextDelta
+
+
 _events = msgspec.json.Decoder(_Event)
+_text_events = msgspec.json.Decoder(_TextEvent)
 
 
 class MessagesDecoder(Decoder):
@@ -112,6 +126,17 @@ class MessagesDecoder(Decoder):
             self._fail(error_from_object({"error": read.error}))
         elif kind != "ping":
             self._ignore(data)
+
+    def _read_text_only(self, data: bytes) -> str | None:
+        try:
+            read = _text_events.decode(data)
+        except UNREADABLE:
+            return None
+        return read.delta.text if read.index == self._order.open else None
+
+    def _add_open_text(self, text: str) -> None:
+        assert self._order.open is not None
+        self._append_piece(self._order.open, self._add_text(text))
 
     def _start_message(self, message: JsonObject) -> None:
         if self._content:

@@ -3,8 +3,6 @@
 https://docs.anthropic.com/en/api/messages
 """
 
-from typing import cast
-
 from weft.core.json import JsonObject, as_object, as_objects
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
 from weft.core.turn import ServerTool, Settings
@@ -154,7 +152,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
 def _encode_assistant(message: Message, history: History) -> list[JsonObject]:
     native = native_echo(message, history)
     if native is not None:
-        return _echo_native(cast("list[JsonObject]", native), message, history)
+        return _echo_native(native, message, history)
     content: list[JsonObject] = []
     for block in message.content:
         if isinstance(block, Text):
@@ -222,8 +220,8 @@ def encode_content(block: Block) -> JsonObject:
 
 def _encode_result(result: ToolResult, history: History) -> JsonObject:
     parts = result_parts(result)
-    only_text = len(parts) == 1 and isinstance(parts[0], Text)
-    content = cast(Text, parts[0]).text if only_text else [_encode_part(part, history) for part in parts]
+    only = parts[0] if len(parts) == 1 else None
+    content = only.text if isinstance(only, Text) else [_encode_part(part, history) for part in parts]
     answer = {"type": "tool_result", "tool_use_id": history.ids[result.id], "content": content}
     return answer | ({"is_error": True} if result.is_error else {})
 

@@ -9,13 +9,13 @@ pair is split, a key stays. Malformed input sets `error` and ends the growth.
 
 import re
 from collections.abc import Sequence
-from json.decoder import scanstring  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType]
 from math import isinf
 from typing import Any, cast
 
 from weft.core.json import MAX_DEPTH
-from weft.core.lazy import lazy_pattern
+from weft.core.lazy import LazyModule, lazy_pattern
 
+_json: Any = LazyModule("json.decoder")
 Path = tuple[str | int, ...]
 Growth = tuple[Path, str]
 
@@ -35,7 +35,7 @@ _OPEN = object()
 def _unescaped(text: str) -> str | None:
     """Decode the escapes inside a string; None if the string ends in the text or an escape is wrong."""
     try:
-        body, end = cast("tuple[str, int]", scanstring(text + '"', 0, False))
+        body, end = cast("tuple[str, int]", _json.scanstring(text + '"', 0, False))
     except ValueError:
         return None
     return body if end > len(text) else None
@@ -162,7 +162,7 @@ class PartialJson:
         wrong = not closed and end < len(text) and _CUT_ESCAPE.match(text, end) is None
         body = text[at:end]
         if "\\" in body:
-            body = cast(str, scanstring(body + '"', 0, False)[0])
+            body = cast(str, _json.scanstring(body + '"', 0, False)[0])
         if not closed and not wrong:
             if body and "\ud800" <= body[-1] <= "\udbff":  # its other half may follow
                 end -= 1 if text[end - 1] == body[-1] else 6

@@ -1,7 +1,7 @@
 """Encodes the requests of a conversation. Each turn encodes only what is new since the turn before."""
 
 from collections.abc import Callable
-from typing import cast
+from typing import Any
 
 import msgspec
 
@@ -25,7 +25,7 @@ class RenderCache:
         self.items: list[JsonObject] = []
         self.file_ids = RunningTotal(_count_file_ids)
         """Counts the uploaded files that messages name."""
-        self.encoded: list[msgspec.Raw] = []
+        self.encoded: list[Any] = []
         """The items as bytes, without the last few: a wire may still add to those."""
         self.settings: tuple[Settings, Settings] | None = None
         """The settings of the last turn, and those of them that the wire supports."""
@@ -88,7 +88,7 @@ def render(
     if request.cache is None:
         return items
     cache.encode_stable()
-    return [*cast("list[JsonObject]", cache.encoded), *items[len(cache.encoded) :]]
+    return [*cache.encoded, *items[len(cache.encoded) :]]
 
 
 def _write_all(

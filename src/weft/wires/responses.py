@@ -3,7 +3,7 @@
 https://platform.openai.com/docs/api-reference/responses-streaming
 """
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import msgspec
 
@@ -42,7 +42,17 @@ class _Event(msgspec.Struct, gc=False):
     sequence_number: Any = None
 
 
+class _TextEvent(msgspec.Struct, gc=False):
+    """An event that is nothing but a piece of text."""
+
+    type: Literal["response.output_text.delta"]
+    delta: str
+    output_index: int
+    sequence_number: int | None = None
+
+
 _events = msgspec.json.Decoder(_Event)
+_text_events = msgspec.json.Decoder(_TextEvent)
 
 
 class _Item:
@@ -66,6 +76,7 @@ class ResponsesDecoder(Decoder):
     def _init_state(self) -> None:
         self._items: list[_Item] = []
         self._at: dict[Any, _Item] = {}  # the latest item at an output index, or of an id where there is no index
+        self._text_at: Any = None  # the place of the item that the last piece of text was of
         self._thinking_part: Any = None  # the summary or content part that thinking comes from now
         self._numbers = EventNumbers()
         self._next_number = -1
@@ -90,7 +101,8 @@ class ResponsesDecoder(Decoder):
         match kind:
             case "response.output_text.delta":
                 if read.delta and type(read.delta) is str:
-                    self._item_at(key).pieces.append(self._add_text(read.delta))
+                    self._text_at = key
+                    self._add_open_text(read.delta)
             case "response.function_call_arguments.delta":
                 call = self._item_at(key).call
                 if call is not None and isinstance(read.delta, str) and read.delta:
@@ -126,6 +138,21 @@ class ResponsesDecoder(Decoder):
             case _:
                 if not kind.startswith("response.") and kind not in ("keepalive", "ping"):
                     self._ignore(data)
+
+    def _read_text_only(self, data: bytes) -> str | None:
+        try:
+            read = _text_events.decode(data)
+        except UNREADABLE:
+            return None
+        number = read.sequence_number
+        if read.output_index != self._text_at or number not in (self._next_number, None):
+            return None
+        if number is not None:
+            self._next_number += 1
+        return read.delta
+
+    def _add_open_text(self, text: str) -> None:
+        self._item_at(self._text_at).pieces.append(self._add_text(text))
 
     def _item_at(self, key: Any) -> _Item:
         """The item that an event refers to. One that was never announced is added."""

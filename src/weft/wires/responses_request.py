@@ -3,8 +3,6 @@
 https://platform.openai.com/docs/api-reference/responses/create
 """
 
-from typing import cast
-
 from weft.core.json import JsonObject, encode_text
 from weft.core.lazy import lazy_pattern
 from weft.core.messages import Block, File, Image, Message, Text, ToolCall, ToolDefinition, ToolResult
@@ -120,7 +118,9 @@ def _encode_context_edits(settings: Settings) -> list[JsonObject] | None:
 def _encode_messages(request: TurnRequest) -> list[JsonObject]:
     def write(message: Message, history: History, items: list[JsonObject]) -> None:
         if message.role == "tool":
-            items += [_encode_result(cast(ToolResult, block), history, items) for block in message.content]
+            for block in message.content:
+                if isinstance(block, ToolResult):
+                    items.append(_encode_result(block, history, items))
         elif message.role == "user":
             items.append({"role": "user", "content": [_encode_part(block) for block in message.content]})
         else:
@@ -132,7 +132,7 @@ def _encode_messages(request: TurnRequest) -> list[JsonObject]:
 def _encode_assistant(message: Message, history: History, request: TurnRequest) -> list[JsonObject]:
     native = native_echo(message, history)
     if native is not None:
-        return _echo_native(cast("list[JsonObject]", native), message, history, request)
+        return _echo_native(native, message, history, request)
     items: list[JsonObject] = []
     for block in message.content:
         if isinstance(block, Text):
@@ -178,8 +178,8 @@ def encode_call(call: ToolCall, wire_id: str) -> JsonObject:
 def _encode_result(result: ToolResult, history: History, items: list[JsonObject]) -> JsonObject:
     call_id = history.ids[result.id]
     parts = result_parts(result)
-    only_text = len(parts) == 1 and isinstance(parts[0], Text)
-    output = cast(Text, parts[0]).text if only_text else [_encode_part(part) for part in parts]
+    only = parts[0] if len(parts) == 1 else None
+    output = only.text if isinstance(only, Text) else [_encode_part(part) for part in parts]
     called = next((item.get("type") for item in reversed(items) if item.get("call_id") == call_id), None)
     kind = "custom_tool_call_output" if called == "custom_tool_call" else "function_call_output"
     return {"type": kind, "call_id": call_id, "output": output}

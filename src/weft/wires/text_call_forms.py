@@ -4,13 +4,17 @@ A form is what stands between its marks: JSON, XML or Python. One that names a t
 """
 
 import ast
-import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from weft.core.json import JsonObject
-from weft.core.lazy import lazy_pattern
+from weft.core.lazy import LazyModule, lazy_pattern
+
+if TYPE_CHECKING:
+    import json
+else:
+    json = LazyModule("json")
 
 Tools = Mapping[str, Sequence[str]]
 """The names of the arguments of each tool, in order."""

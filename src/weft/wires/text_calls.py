@@ -26,6 +26,7 @@ MAX_HELD = 400_000
 Part = str | TextCall
 
 _LONGEST = max(len(opener) for _, opener, _ in OPENERS)
+_OPENER_STARTS = frozenset(opener[:size] for _, opener, _ in OPENERS for size in range(1, len(opener) + 1))
 _LINE_START = lazy_pattern(r"[ \t]*(?:[{\[]|(?:functions\.|default_api\.|print\()?[A-Za-z_]\w*\()")
 
 
@@ -125,7 +126,7 @@ class TextCalls:
             if name is not None and self._may_become_name(name[1]):
                 return len(held) - line
         for size in range(min(_LONGEST - 1, len(held)), 0, -1):
-            if any(opener.startswith(held[-size:]) for _, opener, _ in OPENERS):
+            if held[-size:] in _OPENER_STARTS:
                 return size
         return 0
 

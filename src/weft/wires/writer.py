@@ -4,7 +4,7 @@ A wire reports what arrived (`_add_text`, `_add_thinking`, `_start_call`, `_add_
 """
 
 from collections.abc import Callable, Container
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from weft.core.events import (
     InputJsonDelta,
@@ -82,7 +82,7 @@ def _parse_arguments(text: str) -> tuple[JsonObject, str | None]:
     except ValueError as error:
         return {}, str(error)[:_MAX_DETAIL]
     if isinstance(value, dict):
-        return cast(JsonObject, value), None
+        return value, None  # pyright: ignore[reportUnknownVariableType]
     return {}, f"expected an object, got {type(value).__name__}"
 
 

@@ -160,8 +160,8 @@ def test_matches_in_mixed_files_are_where_they_state(text: str, old: str) -> Non
 def test_a_miss_in_a_large_file_is_fast() -> None:
     text = "\n".join(f"def function_{number}(a, b): return a + b * {number}" for number in range(100_000))
     for wanted in ("def function_77(a,b):  return a+b*77", "q" * 100_000, "def f\n" * 1000, "\n\n\n", "😀"):
-        start = time.monotonic()
+        start = time.process_time()
         with pytest.raises(ToolFault):
             replace_text(text, wanted, "x")
-        assert time.monotonic() - start < 5
+        assert time.process_time() - start < 5
     assert candidates(text, "def function_77(a,b):  return a+b*77")[0][0] == 78

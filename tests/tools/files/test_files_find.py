@@ -61,7 +61,7 @@ def test_a_score_means_that_the_characters_are_there_in_order(query: str, path: 
 
 
 def test_scoring_is_fast() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     for _ in range(1_000):
         score("a" * 200, "a" * 2_000)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10

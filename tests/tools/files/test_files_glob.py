@@ -71,11 +71,11 @@ async def test_patterns_that_are_refused(filled: Bench, pattern: str) -> None:
 
 
 async def test_braces_are_not_expanded(filled: Bench) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     done = await filled.run(glob, pattern="{a,b}" * 20)
     assert done.text == "No file matches."
     assert (await filled.run(glob, pattern="{a,b}" * 1000)).kind == "invalid_pattern"
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 async def test_globs_are_capped(bench: Bench) -> None:
@@ -203,10 +203,10 @@ def test_any_text_is_a_glob_or_a_fault(pattern: str, path: str) -> None:
 
 
 def test_no_pattern_is_slow() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     for pattern in ("*a" * 500 + "b", "**/" * 300 + "x", "?*" * 500, "{a*,*a}" * 200 + "b"):
         try:
             Glob(pattern).matches("/".join(["a" * 200] * 10))
         except PatternFault:
             continue
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5

@@ -268,7 +268,7 @@ def test_any_text_is_a_patch_or_a_fault(patch: str) -> None:
 
 def test_repetition_is_fast() -> None:
     text = "a\n" * 100_000
-    start = time.monotonic()
+    start = time.process_time()
     for old in (["a"] * 40_000 + ["b"], ["a"] * 40_000, ["a"], ["b"] * 40_000):
         (file,) = read_patch(marked("*** Update File: f", "@@", *(f"-{line}" for line in old), "+x"))
         with pytest.raises(ToolFault):
@@ -277,4 +277,4 @@ def test_repetition_is_fast() -> None:
         read_patch(
             "--- a\n+++ b\n" + "@@ -1,9 +1 @@\n\n\n\n" * 10_000 + "\n" * 100_000 + "@@ -1 +1 @@x\n?\n--- \n+++ \n"
         )
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30

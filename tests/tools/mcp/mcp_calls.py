@@ -1,18 +1,14 @@
 """What the tests of MCP share: servers to start, and calls as a runtime makes them."""
 
 import asyncio
-import atexit
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mcp_host import forked_command
 from weft.core.events import ToolOutputDelta
 from weft.core.messages import ToolCall
 from weft.core.payload import Payload
@@ -26,6 +22,7 @@ HERE = Path(__file__).parent
 
 def real(**options: Any) -> McpServer:
     """A server made with the protocol's own package."""
+    options.setdefault("connect_timeout", 180.0)
     return McpServer(name="real", command=sys.executable, args=(str(HERE / "mcp_real_server.py"),), **options)
 
 
@@ -34,27 +31,11 @@ def raw(*ways: str, name: str = "raw", **options: Any) -> McpServer:
     return McpServer(name=name, command=sys.executable, args=(str(HERE / "mcp_raw_server.py"), *ways), **options)
 
 
-@cache
-def fork_host() -> str:
-    """Start the host that forks servers, one for all tests of a process. Returns the address of its socket."""
-    path = str(Path(tempfile.mkdtemp(prefix="weft-mcp-")) / "socket")
-    command = [sys.executable, str(HERE / "mcp_fork.py"), "host", path]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-
-    def end() -> None:
-        process.communicate()
-        shutil.rmtree(Path(path).parent)
-
-    atexit.register(end)
-    return path
-
-
 def forked(name: str, script: str, *words: str, **options: Any) -> McpServer:
     """A server of a script here, forked from a process that has loaded the protocol's package."""
-    args = ("-I", "-S", str(HERE / "mcp_fork.py"), fork_host(), str(HERE / script), *words)
-    return McpServer(name=name, command=sys.executable, args=args, **options)
+    options.setdefault("connect_timeout", 180.0)  # the machine may be busy
+    command, *args = forked_command(str(HERE / script), *words)
+    return McpServer(name=name, command=command, args=tuple(args), **options)
 
 
 def by_name(servers: McpServers) -> dict[str, Tool]:

@@ -4,7 +4,8 @@
 """
 
 import json
-import subprocess
+import os
+import signal
 import sys
 import threading
 from typing import Annotated, Any, Literal
@@ -93,15 +94,25 @@ def review(file: str, tone: str = "kind") -> str:
 
 def run_legacy() -> None:
     """Run the server in a child and answer the discovery of newer clients as an older server does."""
-    child = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    output = child.stdout
+    questions, ask = os.pipe()
+    answers, answer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(questions, 0)
+        os.dup2(answer, 1)
+        for descriptor in (questions, ask, answers, answer):
+            os.close(descriptor)
+        sys.stdin, sys.stdout = open(0, closefd=False), open(1, "w", closefd=False)  # noqa: SIM115
+        server.run()
+        return
+    os.close(questions)
+    os.close(answer)
 
     def copy() -> None:
-        for line in output:
-            sys.stdout.buffer.write(line)
-            sys.stdout.buffer.flush()
+        with open(answers, "rb") as lines:
+            for line in lines:
+                sys.stdout.buffer.write(line)
+                sys.stdout.buffer.flush()
 
     threading.Thread(target=copy, daemon=True).start()
     for line in sys.stdin.buffer:
@@ -110,9 +121,8 @@ def run_legacy() -> None:
             error = {"code": -32601, "message": "Method not found"}
             print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": error}), flush=True)
         else:
-            child.stdin.write(line)
-            child.stdin.flush()
-    child.kill()
+            os.write(ask, line)
+    os.kill(child, signal.SIGKILL)
 
 
 if __name__ == "__main__":

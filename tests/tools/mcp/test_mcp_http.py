@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 from mcp_calls import HERE, by_name, run, until
 
+from mcp_host import forked_command
 from weft.tools.mcp import McpFault, McpServer, McpServers
 
 
@@ -29,9 +29,8 @@ def answers(port: int) -> bool:
 
 @asynccontextmanager
 async def serving(port: int) -> AsyncGenerator[asyncio.subprocess.Process]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(HERE / "mcp_real_server.py"), str(port), stderr=asyncio.subprocess.DEVNULL
-    )
+    command = forked_command(str(HERE / "mcp_real_server.py"), str(port))
+    process = await asyncio.create_subprocess_exec(*command, stderr=asyncio.subprocess.DEVNULL)
     try:
         await until(lambda: answers(port), 60.0)
         yield process

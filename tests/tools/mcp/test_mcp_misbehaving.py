@@ -141,7 +141,7 @@ async def test_cancelling_a_start_is_prompt_and_cleans_up() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert children() <= before
-    assert time.monotonic() - start < 8
+    assert time.monotonic() - start < 25  # a start that is not cancelled takes 30
 
 
 @needs_proc

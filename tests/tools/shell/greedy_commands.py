@@ -30,23 +30,23 @@ CHILDREN = """
 import os, time
 for _ in range(4):
     if os.fork() == 0:
-        data = bytearray(200 << 20)
+        data = bytearray(80 << 20)
         data[::4096] = bytes(len(data[::4096]))
         time.sleep(60)
 time.sleep(60)
 """
-FILES = 'for i in range(60000): open(str(i), "w").close()'
+FILES = 'for i in range(6000): open(str(i), "w").close()'
 COMMANDS = {
     "fork bomb": "bomb() { bomb | bomb & }; bomb; sleep 60; echo survived",
     "patient fork bomb": "for i in $(seq 1 2000); do sleep 60 & done; wait; echo survived",
     "shared memory": f"python3 -c '{SHARED}'",
     "memory of several processes": f"python3 -c '{CHILDREN}'; echo survived",
     "files": f"mkdir many; cd many; python3 -c '{FILES}'; sleep 60; echo survived",
-    "bytes": "for i in $(seq 1 100); do head -c 20M /dev/zero > f$i; done; sleep 60; echo survived",
+    "bytes": "for i in $(seq 1 100); do head -c 2M /dev/zero > f$i; done; sleep 60; echo survived",
     "core dump": "python3 -c 'import os; os.abort()'; ls core* 2>/dev/null; ulimit -c",
     "modest": "python3 -c 'x = bytearray(50 << 20); x[::4096] = bytes(len(x[::4096]))'; echo fine",
 }
-LIMITS = SandboxLimits(processes=200, total_memory=512 << 20, files=50_000, written=512 << 20)
+LIMITS = SandboxLimits(processes=200, total_memory=192 << 20, files=5_000, written=64 << 20)
 
 
 def _without_groups(memory: int, processes: int) -> None:

@@ -19,10 +19,10 @@ NOBODY = 65534
 REASONS = {
     "fork bomb": "it started more than 200 processes",
     "patient fork bomb": "it started more than 200 processes",
-    "shared memory": "it used more than 512 MiB of memory",
-    "memory of several processes": "it used more than 512 MiB of memory",
-    "files": "it made more than 50,000 files in the workspace",
-    "bytes": "it wrote more than 512 MiB to the workspace",
+    "shared memory": "it used more than 192 MiB of memory",
+    "memory of several processes": "it used more than 192 MiB of memory",
+    "files": "it made more than 5,000 files in the workspace",
+    "bytes": "it wrote more than 64 MiB to the workspace",
 }
 
 

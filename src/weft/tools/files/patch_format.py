@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from weft.core.lazy import lazy_pattern
 from weft.tools.results import ToolFault
 
 MAX_PATCH = 2_000_000
@@ -102,7 +103,7 @@ class OpenHunk:
         return not self.old and not self.new
 
 
-_RANGE = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
+_RANGE = lazy_pattern(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _GIT = "diff --git "
 _NOWHERE = "/dev/null"
 
@@ -240,7 +241,7 @@ def _added(hunks: Sequence[PatchHunk]) -> str:
 BEGIN, _END = "*** Begin Patch", "*** End Patch"
 _ADD, _UPDATE, _DELETE = "*** Add File: ", "*** Update File: ", "*** Delete File: "
 _MOVE, _END_OF_FILE = "*** Move to: ", "*** End of File"
-_MARKED_RANGE = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_MARKED_RANGE = lazy_pattern(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 
 class MarkedPatch:

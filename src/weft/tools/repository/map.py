@@ -16,20 +16,21 @@ from importlib import import_module
 from math import sqrt
 from typing import Any
 
+from weft.core.lazy import lazy_pattern
 from weft.tools.files.listing import Deadline, Walk
 from weft.tools.sanitize import sanitize_text
 from weft.tools.secrets import is_secret_file
 from weft.tools.workspace.base import PathFault, Workspace
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,}")
+_WORD = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]{2,}")
 _MAX_WIDTH = 100
 _PYTHON = (".py", ".pyi")
-_PYTHON_LINE = re.compile(
+_PYTHON_LINE = lazy_pattern(
     r"^(?P<indent>(?:    |\t)?)(?:async[ ]+)?(?P<kind>class|def)[ ]+(?P<name>[^\W\d]\w*)"
     r"(?:\((?P<arguments>(?:[^()]|\([^()]{0,200}\)){0,600})\))?",
     re.M,
 )
-_BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
+_BRACKETS = lazy_pattern(r"\[[^\[\]]*\]|\([^()]*\)")
 _LANGUAGES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "javascript": ("tree_sitter_javascript", "language", (".js", ".jsx", ".mjs", ".cjs")),
     "typescript": ("tree_sitter_typescript", "language_typescript", (".ts", ".mts", ".cts")),

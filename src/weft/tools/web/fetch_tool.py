@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import urljoin
 
 from weft.core.json import JsonObject
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import EndTag, StartTag, TextToken, scan_html
 from weft.core.media import MAX_PIXELS, picture_header
 from weft.core.messages import Image, Text
@@ -20,8 +21,8 @@ from weft.tools.results import ToolFault, ToolOutput
 from weft.tools.web.fetcher import FetchedResponse, WebFetcher
 from weft.tools.web.urls import parse_target
 
-_IS_SKIPPED = re.compile("script|style|template|svg|math|iframe|object|canvas|noembed|noframes|select").fullmatch
-_IS_BLOCK = re.compile(
+_IS_SKIPPED = lazy_pattern("script|style|template|svg|math|iframe|object|canvas|noembed|noframes|select").fullmatch
+_IS_BLOCK = lazy_pattern(
     "address|article|aside|blockquote|body|center|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure|footer|form|"
     "h[1-6]|header|hr|html|legend|li|main|nav|ol|p|pre|section|summary|table|tbody|tfoot|thead|tr|ul"
 ).fullmatch
@@ -29,8 +30,8 @@ MAX_HTML = 3_000_000
 MAX_TOKENS = 300_000
 """Maximum number of tags and text nodes that are read."""
 _LISTS = ("ul", "ol")
-_SPACE = re.compile(r"\s+")
-_LINE_ENDS = re.compile(r" *\n *")
+_SPACE = lazy_pattern(r"\s+")
+_LINE_ENDS = lazy_pattern(r" *\n *")
 _MAX_LINK = 500
 _MAX_INDENT = 6
 
@@ -204,16 +205,16 @@ _HEAD = 10_000
 
 Kind = Literal["html", "text", "image", "binary"]
 
-_CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_.:-]{1,40})")
-_HTML_START = re.compile(
+_CHARSET = lazy_pattern(rb"charset\s*=\s*[\"']?\s*([a-zA-Z0-9_.:-]{1,40})")
+_HTML_START = lazy_pattern(
     rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_ENCODINGS = re.compile(
+_ENCODINGS = lazy_pattern(
     r"utf-?(8|16(-[lb]e)?)|ascii|iso8859-\d+|cp(125\d|866|932|949)|koi8-[ru]|gb(k|2312|18030)|big5|euc_(jp|kr)|"
     r"shift_jis|iso2022_jp|mac-cyrillic|tis-620"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_CONTROL = lazy_pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def fetch_tool(outgoing: WebFetcher | None = None) -> Tool:

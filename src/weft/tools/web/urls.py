@@ -1,11 +1,11 @@
 """Parses URLs and IP addresses, and checks whether an address is public."""
 
-import re
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from weft.core.lazy import lazy_pattern
 from weft.tools.results import ToolFault
 
 Address = IPv4Address | IPv6Address
@@ -80,9 +80,9 @@ def _inside(address: IPv6Address) -> Iterator[IPv4Address]:
 
 MAX_URL = 4096
 _PORTS = {"http": 80, "https": 443}
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\<>^`{|}\"]|[^\S ]")
-_HOST = re.compile(r"(?=.{1,253}\Z)(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*")
-_NUMBER = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)")
+_FORBIDDEN = lazy_pattern(r"[\x00-\x20\x7f\\<>^`{|}\"]|[^\S ]")
+_HOST = lazy_pattern(r"(?=.{1,253}\Z)(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*")
+_NUMBER = lazy_pattern(r"(?:[0-9]+|0x[0-9a-f]*)")
 
 
 class WebTarget(NamedTuple):

@@ -5,13 +5,13 @@ them can be verified. Revision 0 is the original content. The total size of kept
 dropped first.
 """
 
-import hashlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from weft.core.digest import sha256
 from weft.tools.workspace.base import (
     Change,
     FileEdit,
@@ -32,7 +32,7 @@ _DIFF_LOST = "The content before this revision is no longer kept, so there is no
 
 
 def digest(content: bytes | None) -> str | None:
-    return None if content is None else hashlib.sha256(content).hexdigest()
+    return None if content is None else sha256(content).hexdigest()
 
 
 class RevisionLog:

@@ -1,0 +1,122 @@
+"""Events of which nobody wants to see each: more of the open text is read as one piece, and nothing else changes."""
+
+from random import Random
+
+import msgspec
+import pytest
+
+from weft.core.events import TextDelta
+from weft.core.json import JsonObject
+from weft.core.messages import ToolCall
+from weft.core.payload import Payload
+from weft.testing.streams import sse_event, wire_stream
+from weft.wires.decoder import Decoder
+from weft.wires.registry import WIRES
+
+_WORDS = [f"word{number} " for number in range(60)]
+_TEXT_WIRES = ("chat", "responses", "messages", "gemini")
+
+
+def read(decoder: Decoder, pieces: list[bytes], join_from: int) -> list[Payload]:
+    decoder.join_from = join_from
+    payloads = decoder.open()
+    for piece in pieces:
+        payloads += decoder.feed(piece)
+    return payloads + decoder.close()
+
+
+def decoder_of(wire: str) -> Decoder:
+    return WIRES[wire].decoder("msg_1", provider="p", model="m")
+
+
+def text_of(payloads: list[Payload]) -> list[str]:
+    return [payload.text for payload in payloads if isinstance(payload, TextDelta)]
+
+
+@pytest.mark.parametrize("wire", list(WIRES))
+def test_the_message_is_the_same_however_it_is_read(wire: str) -> None:
+    calls = [ToolCall(id="call_1", name="add", input={"a": 1})]
+    data = b"".join(wire_stream(wire, text=_WORDS, thinking=["Hm. ", "So."], calls=calls))
+    known = decoder_of(wire)
+    one_by_one = read(known, [data], 1_000_000)
+    random = Random(7)
+    for size in (len(data), 1, *(random.randint(20, 2000) for _ in range(8))):
+        decoder = decoder_of(wire)
+        joined = read(decoder, [data[at : at + size] for at in range(0, len(data), size)], 1)
+        assert (decoder.message, decoder.usage, decoder.provider_usage) == (
+            known.message,
+            known.usage,
+            known.provider_usage,
+        )
+        assert "".join(text_of(joined)) == "".join(text_of(one_by_one)) == "".join(_WORDS)
+
+
+@pytest.mark.parametrize("wire", _TEXT_WIRES)
+def test_events_with_text_alone_are_decoded_as_such(wire: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one opens the text; all others but the last ones go the short way."""
+    decoder = decoder_of(wire)
+    texts: list[str] = []
+    add = decoder._add_open_text  # pyright: ignore[reportPrivateUsage]
+
+    def note(text: str) -> None:
+        texts.append(text)
+        add(text)
+
+    monkeypatch.setattr(decoder, "_add_open_text", note)
+    payloads = read(decoder, [b"".join(wire_stream(wire, text=_WORDS))], 17)
+    assert text_of(payloads) == ["".join(_WORDS)]
+    assert "".join(_WORDS[1:-1]) in texts[-1]
+
+
+def test_fewer_events_than_said_stay_as_they_are() -> None:
+    decoder = decoder_of("chat")
+    assert text_of(read(decoder, [b"".join(wire_stream("chat", text=["a", "b", "c"]))], 17)) == ["a", "b", "c"]
+
+
+def chunk(**delta: object) -> bytes:
+    return sse_event({"id": "c", "model": "m", "choices": [{"index": 0, "delta": delta}]})
+
+
+@pytest.mark.parametrize(
+    ("odd", "text"),
+    [
+        (chunk(content="x", reasoning="why"), "abxcd"),
+        (chunk(content="x", refusal="no"), "abxnocd"),
+        (chunk(content=[{"type": "text", "text": "x"}]), "abxcd"),
+        (sse_event({"choices": [{"index": 1, "delta": {"content": "other"}}]}), "abcd"),
+        (sse_event({"choices": [], "usage": {"prompt_tokens": 7}}), "abcd"),
+        (sse_event('{"choices":[{"delta":{"content":"\\ud83d"}}]}'), "abcd"),
+        (sse_event('{"choices":[{"delta":{"content":"\\ud83d\\ude00"}}]}'), "ab\U0001f600cd"),
+    ],
+    ids=["thinking", "refusal", "parts", "other-choice", "usage", "half-a-pair", "pair"],
+)
+def test_an_event_with_more_than_text_is_read_by_itself(odd: bytes, text: str) -> None:
+    data = chunk(content="a") + chunk(content="b") + odd + chunk(content="c") + chunk(content="d")
+    data += sse_event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}) + sse_event("[DONE]")
+    known, decoder = decoder_of("chat"), decoder_of("chat")
+    one_by_one, joined = read(known, [data], 1000), read(decoder, [data], 1)
+    assert "".join(text_of(joined)) == "".join(text_of(one_by_one))
+    assert "".join(text_of(joined)).replace("\ufffd", "") == text
+    assert (decoder.message, decoder.usage) == (known.message, known.usage)
+
+
+def test_a_repeated_number_of_responses_is_dropped() -> None:
+    events = wire_stream("responses", text=_WORDS)
+    number = next(at for at, event in enumerate(events) if b"output_text.delta" in event) + 20
+    data = b"".join([*events[:number], events[number - 1], *events[number:]])
+    assert b"sequence_number" in data
+    decoder = decoder_of("responses")
+    assert "".join(text_of(read(decoder, [data], 1))) == "".join(_WORDS)
+
+
+def test_log_probabilities_of_every_event_are_read() -> None:
+    token: JsonObject = {"token": "a", "logprob": -0.5, "top_logprobs": []}
+    event: JsonObject = {
+        "id": "c",
+        "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [token]}}],
+    }
+    data = b"".join(sse_event(event) for _ in range(30)) + b"".join(wire_stream("chat", text=["b"]))
+    decoder = WIRES["chat"].decoder("msg_1", provider="p", model="m", logprobs=True)
+    read(decoder, [data], 1)
+    assert len(decoder.logprobs) == 30
+    assert msgspec.to_builtins(decoder.logprobs[0])["logprob"] == -0.5
