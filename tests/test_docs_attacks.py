@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,17 @@ def _rows() -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
+@cache
+def _functions(path: str) -> frozenset[str]:
+    """The names of the functions of a file of tests."""
+    tree = ast.parse((ROOT / "tests" / path).read_text())
+    return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
 @pytest.mark.parametrize(("case", "test"), _rows())
 def test_the_test_of_a_row_exists(case: str, test: str) -> None:
     path, _, name = test.partition("::")
-    tree = ast.parse((ROOT / "tests" / path).read_text())
-    names = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    names = _functions(path)
     assert (name in names) if name else any(each.startswith("test_") for each in names), f"{case} {test}"
 
 

@@ -44,7 +44,8 @@ def test_the_example_runs(name: str, tmp_path: Path) -> None:
 
 async def test_the_page_is_built_and_its_reader_reads_an_answer(tmp_path: Path) -> None:
     folder = await asyncio.to_thread(_installed)
-    built = await asyncio.to_thread(_node, folder, "npx", "vite", "build", "--outDir", str(tmp_path / "dist"))
+    vite = str(folder / "node_modules" / ".bin" / "vite")
+    built = await asyncio.to_thread(_node, folder, vite, "build", "--outDir", str(tmp_path / "dist"))
     assert built.returncode == 0, built.stderr
     assert (tmp_path / "dist" / "index.html").is_file()
     async with ScriptedServer([wire_reply("chat", text="A warm coat.")]) as model:

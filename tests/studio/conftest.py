@@ -1,8 +1,6 @@
 """The browser of all tests of the studio, and the sample projects of the stacks for the exports and the studio."""
 
 import importlib.util
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,8 +11,6 @@ from weft.studio.browser.browser import Browser
 PATIENCE = 90.0
 """Seconds for a page: some for the work, the rest for whatever else the machine does."""
 
-HEADLESS_SHELL = shutil.which("chromium-headless-shell")
-
 Sample = Callable[[str], dict[str, str | bytes]]
 
 
@@ -24,13 +20,6 @@ def browser() -> Iterator[Browser]:
     browser = Browser(seconds=PATIENCE)
     yield browser
     browser.close()
-
-
-@pytest.fixture(autouse=True)
-def headless_shell(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Render in the headless shell where it is installed: 40 % less processor time. `browser` tries Chromium itself."""
-    if HEADLESS_SHELL and not os.environ.get("WEFT_CHROMIUM") and request.path.parent.name != "browser":
-        monkeypatch.setenv("WEFT_CHROMIUM", HEADLESS_SHELL)
 
 
 @pytest.fixture(scope="session")

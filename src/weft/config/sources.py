@@ -4,7 +4,6 @@ Trust belongs to a file's content: a changed file is asked about again. The deci
 `weft.toml`, readable by the user only.
 """
 
-import hashlib
 import logging
 import os
 from collections.abc import Iterator, Sequence
@@ -69,6 +68,8 @@ def _real_path(path: Path) -> str:
 
 def _digest(path: Path, content: bytes) -> str:
     """The digest of the file, of the instructions file and of the code that it names."""
+    import hashlib  # few projects have such a file
+
     digest = hashlib.sha256(content)
     tables = _tables(path, content)
     named = _instructions(tables)

@@ -15,15 +15,16 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit
 import msgspec
 
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 from weft.studio.browser.page import PageResponse, media_type
 
 _FOLDER = Path(__file__).parent / "libraries"
 VENDOR = _FOLDER / "vendor"
 MISSING = "The libraries of previews are not installed; run scripts/vendor_libraries.py (make made) once."
 
-_DEVELOPMENT = re.compile(r"[.-]development\b")
-_EXPORT = re.compile(r"^\s*exports\.([A-Za-z_$][\w$]*)\s*=(?!=)", re.MULTILINE)
-_REQUIRE = re.compile(r"""\brequire\((["'])([^"']+)\1\)""")
+_DEVELOPMENT = lazy_pattern(r"[.-]development\b")
+_EXPORT = lazy_pattern(r"^\s*exports\.([A-Za-z_$][\w$]*)\s*=(?!=)", re.MULTILINE)
+_REQUIRE = lazy_pattern(r"""\brequire\((["'])([^"']+)\1\)""")
 MODULE_FILES = {
     ("clsx", ""): "dist/clsx.js",
     ("lucide-react", ""): "dist/cjs/lucide-react.js",
@@ -143,8 +144,10 @@ PLACEHOLDER_HOSTS = (*_PHOTO_HOSTS, "dummyimage.com", "fakeimg.pl", "placehold.c
 HOSTS = (*_BOOTSTRAP_HOSTS, *_ESM_HOSTS, *_OTHER_HOSTS, *FONT_HOSTS, *PLACEHOLDER_HOSTS)
 """Every host whose addresses are answered here."""
 
-_NPM = re.compile(r"(?P<name>(?:@[a-z0-9._-]+/)?[a-z0-9._-]+)(?:@(?P<version>[^/]*))?(?:/(?P<path>.*))?", re.IGNORECASE)
-_VERSIONED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)/(?P<version>[^/]+)/(?P<path>.+)")
+_NPM = lazy_pattern(
+    r"(?P<name>(?:@[a-z0-9._-]+/)?[a-z0-9._-]+)(?:@(?P<version>[^/]*))?(?:/(?P<path>.*))?", re.IGNORECASE
+)
+_VERSIONED = lazy_pattern(r"(?P<name>[A-Za-z0-9._-]+)/(?P<version>[^/]+)/(?P<path>.+)")
 _FONT_AWESOME = "@fortawesome/fontawesome-free"
 
 _CDNJS = {
@@ -157,16 +160,16 @@ _CDNJS = {
 _SANS = ("Helvetica Neue", "Arial", "Liberation Sans", "Noto Sans", "DejaVu Sans")
 _SERIF = ("Georgia", "Times New Roman", "Liberation Serif", "Noto Serif", "DejaVu Serif")
 _MONO = ("Menlo", "Consolas", "Liberation Mono", "Noto Sans Mono", "DejaVu Sans Mono")
-_SERIFS = re.compile(
+_SERIFS = lazy_pattern(
     r"serif(?<!sans serif)|slab|playfair|merriweather|lora|garamond|baskerville|bodoni|spectral|crimson|bitter|"
     r"cormorant|fraunces",
     re.IGNORECASE,
 )
-_MONOS = re.compile(r"\bmono\b|\bcode\b|courier|inconsolata|consol", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,60}")
+_MONOS = lazy_pattern(r"\bmono\b|\bcode\b|courier|inconsolata|consol", re.IGNORECASE)
+_NAME = lazy_pattern(r"[A-Za-z0-9][A-Za-z0-9 _-]{0,60}")
 _MAX_FAMILIES = 20
-_SIZE = re.compile(r"(\d{1,4})(?:(?:[xX]|/(?=\d{1,4}(?:[/.]|$)))(\d{1,4}))?(?!\d)")
-_COLOUR = re.compile(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}")
+_SIZE = lazy_pattern(r"(\d{1,4})(?:(?:[xX]|/(?=\d{1,4}(?:[/.]|$)))(\d{1,4}))?(?!\d)")
+_COLOUR = lazy_pattern(r"[0-9a-fA-F]{3}|[0-9a-fA-F]{6}")
 _MAX_WORDS = 120
 _WARNINGS = (
     (b'console.warn("cdn.tailwindcss.com should not be used in production', b'void("'),

@@ -11,10 +11,11 @@ from html import escape
 import msgspec
 
 from weft.core.errors import WeftError
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import VOID_ELEMENTS, EndTag, StartTag, scan_html
 
-_STEP = re.compile(r"(?P<name>[a-z][\w-]*)(?::nth-of-type\((?P<number>\d{1,5})\))?")
-_PROPERTY = re.compile(r"[a-z][a-z-]{1,40}")
+_STEP = lazy_pattern(r"(?P<name>[a-z][\w-]*)(?::nth-of-type\((?P<number>\d{1,5})\))?")
+_PROPERTY = lazy_pattern(r"[a-z][a-z-]{1,40}")
 _SCRIPTS = (".jsx", ".tsx", ".js", ".ts", ".vue", ".html", ".htm", ".svg")
 _MOST_STEPS = 200
 

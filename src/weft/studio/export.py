@@ -23,17 +23,18 @@ from urllib.parse import urlsplit
 import msgspec
 
 from weft.core.errors import ConfigurationError, WeftError
+from weft.core.lazy import lazy_pattern
 from weft.studio.project import Project, VariantRef, Version, find_variant, find_version
 from weft.tools.secrets import is_secret_file
 from weft.tools.workspace.base import FileEdit, normalize_path
 from weft.tools.workspace.disk import DiskWorkspace
 
-_UNFIT = re.compile(r"[^\w.-]+")
+_UNFIT = lazy_pattern(r"[^\w.-]+")
 LEFT_OUT = "LEFT-OUT.txt"
 _MAX = 80
 _TIME = (1980, 1, 1, 0, 0, 0)
 _PACKED = (".avif", ".gif", ".jpeg", ".jpg", ".mp4", ".png", ".webm", ".webp", ".woff", ".woff2", ".zip")
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
+_RESERVED = lazy_pattern(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\..*)?", re.IGNORECASE)
 _FORBIDDEN = frozenset('<>:"|?*\\')
 _REPOSITORIES = frozenset({".git", ".hg", ".svn"})
 
@@ -119,11 +120,11 @@ ReadFiles = Callable[[str], Awaitable[Mapping[str, bytes]]]  # the files of a se
 
 _SECONDS = 120.0
 _MAX_ADDRESS = 2_000
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,60}\]")
-_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,60}")
-_SCP = re.compile(r"(?:(?P<user>[^@:/]+)@)?(?P<host>[^@:/]+):(?P<path>(?!/{2})[^:].*)")
-_BRANCH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,120}")
-_SECRET = re.compile(r"(?<=://)[^/@\s]+@")
+_HOST = lazy_pattern(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,60}\]")
+_USER = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,60}")
+_SCP = lazy_pattern(r"(?:(?P<user>[^@:/]+)@)?(?P<host>[^@:/]+):(?P<path>(?!/{2})[^:].*)")
+_BRANCH = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,120}")
+_SECRET = lazy_pattern(r"(?<=://)[^/@\s]+@")
 _REF = "refs/heads/pushed"
 
 

@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 import msgspec
 
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import StartTag, start_tags
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse
@@ -38,26 +39,26 @@ Files = Mapping[str, str | bytes]
 FOLDER = "vendor/"
 STYLES = f"{FOLDER}tailwind.css"
 _ORIGINAL = "data-original"  # holds the address that a compiled style sheet replaces; its settings are kept beside it
-_COMPILED = re.compile(rf'<link rel="stylesheet" href="[^"]*{STYLES}" {_ORIGINAL}="([^"]+)">\n?')
+_COMPILED = lazy_pattern(rf'<link rel="stylesheet" href="[^"]*{STYLES}" {_ORIGINAL}="([^"]+)">\n?')
 _KEPT_CONFIG = f'<script type="text/plain" {_ORIGINAL}="">'
 _MODULES = f"{FOLDER}modules.js"
 _BUILT = "dist/"
 _PUBLIC = "public/"  # Vite copies what is in it to the built page
 _OPEN_BUILT = '<script>if (location.protocol === "file:") location.replace("{path}");</script>'
 _TEXTS = (*ENDINGS, ".css", ".js", ".jsx", ".mjs", ".svg", ".ts", ".tsx", ".vue")
-_URL = re.compile(r"""(?P<head>url\(\s*|@import\s+)(?P<quote>["']?)(?P<address>[^"'()\s;]+)(?P=quote)""")
-_HOSTED = re.compile(rf"https?://(?:{'|'.join(re.escape(host) for host in PLACEHOLDER_HOSTS)})/[^\"'`\s<>)\\]+")
+_URL = lazy_pattern(r"""(?P<head>url\(\s*|@import\s+)(?P<quote>["']?)(?P<address>[^"'()\s;]+)(?P=quote)""")
+_HOSTED = lazy_pattern(rf"https?://(?:{'|'.join(re.escape(host) for host in PLACEHOLDER_HOSTS)})/[^\"'`\s<>)\\]+")
 _HINTS = frozenset({"dns-prefetch", "modulepreload", "preconnect", "prefetch", "preload"})
 _REMOTE = ("integrity", "crossorigin", "nonce")
 _SOURCES = ("src", "poster", "data")
-_TAILWIND = re.compile(r"cdn\.tailwindcss\.com|@tailwindcss/browser")
-_CONFIG = re.compile(r"\s*(?:window\.)?tailwind\.config\s*=")
-_OTHER_USE = re.compile(r"\btailwind\.(?!config\b|css\b)")
-_CANDIDATE = re.compile(r"[^\s\"'`<>]{2,200}")
+_TAILWIND = lazy_pattern(r"cdn\.tailwindcss\.com|@tailwindcss/browser")
+_CONFIG = lazy_pattern(r"\s*(?:window\.)?tailwind\.config\s*=")
+_OTHER_USE = lazy_pattern(r"\btailwind\.(?!config\b|css\b)")
+_CANDIDATE = lazy_pattern(r"[^\s\"'`<>]{2,200}")
 _MAX_CANDIDATES = 20_000
 _GENERATED = r"""() => [...document.querySelectorAll("style")].map((each) => each.textContent)
   .filter((text) => /tailwindcss v\d/.test(text)).pop() || "" """
-_HEAD_END = re.compile(r"</head\s*>", re.IGNORECASE)
+_HEAD_END = lazy_pattern(r"</head\s*>", re.IGNORECASE)
 
 
 async def offline_project(stack: Stack, files: Files, *, browser: Browser | None = None) -> dict[str, str | bytes]:

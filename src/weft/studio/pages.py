@@ -15,6 +15,7 @@ import msgspec
 
 from weft.core.errors import WeftError
 from weft.core.json import encode_text
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import EndTag, StartTag, scan_html, start_tags
 from weft.studio.export import safe_name
 from weft.studio.preview import PAGE, read_title
@@ -25,16 +26,16 @@ ENDINGS = (".htm", ".html")
 _MAX_PAGES = 200
 _OTHER_FOLDERS = frozenset({"dist", "node_modules", "public", "src", "vendor"})
 _CODE = (".js", ".jsx", ".mjs", ".ts", ".tsx", ".vue")
-_DOCUMENT = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
-_TITLE = re.compile(r"(<title\b[^>]{0,500}>)[^<]{0,2000}(</title>)", re.IGNORECASE)
-_MAIN = re.compile(r"(?P<start><main\b[^>]{0,2000}>).*(?P<end></main\s*>)", re.IGNORECASE | re.DOTALL)
-_LINK = re.compile(
+_DOCUMENT = lazy_pattern(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_TITLE = lazy_pattern(r"(<title\b[^>]{0,500}>)[^<]{0,2000}(</title>)", re.IGNORECASE)
+_MAIN = lazy_pattern(r"(?P<start><main\b[^>]{0,2000}>).*(?P<end></main\s*>)", re.IGNORECASE | re.DOTALL)
+_LINK = lazy_pattern(
     r"(?P<item>[ \t]*(?:<li\b[^>]{0,500}>\s*)?)(?P<start><a\b[^>]{0,2000}>)[^<]{0,500}</a>(?P<tail>\s*</li>)?",
     re.IGNORECASE,
 )
-_HREF = re.compile(r"""\bhref\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
-_CURRENT = re.compile(r"""\s+aria-current(?:\s*=\s*(?:"[^"]*"|'[^']*'))?""", re.IGNORECASE)
-_KNOWN_ENDING = re.compile(r"\.(?:html?|png|jpe?g|webp|gif|avif|hei[cf])$", re.IGNORECASE)
+_HREF = lazy_pattern(r"""\bhref\s*=\s*(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
+_CURRENT = lazy_pattern(r"""\s+aria-current(?:\s*=\s*(?:"[^"]*"|'[^']*'))?""", re.IGNORECASE)
+_KNOWN_ENDING = lazy_pattern(r"\.(?:html?|png|jpe?g|webp|gif|avif|hei[cf])$", re.IGNORECASE)
 _MODULE = """import {{ StrictMode }} from "react";
 import {{ createRoot }} from "react-dom/client";
 

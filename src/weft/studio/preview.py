@@ -10,6 +10,7 @@ from importlib import resources
 from urllib.parse import urlsplit
 
 from weft.core.json import encode
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import EndTag, StartTag, TextToken, scan_html, start_tags
 from weft.studio.browser.page import PageResponse, media_type, project_path
 from weft.studio.cdn import HOSTS, MODULE_FILES, find_file, read_file, serve_library
@@ -18,9 +19,9 @@ from weft.studio.stack import Stack
 LIBRARY_PATH = "_libraries/"  # below this path of a preview lie the libraries: `_libraries/<host>/<path>`
 
 _HOSTS = "|".join(re.escape(host) for host in HOSTS)
-_ADDRESS = re.compile(rf"(?:https?:)?//(?P<host>{_HOSTS})(?=[/?#\"'\s)&>;]|$)(?P<slash>/?)", re.IGNORECASE)
-_TAG = re.compile(r"<(?:script|link)\b[^<>]*>", re.IGNORECASE)
-_INTEGRITY = re.compile(
+_ADDRESS = lazy_pattern(rf"(?:https?:)?//(?P<host>{_HOSTS})(?=[/?#\"'\s)&>;]|$)(?P<slash>/?)", re.IGNORECASE)
+_TAG = lazy_pattern(r"<(?:script|link)\b[^<>]*>", re.IGNORECASE)
+_INTEGRITY = lazy_pattern(
     r"""\s(?:integrity|crossorigin|nonce)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s>"']+))?""", re.IGNORECASE
 )
 _TEXT_SUFFIXES = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".mjs", ".svg", ".ts", ".tsx")
@@ -29,14 +30,14 @@ LOADER_PATH = "_weft/loader.js"
 PACKAGE_PATH = "_weft/packages/"
 _CODE = (".css", ".js", ".json", ".jsx", ".mjs", ".ts", ".tsx")
 _RAW = (".csv", ".glsl", ".html", ".md", ".svg", ".txt")
-_TAILWIND = re.compile(r"@import\s+[\"']tailwindcss|@tailwind\b|@apply\b|@theme\b")
+_TAILWIND = lazy_pattern(r"@import\s+[\"']tailwindcss|@tailwind\b|@apply\b|@theme\b")
 _NOT_MODULES = ("package.json", "package-lock.json", "vite.config.js", "vite.config.ts", "index.html")
 _REACT_PACKAGES = ("react", "react/jsx-runtime", "react-dom", "react-dom/client", "scheduler")
 PAGE = "index.html"  # the path of the page itself, whatever the stack's files are
 _PAGES = (".html", ".htm")
 _ROOTED = ("href", "src", "poster", "data")
-_HEAD = re.compile(rb"<head\b[^>]*>", re.IGNORECASE)
-_HTML = re.compile(rb"<html\b[^>]*>|<!doctype[^>]*>", re.IGNORECASE)
+_HEAD = lazy_pattern(rb"<head\b[^>]*>", re.IGNORECASE)
+_HTML = lazy_pattern(rb"<html\b[^>]*>|<!doctype[^>]*>", re.IGNORECASE)
 _MAX_TITLE = 80
 _MAX_SCANNED = 400_000
 _HEADINGS = ("h1", "h2")

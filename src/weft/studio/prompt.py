@@ -11,19 +11,20 @@ import msgspec
 
 from weft.core.design_request import DesignRequest, FileSpan, SelectedElement
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import StartTag, start_tags
 from weft.core.messages import Image, Message, Text
 from weft.studio.prompt_history import PICTURE_CHARACTERS, history_messages, latest_files, shot_content
 from weft.studio.request import ChosenElement, PromptRequest, Shot
 from weft.studio.stack import Stack, list_own_files, read_own_file
 
-_PLACE = re.compile(r"\{\{([a-z_]+)\}\}")
-_FILLED_PLACE = re.compile(r"(?P<line>(?m:^)(?=\{\{[a-z_]+\}\}(?m:$)))?\{\{(?P<place>[a-z_]+)\}\}(?P<rest>\n*)")
-_SOURCE_ATTRIBUTE = re.compile(r"""\sdata-weft-source=(?:"([^"]*)"|'([^']*)')""")
-_SOURCE_LINE = re.compile(r"(?P<file>[^:]+):(?P<line>\d{1,7})")
-_TAG_NAME = re.compile(r"<([a-zA-Z][\w-]*)")
-_CLASS_ATTRIBUTE = re.compile(r"""\sclass=(?:"([^"]*)"|'([^']*)')""")
-_WORDS = re.compile(r">([^<>]{3,})<")
+_PLACE = lazy_pattern(r"\{\{([a-z_]+)\}\}")
+_FILLED_PLACE = lazy_pattern(r"(?P<line>(?m:^)(?=\{\{[a-z_]+\}\}(?m:$)))?\{\{(?P<place>[a-z_]+)\}\}(?P<rest>\n*)")
+_SOURCE_ATTRIBUTE = lazy_pattern(r"""\sdata-weft-source=(?:"([^"]*)"|'([^']*)')""")
+_SOURCE_LINE = lazy_pattern(r"(?P<file>[^:]+):(?P<line>\d{1,7})")
+_TAG_NAME = lazy_pattern(r"<([a-zA-Z][\w-]*)")
+_CLASS_ATTRIBUTE = lazy_pattern(r"""\sclass=(?:"([^"]*)"|'([^']*)')""")
+_WORDS = lazy_pattern(r">([^<>]{3,})<")
 _MAX_HTML = 6_000
 MAX_PROMPT = 400_000  # characters: about 100,000 tokens, which every current vision model accepts
 

@@ -13,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 import msgspec
 
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 from weft.core.markup import StartTag, start_tags
 from weft.studio.browser.page import ORIGIN, PageResponse
 from weft.studio.preview import LIBRARY_PATH, PAGE, PROJECT_ELEMENT, ProjectPreview
@@ -20,19 +21,19 @@ from weft.studio.stack import Stack
 
 GetUrl = Callable[[str], PageResponse | None]  # the response at an address, None if there is none
 
-_URL = re.compile(r"""url\(\s*(?:"([^"]*)"|'([^']*)'|([^"'()\s]+))\s*\)""")
-_IMPORT = re.compile(r"""@import\s+(?:url\(\s*)?(?:"([^"]+)"|'([^']+)'|([^"'()\s;]+))\s*\)?([^;@]{0,500});""")
-_END_SCRIPT = re.compile(r"<(?=/script|!--|script)", re.IGNORECASE)
-_END_STYLE = re.compile(r"</(?=style)", re.IGNORECASE)
+_URL = lazy_pattern(r"""url\(\s*(?:"([^"]*)"|'([^']*)'|([^"'()\s]+))\s*\)""")
+_IMPORT = lazy_pattern(r"""@import\s+(?:url\(\s*)?(?:"([^"]+)"|'([^']+)'|([^"'()\s;]+))\s*\)?([^;@]{0,500});""")
+_END_SCRIPT = lazy_pattern(r"<(?=/script|!--|script)", re.IGNORECASE)
+_END_STYLE = lazy_pattern(r"</(?=style)", re.IGNORECASE)
 _KEPT = ("data:", "#", "blob:", "about:", "mailto:", "javascript:")
 _DEPTH = 8
-_QUOTED = re.compile(r"""["']([a-z][a-z0-9-]{1,50})["']""")
+_QUOTED = lazy_pattern(r"""["']([a-z][a-z0-9-]{1,50})["']""")
 _FOLDER = "https://unpkg.com/ionicons/dist/ionicons/svg/"
 _MAX = 300
-_STATIC = re.compile(r"""(?P<head>\b(?:from|import)\s*(?:\(\s*)?)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
-_DYNAMIC = re.compile(r"""(?P<head>\bimport\(\s*`)\./(?=\$\{[^}]*\}(?P<tail>[\w.-]+\.js))""")
-_META = re.compile(r"\bimport\.meta\.url\b")
-_CHUNK = re.compile(r"""["']([\w-]{4,60})["']""")
+_STATIC = lazy_pattern(r"""(?P<head>\b(?:from|import)\s*(?:\(\s*)?)(?P<quote>["'])(?P<name>[^"'\n]+)(?P=quote)""")
+_DYNAMIC = lazy_pattern(r"""(?P<head>\bimport\(\s*`)\./(?=\$\{[^}]*\}(?P<tail>[\w.-]+\.js))""")
+_META = lazy_pattern(r"\bimport\.meta\.url\b")
+_CHUNK = lazy_pattern(r"""["']([\w-]{4,60})["']""")
 _MAX_MODULES = 3_000
 MAX_PAGE = 64_000_000
 _SOURCES = {
@@ -43,8 +44,8 @@ _SOURCES = {
 }
 _CODE = (".css", ".htm", ".html", ".js", ".json", ".jsx", ".md", ".mjs", ".ts", ".tsx", ".txt")
 _HINTS = ("dns-prefetch", "modulepreload", "preconnect", "prefetch", "preload")
-_HEAD = re.compile(r"<head\b[^>]{0,2000}>", re.IGNORECASE)
-_HTML = re.compile(r"<html\b[^>]{0,2000}>|<!doctype[^>]{0,2000}>", re.IGNORECASE)
+_HEAD = lazy_pattern(r"<head\b[^>]{0,2000}>", re.IGNORECASE)
+_HTML = lazy_pattern(r"<html\b[^>]{0,2000}>|<!doctype[^>]{0,2000}>", re.IGNORECASE)
 _SCRIPTS = ("", "text/javascript", "application/javascript")
 
 

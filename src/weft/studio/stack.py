@@ -15,25 +15,26 @@ from typing import Literal, cast, get_args
 import msgspec
 
 from weft.core.errors import ConfigurationError
+from weft.core.lazy import lazy_pattern
 from weft.tools.workspace.base import PathFault, normalize_path
 
 PreviewKind = Literal["page", "svg", "vite"]
 """The kind of its files: pages, a drawing, or modules that a bundler would join."""
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
-_HEAD = re.compile(r"\+\+\+\n(?P<head>.*?)\n\+\+\+\n(?P<body>.*)", re.DOTALL)
-_FILE = re.compile(
+_NAME = lazy_pattern(r"[a-z][a-z0-9_]{0,40}")
+_HEAD = lazy_pattern(r"\+\+\+\n(?P<head>.*?)\n\+\+\+\n(?P<body>.*)", re.DOTALL)
+_FILE = lazy_pattern(
     r"^# File: (?P<path>\S.*?)[ ]*\n+(?P<fence>`{3,})[^\n]*\n(?P<content>.*?)^(?P=fence)[ ]*$", re.M | re.S
 )
 _MAX_BYTES = 256_000
 _ORDER = ("html_tailwind", "html_css", "react_tailwind", "vue_tailwind", "bootstrap", "ionic_tailwind", "svg")
 """The built-in stacks that are offered first, in this order."""
 _STACK_MARKS = (
-    ("ionic_tailwind", re.compile(r"@ionic/core|<ion-app\b", re.I)),
-    ("vue_tailwind", re.compile(r"vue(?:@3)?(?:/dist/vue|\.global)|unpkg\.com/vue|npm/vue@", re.I)),
-    ("react_tailwind", re.compile(r"text/babel|react-dom(?:@|\.)", re.I)),
-    ("bootstrap", re.compile(r"bootstrap(?:@\d|\.min|\.bundle)", re.I)),
-    ("html_tailwind", re.compile(r"cdn\.tailwindcss\.com|@tailwindcss/browser", re.I)),
+    ("ionic_tailwind", lazy_pattern(r"@ionic/core|<ion-app\b", re.I)),
+    ("vue_tailwind", lazy_pattern(r"vue(?:@3)?(?:/dist/vue|\.global)|unpkg\.com/vue|npm/vue@", re.I)),
+    ("react_tailwind", lazy_pattern(r"text/babel|react-dom(?:@|\.)", re.I)),
+    ("bootstrap", lazy_pattern(r"bootstrap(?:@\d|\.min|\.bundle)", re.I)),
+    ("html_tailwind", lazy_pattern(r"cdn\.tailwindcss\.com|@tailwindcss/browser", re.I)),
 )
 
 

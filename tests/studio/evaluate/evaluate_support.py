@@ -10,7 +10,7 @@ from PIL import Image
 
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, Viewport, serve_files
+from weft.studio.browser.page import BrowserError, Rendering, Viewport, serve_files
 from weft.studio.evaluate.quality import PARTS_PROBE, Quality
 from weft.studio.evaluate.report import Row
 from weft.studio.score.score import Score
@@ -47,12 +47,18 @@ def has_chromium() -> bool:
 needs_chromium = pytest.mark.skipif(not has_chromium(), reason="Chromium is not installed here")
 
 
+_drawn: dict[str, Rendering] = {}
+"""The pages as they were drawn for the first test of a process."""
+
+
 async def draw_targets(browser: Browser, folder: Path) -> dict[bytes, str]:
     """The pages as targets with their text: `hello` in the group one, `form` in two. Gives each picture its page."""
     found: dict[bytes, str] = {}
     for name, group in (("hello", "one"), ("form", "two")):
-        serve = serve_files({"index.html": PAGES[name]})
-        seen = await browser.render(serve, viewport=Viewport(800, 600), probe=PARTS_PROBE)
+        if name not in _drawn:
+            serve = serve_files({"index.html": PAGES[name]})
+            _drawn[name] = await browser.render(serve, viewport=Viewport(800, 600), probe=PARTS_PROBE)
+        seen = _drawn[name]
         (folder / group).mkdir(parents=True)
         (folder / group / f"{name}.png").write_bytes(seen.picture)
         (folder / group / f"{name}.json").write_bytes(msgspec.json.encode({"texts": seen.texts, **seen.probed}))

@@ -100,7 +100,7 @@ async def test_what_was_stopped_or_failed_is_not_repaired(
     async def marks(*_: object) -> None:
         looked.append("looked")
 
-    monkeypatch.setattr("weft.studio.variants.score_variant", marks)
+    monkeypatch.setattr("weft.studio.scoring.score_variant", marks)
     files = S.call("create_file", path="index.html", content=page())
     rest: list[object] = ["word " * 5000] if kind == "cancelled" else []  # without a script for it, the turn fails
     model = S([[files], *rest], piece=8, pause=0.005)  # pyright: ignore[reportArgumentType]

@@ -56,11 +56,11 @@ STYLES = ["@import ", "@import x ", "url(", "url( ", 'url("', "@import url("]
 @pytest.mark.parametrize("text", [*HOSTILE, *STYLES, "https://unpkg.com", "from  ", "import(", " " * 4])
 def test_no_page_is_slow(text: str) -> None:
     page = text * 20_000
-    started = time.monotonic()
+    started = time.process_time()
     single_page(find_stack("html_css"), {"index.html": page})
     single_page(
         find_stack("html_css"), {"index.html": f"<style>{page}</style><script type=module>{page}</script><p {page}>"}
     )
     ProjectPreview(find_stack("react_vite"), {"index.html": page}).answer(PAGE)
     locate_element(ChosenElement(html=page), {"index.html": page})
-    assert time.monotonic() - started < 30
+    assert time.process_time() - started < 30

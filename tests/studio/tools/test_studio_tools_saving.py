@@ -151,7 +151,7 @@ def test_any_text_can_be_looked_through(text: str) -> None:
 def test_looking_is_linear() -> None:
     import time
 
-    started = time.perf_counter()
+    started = time.process_time()
     for text in (
         "<img " * 100_000,
         "<img " + "a=1 " * 200_000,
@@ -160,4 +160,4 @@ def test_looking_is_linear() -> None:
         "url(" * 200_000,
     ):
         picture_urls(text)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20

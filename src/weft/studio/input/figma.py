@@ -6,7 +6,6 @@ the answer of the API gives the outline without a picture.
 
 import asyncio
 import os
-import re
 from collections.abc import Iterator
 from json import loads
 from urllib.parse import parse_qs, quote, urlsplit
@@ -15,6 +14,7 @@ import msgspec
 
 from weft.core.errors import ProviderError
 from weft.core.json import JsonObject, as_object, as_objects
+from weft.core.lazy import lazy_pattern
 from weft.providers.keys import find_key
 from weft.providers.transport import BrokenRead, Response, Transport, network_error
 from weft.studio.input.pictures import MAX_BYTES, load_bytes
@@ -22,10 +22,10 @@ from weft.studio.request import BadInput
 
 KEY_NAMES = ("FIGMA_TOKEN", "FIGMA_ACCESS_TOKEN")
 API = "https://api.figma.com"
-_LINK = re.compile(
+_LINK = lazy_pattern(
     r"/(?:file|design|proto)/(?P<key>[A-Za-z0-9]{8,64})(?:/branch/(?P<branch>[A-Za-z0-9]{8,64}))?(?:/|$)"
 )
-_NODE = re.compile(r"I?\d{1,12}[:-]\d{1,12}(?:;\d{1,12}[:-]\d{1,12}){0,20}")
+_NODE = lazy_pattern(r"I?\d{1,12}[:-]\d{1,12}(?:;\d{1,12}[:-]\d{1,12}){0,20}")
 _MAX_ANSWER = 64_000_000
 _MAX_OUTLINE = 24_000  # characters
 _MAX_DEPTH = 200

@@ -14,19 +14,24 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote_to_bytes
 
 import msgspec
-from PIL import Image as Pillow
-from PIL import ImageCms, ImageOps
 
 from weft.core.errors import WeftError
+from weft.core.lazy import LazyModule
 from weft.core.media import picture_header
 from weft.core.messages import Image
 from weft.studio.request import BadInput
 from weft.tools.results import ToolFault
 from weft.tools.web.fetcher import WebFetcher
+
+if TYPE_CHECKING:
+    from PIL import Image as Pillow
+    from PIL import ImageCms, ImageOps
+else:  # a server starts without them
+    Pillow, ImageCms, ImageOps = LazyModule("PIL.Image"), LazyModule("PIL.ImageCms"), LazyModule("PIL.ImageOps")
 
 MAX_BYTES = 32_000_000  # of a file
 MAX_PIXELS = 40_000_000
@@ -83,7 +88,7 @@ def check_picture(data: bytes, *, name: str = "The picture") -> tuple[int, int]:
         return found.size
 
 
-def _reduce(picture: Pillow.Image) -> tuple[Pillow.Image, int]:
+def _reduce(picture: "Pillow.Image") -> "tuple[Pillow.Image, int]":
     """Find the pixels for each CSS pixel, and reduce a picture that has far more of them than it needs."""
     is_upright = picture.height > 1.3 * picture.width  # as a phone is
     if picture.width < (_LEAST_DENSE if is_upright else _LEAST_DENSE_WIDE):
@@ -101,7 +106,7 @@ def _reduce(picture: Pillow.Image) -> tuple[Pillow.Image, int]:
 
 
 @contextmanager
-def open_picture(data: bytes, name: str) -> Generator[Pillow.Image]:
+def open_picture(data: bytes, name: str) -> "Generator[Pillow.Image]":
     """Open a picture after a check of its header. Errors while it is decoded are raised as BadInput."""
     if len(data) > MAX_BYTES:
         raise BadInput(f"{name} has {len(data):,} bytes; at most {MAX_BYTES:,} are read.", "too_large")
@@ -123,7 +128,7 @@ def open_picture(data: bytes, name: str) -> Generator[Pillow.Image]:
         raise _damaged(name) from None
 
 
-def encode_picture(picture: Pillow.Image, *, lossy: bool = False, max_side: int = MAX_SIDE) -> InputPicture:
+def encode_picture(picture: "Pillow.Image", *, lossy: bool = False, max_side: int = MAX_SIDE) -> InputPicture:
     """Encode an RGB or RGBA picture for models: as PNG if that is small enough, else as JPEG."""
     picture = _fit_side(picture, max_side)
     if not lossy:
@@ -156,7 +161,7 @@ def _check_size(size: tuple[int, int], name: str) -> None:
         raise BadInput(f"{name} has {width} × {height} pixels; {_MOST_PIXELS} are read.", "image_too_large")
 
 
-def _to_rgb(found: Pillow.Image) -> Pillow.Image:
+def _to_rgb(found: "Pillow.Image") -> "Pillow.Image":
     """Convert the pixels to sRGB: RGBA if some are transparent, else RGB."""
     profile = found.info.get("icc_profile")
     if found.mode in ("I;16", "I;16B", "I;16L", "I"):
@@ -167,7 +172,7 @@ def _to_rgb(found: Pillow.Image) -> Pillow.Image:
     return found.convert("RGBA" if transparent else "RGB")
 
 
-def _as_srgb(found: Pillow.Image, profile: bytes) -> Pillow.Image:
+def _as_srgb(found: "Pillow.Image", profile: bytes) -> "Pillow.Image":
     try:
         own = ImageCms.ImageCmsProfile(io.BytesIO(profile))
         web = cast(Any, ImageCms).createProfile("sRGB")
@@ -177,7 +182,7 @@ def _as_srgb(found: Pillow.Image, profile: bytes) -> Pillow.Image:
     return turned or found
 
 
-def _fit_side(picture: Pillow.Image, max_side: int) -> Pillow.Image:
+def _fit_side(picture: "Pillow.Image", max_side: int) -> "Pillow.Image":
     if max(picture.size) <= max_side:
         return picture
     scale = max_side / max(picture.size)
@@ -185,7 +190,7 @@ def _fit_side(picture: Pillow.Image, max_side: int) -> Pillow.Image:
     return picture.resize(size, Pillow.Resampling.LANCZOS)
 
 
-def _flatten(picture: Pillow.Image) -> Pillow.Image:
+def _flatten(picture: "Pillow.Image") -> "Pillow.Image":
     if picture.mode != "RGBA":
         return picture.convert("RGB")
     white = Pillow.new("RGB", picture.size, "white")
@@ -193,7 +198,7 @@ def _flatten(picture: Pillow.Image) -> Pillow.Image:
     return white
 
 
-def _encode_as(picture: Pillow.Image, kind: str, **options: Any) -> bytes:
+def _encode_as(picture: "Pillow.Image", kind: str, **options: Any) -> bytes:
     out = io.BytesIO()
     bare = Pillow.new(picture.mode, picture.size)
     bare.paste(picture)

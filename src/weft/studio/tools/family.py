@@ -1,13 +1,18 @@
-"""The list of the studio's tools for one variant."""
+"""The list of the studio's tools for one variant.
 
-from weft.studio.imaging.images import ImageMaker
-from weft.studio.tools.assets import save_tool
+The modules of the tools load numpy and Pillow. They are imported with the first tools, so that a server starts without
+them; `load_tools` imports them before, in a thread.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from weft.studio.tools.context import FindContext
-from weft.studio.tools.extract import extract_tool
-from weft.studio.tools.images import background_tool, edit_tool, generate_tool
-from weft.studio.tools.review import compare_tool, option_tool, screenshot_tool
 from weft.tools.definitions import Tool
-from weft.tools.web.fetcher import WebFetcher
+
+if TYPE_CHECKING:
+    from weft.studio.imaging.images import ImageMaker
+    from weft.tools.web.fetcher import WebFetcher
 
 TOOL_NAMES: tuple[str, ...] = (
     "screenshot_preview",
@@ -40,10 +45,23 @@ def useful_tools(*, pictures: bool, files: bool, links: bool) -> list[str]:
     return [*(("files",) if pictures or files else _TEXT_BUILD), *own]
 
 
+def load_tools() -> None:
+    """Import the modules of the tools."""
+    for name in ("assets", "extract", "images", "review"):
+        import_module(f"weft.studio.tools.{name}")
+
+
 def studio_tools(
-    find: FindContext, *, images: ImageMaker | None = None, outgoing: WebFetcher | None = None
+    find: FindContext, *, images: "ImageMaker | None" = None, outgoing: "WebFetcher | None" = None
 ) -> list[Tool]:
     """Return the tools of one variant. Without `images`, pictures come from the providers that have a key."""
+    from weft.studio.imaging.images import ImageMaker
+    from weft.studio.tools.assets import save_tool
+    from weft.studio.tools.extract import extract_tool
+    from weft.studio.tools.images import background_tool, edit_tool, generate_tool
+    from weft.studio.tools.review import compare_tool, option_tool, screenshot_tool
+    from weft.tools.web.fetcher import WebFetcher
+
     images = images or ImageMaker.from_environment()
     return [
         screenshot_tool(find),
