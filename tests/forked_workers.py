@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from math import ceil
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from tempfile import TemporaryFile
 from time import monotonic, sleep
 from typing import Any, cast
 
 import pytest
+from _pytest.capture import FDCapture
 
 KEPT = "weft/seconds"
 """Where pytest's cache keeps how long each file took."""
@@ -300,10 +302,11 @@ def become_worker(config: pytest.Config, number: int) -> None:
     if reporter is not None:
         manager.unregister(reporter)
     capture = cast("Any", manager.getplugin("capturemanager"))
-    if capture is not None and capture.is_globally_capturing():
-        capture.stop_global_capturing()
-        capture.start_global_capturing()
-        capture.suspend_global_capture()
+    capturing = capture and capture._global_capturing
+    for stream in (capturing.out, capturing.err) if capturing else ():
+        if isinstance(stream, FDCapture):  # the same objects on files of its own: some modules hold sys.stderr
+            with TemporaryFile() as own:
+                os.dup2(own.fileno(), stream.tmpfile.fileno(), inheritable=False)
     factory = cast("Any", config)._tmp_path_factory
     factory._basetemp = factory.getbasetemp() / f"process-{number}"
     factory._basetemp.mkdir(mode=0o700)

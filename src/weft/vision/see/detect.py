@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -160,7 +161,7 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     plain = read_lone_syllables(
         plain,
         find_cut_icons(places.lines, parts),
-        lambda rects: find_ink(pixels, page, rects, boxes),
+        partial(find_ink, pixels, page, boxes=boxes),
         lambda rect: _crop(shot, rect),
     )
     pieces = [*split_marks(pixels, page, plain, boxes), *over_photos]
