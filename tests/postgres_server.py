@@ -19,8 +19,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
-
 ADDRESS = "WEFT_TEST_POSTGRES"
 PASSWORD = "test & only"
 
@@ -128,6 +126,8 @@ def find_programs() -> Path | None:
 def require_programs() -> Path:
     programs = find_programs()
     if programs is None:
+        import pytest  # benchmarks use this module without it
+
         missing = f"There is no PostgreSQL: set {ADDRESS}, or install the package postgresql."
         if os.environ.get("CI"):
             pytest.fail(missing)
