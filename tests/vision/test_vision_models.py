@@ -1,5 +1,6 @@
 """Where the models come from: files only, of known content; and work that is shared among the cores."""
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -128,3 +129,29 @@ def test_a_fault_ends_the_work_and_is_the_callers() -> None:
 def test_the_provider_looks_where_the_models_are() -> None:
     assert local_model._CARRIER == models.PACKAGE  # pyright: ignore[reportPrivateUsage]
     assert local_model.available() == models.available()
+
+
+HEAP = """
+import re
+import numpy as np
+from pathlib import Path
+from weft.vision.see import models
+
+if {called}:
+    assert models.map_large_buffers()
+array = np.ones(20 << 20, np.uint8)
+del array  # glibc takes from its heap what is smaller than this from now on
+array = np.ones(8 << 20, np.uint8)
+start, end = re.search("^([0-9a-f]+)-([0-9a-f]+) .*heap", Path("/proc/self/maps").read_text(), re.MULTILINE).groups()
+print(int(start, 16) <= array.ctypes.data < int(end, 16))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps large buffers")
+def test_large_buffers_are_not_kept() -> None:
+    """A child process: the setting cannot be taken back."""
+    found = [
+        subprocess.run([sys.executable, "-c", HEAP.format(called=called)], capture_output=True, text=True, check=True)
+        for called in (False, True)
+    ]
+    assert [each.stdout.strip() for each in found] == ["True", "False"]

@@ -32,6 +32,8 @@ OWN_DIGESTS = {
 }
 PACKAGE = "weft_local"
 MOST_CORES = 4
+_M_MMAP_THRESHOLD = -3  # of mallopt
+_LARGE_BUFFER = 4 << 20
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -175,6 +177,7 @@ def _start(file: Path, digest: str) -> Any:
             f"The model {file.name} is damaged or another one than Weft knows; install weft[local] again "
             "(pip install --force-reinstall)."
         )
+    map_large_buffers()
     runtime: Any = importlib.import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -199,6 +202,18 @@ def release_memory() -> None:
     trim = _trim()
     if trim is not None:
         trim(0)
+
+
+@cache
+def map_large_buffers() -> bool:
+    """Let large buffers have memory of their own, which goes back to the system when they are freed.
+
+    glibc would keep it, and converting pages would take nearly twice the memory. Returns whether the C library can.
+    """
+    try:
+        return bool(ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BUFFER))
+    except (AttributeError, OSError, TypeError):  # another C library, another system
+        return False
 
 
 @cache
