@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.processes import environment
@@ -152,7 +153,6 @@ def list_starts() -> list[Start]:
         Start("import weft", (python, "-c", "import weft"), until_exit),
         Start("weft --help", (weft, "--help"), until_exit),
         Start("weft run, to the first request", (weft, "run", *model, "Hi"), until_request),
-        Start("weft build, to the first request", (weft, "build", "--force", *model, "--text", "Hi"), until_request),
         Start("weft chat, to the prompt", (weft, "chat", *model), until_prompt),
         Start("weft serve, to listening", (weft, "serve", "--no-open", *model), until_listening),
         Start(
@@ -165,6 +165,9 @@ def list_starts() -> list[Start]:
     for name in ("bare", "weft-agent", "openai", "pydantic-ai", "openai-agents", "langgraph"):
         words = (str(_PEERS), "-c", _TURN.format(name))
         starts.append(Start(f"a program with {name}, to the first request", words, until_request))
+    if find_spec("PIL") is not None:  # of the extra `studio`
+        words = (weft, "build", "--force", *model, "--text", "Hi")
+        starts.append(Start("weft build, to the first request", words, until_request))
     if aider := shutil.which("aider"):
         starts.append(Start("aider --help", (aider, "--help"), until_exit))
     return starts
