@@ -34,8 +34,10 @@ test: system made style
 	@$(MAKE) --no-print-directory -j 2 types suite
 
 # Real browsers, sockets and signals: what fails beside a thousand other tests is tried once more, alone, and named.
+# A run that did not come to its end has failed.
 suite: .venv/ready
-	$(BIN)/pytest $(PARALLEL) || { echo "Once more, alone:"; $(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
+	$(BIN)/pytest $(PARALLEL) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
+		$(BIN)/pytest -v --last-failed --last-failed-no-failures=none; }
 
 FAST := tests/test_layers.py tests/test_doors.py tests/core tests/wires tests/tools/workspace \
 	$(wildcard tests/tools/test_*.py tests/agent/test_features_*.py tests/agent/test_folds_*.py) \

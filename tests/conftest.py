@@ -22,7 +22,7 @@ from postgres_server import ADDRESS, shared_postgres
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
-pytest_plugins = ["forked_workers"]
+pytest_plugins = ["forked_workers", "processor_times"]
 
 settings.register_profile("weft", deadline=None)
 settings.register_profile("fast", deadline=None, max_examples=10)

@@ -29,8 +29,8 @@ KEPT = "weft/seconds"
 """Where pytest's cache keeps how long each file took."""
 USUAL = 0.05
 """Seconds of a test that is not known."""
-PATIENCE = 10.0
-"""Seconds that a process has to end when the run is broken off."""
+PATIENCE = 20.0
+"""Seconds that a process has for its fixtures when the run is broken off."""
 
 LONGEST = 60.0
 """Seconds after which a file is cut: several processes may run parts of it."""
@@ -167,6 +167,7 @@ class ForkedRun:
                 self._read_messages(session, schedule)
         finally:
             self._end_all()
+        session.testsfailed += len(self._broken)
         if self._cache is not None:
             self._cache.set(KEPT, known | {file: self._new_estimate(known, file) for file in self._seconds})
         return True
@@ -264,13 +265,13 @@ class ForkedRun:
         """End the processes of a run that was broken off."""
         for worker in self._workers:
             os.kill(worker.pid, signal.SIGINT)
-            worker.connection.close()
         end = monotonic() + PATIENCE
         for worker in self._workers:
             while os.waitpid(worker.pid, os.WNOHANG) == (0, 0):
                 if monotonic() > end:
                     os.kill(worker.pid, signal.SIGKILL)
                 sleep(0.05)
+            worker.connection.close()
 
 
 def run_worker(session: pytest.Session, connection: Connection, number: int) -> None:
@@ -280,11 +281,13 @@ def run_worker(session: pytest.Session, connection: Connection, number: int) -> 
         become_worker(session.config, number)
         sender = ReportSender(session.config, connection)
         session.config.pluginmanager.register(sender)
-        run_files(session, connection, sender)
-        session.config.hook.pytest_sessionfinish(session=session, exitstatus=0)
+        try:
+            run_files(session, connection, sender)
+        except KeyboardInterrupt:
+            status = 2
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal and the run that ends send one each
+        session.config.hook.pytest_sessionfinish(session=session, exitstatus=status)
         cast("Any", session.config)._ensure_unconfigure()
-    except KeyboardInterrupt:
-        status = 2
     except BaseException:
         status = 3
         with suppress(OSError):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -67,6 +68,7 @@ def run_pytest(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         text=True,
         check=False,
         timeout=120,
+        start_new_session=True,
     )
 
 
@@ -130,6 +132,41 @@ def test_a_fault_after_the_last_test_fails_the_run(suite: Path) -> None:
     ran = run_pytest(suite, "--processes", "1", "-k", "test_it")
     assert ran.returncode == 1
     assert "1 passed, 6 deselected, 1 error" in ran.stdout, ran.stdout
+
+
+def test_a_process_that_fails_after_its_last_test_fails_the_run(suite: Path) -> None:
+    hook = (
+        "\nimport os\ndef pytest_sessionfinish(session):\n    if hasattr(session.config, 'workerinput'): os._exit(7)\n"
+    )
+    (suite / "conftest.py").write_text(SHARED + hook)
+    ran = run_pytest(suite, "--processes", "1", "-k", "passes")
+    assert "A process ended with 7 after its last test." in ran.stdout, ran.stdout
+    assert "1 passed" in ran.stdout
+    assert ran.returncode == 1
+
+
+def test_a_run_that_is_interrupted_ends_its_fixtures(suite: Path, tmp_path: Path) -> None:
+    """As Ctrl-C does it: every process of the run gets the signal, and the others get it from the first one too."""
+    (suite / "two" / "test_two.py").write_text(
+        "import os, signal, time\ndef test_waits(started):\n    os.killpg(0, signal.SIGINT)\n    time.sleep(60)\n"
+    )
+    ran = run_pytest(suite, "--processes", "2", f"--basetemp={tmp_path / 'base'}", "-k", "waits or mixed")
+    assert ran.returncode == 2, ran.stdout + ran.stderr
+    assert "KeyboardInterrupt" in ran.stdout
+    base = tmp_path / "base"
+    assert 1 <= len(list(base.glob("started-*"))) == len(list(base.glob("ended-*")))
+
+
+def test_a_report_in_xml_has_every_test_once(suite: Path, tmp_path: Path) -> None:
+    for number in range(3):
+        (suite / "two" / f"test_two_{number}.py").write_text("def test_two(): ...\n")
+    run_pytest(suite, "--processes", "2", f"--junitxml={tmp_path / 'report.xml'}")
+    root = ElementTree.parse(tmp_path / "report.xml").getroot()
+    suites = [each.attrib for each in root.iter("testsuite")]
+    assert [(each["tests"], each["failures"], each["skipped"]) for each in suites] == [("9", "1", "1")]
+    cases = [f"{case.get('classname')}.{case.get('name')}" for case in root.iter("testcase")]
+    assert len(cases) == len(set(cases)) == 9
+    assert [each.get("name") for each in root.iter("property")] == ["pid"]
 
 
 def test_the_first_failure_may_end_the_run(suite: Path) -> None:

@@ -1,0 +1,78 @@
+"""Which tests need the processor: `pytest --processor-times`.
+
+A test is charged with what its process and all processes below it have used since the test before it. A server or a
+browser that tests share is charged to whoever uses it, its start to the first one. A process that was detached, as the
+shared PostgreSQL is, is not seen.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+NAME = "processor-seconds"
+SHOWN = 40
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--processor-times", action="store_true", help="print the files and tests that need most of the processor"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("processor_times"):
+        config.pluginmanager.register(ProcessorTimes())
+
+
+def tree_seconds(pid: int) -> float:
+    """The seconds that a process and those below it have used, with those that have ended and were waited for."""
+    folder = Path(f"/proc/{pid}")
+    try:
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        children = [child for task in folder.glob("task/*/children") for child in task.read_text().split()]
+    except OSError:  # it has ended
+        return 0.0
+    return sum(map(int, fields[11:15])) / TICKS + sum(tree_seconds(int(child)) for child in children)
+
+
+class ProcessorTimes:
+    """Measures in the process of a test; adds up where the reports arrive."""
+
+    def __init__(self) -> None:
+        self._pid = 0
+        self._seen = 0.0
+        self._tests: Counter[str] = Counter()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self) -> None:
+        if self._pid != os.getpid():  # the first test of a process
+            self._pid = os.getpid()
+            self._seen = tree_seconds(self._pid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        if call.when == "teardown":
+            before, self._seen = self._seen, tree_seconds(self._pid)
+            # A process that was killed with its parent takes its seconds along.
+            item.user_properties.append((NAME, max(0.0, self._seen - before)))
+        return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "teardown":
+            self._tests[report.nodeid] += sum(value for name, value in report.user_properties if name == NAME)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        files: Counter[str] = Counter()
+        for nodeid, seconds in self._tests.items():
+            files[nodeid.partition("::")[0]] += seconds
+        for title, counted in (("files", files), ("tests", self._tests)):
+            terminalreporter.section(f"processor seconds of {title}")
+            for name, seconds in counted.most_common(SHOWN):
+                terminalreporter.write_line(f"{seconds:8.2f}  {name}")
+        terminalreporter.write_line(f"{files.total():8.2f}  all {len(self._tests)} tests")
