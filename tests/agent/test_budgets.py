@@ -16,7 +16,7 @@ from weft.core.messages import ToolCall, ToolResult
 from weft.core.turn import Usage
 from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
-from weft.tools.files import FILE_TOOLS
+from weft.tools.builtin import families
 
 Scripted = weft.ScriptedModel
 call = Scripted.call
@@ -280,7 +280,7 @@ async def test_the_life_of_a_file(wire: str) -> None:
     page = "<!doctype html><title>Hi</title>" + "<p>x</p>" * 40
     made = ToolCall(id="c1", name="create_file", input={"path": "index.html", "content": page})
     replies = [wire_reply(wire, text="I write.", calls=[made]), wire_reply(wire, text="There it is.")]
-    async with ScriptedServer(replies) as server, Agent(model_at(server, wire), tools=FILE_TOOLS) as agent:
+    async with ScriptedServer(replies) as server, Agent(model_at(server, wire), tools=families()["files"]) as agent:
         log = Log(agent)
         result = await soon(agent.run("A page, please."))
     assert result.files == {"index.html": page}
@@ -299,7 +299,7 @@ async def test_a_preview_that_came_to_nothing_is_withdrawn() -> None:
     made = ToolCall(id="c1", name="create_file", input={"path": "a.txt", "content": "word " * 60 + "MARK" + " x" * 200})
     async with (
         ScriptedServer([hanging("chat", b"MARK", calls=[made])]) as server,
-        Agent(model_at(server), tools=FILE_TOOLS, retry=LATER) as agent,
+        Agent(model_at(server), tools=families()["files"], retry=LATER) as agent,
     ):
         log = Log(agent)
         exchange = agent.send("Go.")

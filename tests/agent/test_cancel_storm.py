@@ -23,7 +23,7 @@ from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.core.messages import ToolCall, ToolResult
 from weft.testing.server import Cut, Hang, Pause, ReceivedRequest, Reply, Reset, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
-from weft.tools.files import FILE_TOOLS
+from weft.tools.builtin import families
 
 Scripted = weft.ScriptedModel
 CANCELS = 600
@@ -44,7 +44,7 @@ def block(seconds: float) -> str:
     return "blocked"
 
 
-TOOLS = [nap, block, *FILE_TOOLS]
+TOOLS = [nap, block, *families()["files"]]
 
 
 @dataclass(frozen=True)

@@ -367,7 +367,7 @@ async def test_the_same_call_repeatedly_is_noticed() -> None:
     result, _ = await played(*same, [call("look", place="y")], "Done.", tools=[look])
     notes = ["times in a row" in found.text for found in results_of(result.messages)]
     assert notes == [False, False, True, True, False]
-    assert "4 times" in results_of(result.messages)[3].text
+    assert "You have made exactly this call 4 times" in results_of(result.messages)[3].text
 
 
 async def test_two_tools_in_turns_are_no_repeat() -> None:

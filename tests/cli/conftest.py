@@ -26,11 +26,3 @@ def headless_shell(clean_machine: None, monkeypatch: pytest.MonkeyPatch) -> None
     """Render in the headless shell where it is installed: 40 % less processor time."""
     if shell := shutil.which("chromium-headless-shell"):
         monkeypatch.setenv("WEFT_CHROMIUM", shell)
-
-
-@pytest.fixture
-def one_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Judge a page at one width instead of eight, which are most of the time, where the others do not matter."""
-    from weft.studio.evaluate import quality
-
-    monkeypatch.setattr(quality, "WIDTHS", (360,))

@@ -18,8 +18,10 @@ BASE = ["--base-url", "http://127.0.0.1:1/v1"]
 
 
 @pytest.fixture
-def folder() -> None:
+def no_pictures() -> None:
     Path("folder.png").mkdir()
+    Path("empty.png").touch()
+    Path("notes.png").write_text("These are notes.")
 
 
 @pytest.fixture
@@ -53,11 +55,18 @@ def check(ran: Ran, code: int, words: str) -> None:
         (["--model", "m", *BASE, ""], "There is nothing to ask: give a prompt."),
         (["--model", "m", *BASE, "  \n"], "There is nothing to ask: give a prompt."),
         (["--model", "m", *BASE, "Hi", "--image", "missing.png"], "missing.png cannot be read: No such file"),
-        (["--model", "m", *BASE, "Hi", "--image", "notes.txt"], "notes.txt is no picture Weft can send; use .png,"),
+        (
+            ["--model", "m", *BASE, "Hi", "--image", "notes.png"],
+            "notes.png cannot be sent as a picture: models accept PNG,",
+        ),
+        (
+            ["--model", "m", *BASE, "Hi", "--image", "empty.png"],
+            "empty.png cannot be sent as a picture: models accept PNG,",
+        ),
         (["--model", "m", *BASE, "Hi", "--image", "folder.png"], "folder.png cannot be read: Is a directory"),
     ],
 )
-@pytest.mark.usefixtures("folder")
+@pytest.mark.usefixtures("no_pictures")
 async def test_wrong_use(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     check(await run(capsys, "run", *words), 2, sentence)
 

@@ -12,9 +12,8 @@ import pytest
 from cli_bench import Ran, finish, is_one_line_error, run, started
 from cli_pages import PAGE, builder, changer, here, picture
 
+from needed_programs import needs_chromium
 from weft.core.messages import ToolCall
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 from weft.testing.server import Hang, Reply, ScriptedServer
 from weft.testing.streams import wire_stream
 
@@ -141,11 +140,8 @@ async def test_what_is_kept_is_shown_by_the_server(capsys: Capture, tmp_path: Pa
     assert list(kinds.values()) == ["variant"]
 
 
+@needs_chromium
 async def test_the_score_is_reported(capsys: Capture) -> None:
-    try:
-        find_chromium()
-    except BrowserError as error:
-        pytest.skip(str(error))
     shot = picture(here("shot.png"))
     async with ScriptedServer(builder) as server:
         ran = await build(capsys, server, str(shot), "--json", "--stack", "html_css")

@@ -1,11 +1,14 @@
 """`weft chat` in a pipe: lines in, plain text out, nothing that a terminal would need."""
 
+import asyncio
 import json
+import signal
+from asyncio.subprocess import PIPE
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_bench import run_process
+from cli_bench import run_process, started
 from cli_pages import here
 
 from weft.core.messages import ToolCall
@@ -32,6 +35,19 @@ async def test_each_line_is_a_request_of_one_conversation(tmp_path: Path) -> Non
         assert len(server.requests) == 2
         more = await run_process(*words(server, tmp_path, "--resume"), said=b"Third")
         assert more.out == "**Answer** 3.\n"
+
+
+async def test_ctrl_c_ends_the_wait_for_a_line(tmp_path: Path) -> None:
+    async with ScriptedServer(counting) as server, started(*words(server, tmp_path), stdin=PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"First\nSecond\n")
+        async with asyncio.timeout(60):
+            assert [await process.stdout.readline() for _ in range(2)] == [b"**Answer** 1.\n", b"**Answer** 2.\n"]
+            process.send_signal(signal.SIGINT)
+            assert await process.wait() == 130  # its standard input is still open
+            assert b"Traceback" not in await process.stderr.read()
 
 
 async def test_a_call_that_needs_a_person_is_refused(tmp_path: Path) -> None:

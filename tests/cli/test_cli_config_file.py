@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weft.config.document import ConfigDocument, find_line, find_secrets, parse_document
+from weft.config.keys import describe_keys
 from weft.config.paths import display_path, project_file, user_file
 from weft.config.schema import COMMANDS, PROVIDERS, TABLES, AuthName, ModeName
 from weft.config.sources import sources
@@ -210,7 +211,7 @@ def test_any_text_is_a_document_or_one_sentence(text: str, place: str) -> None:
 _ANY = st.recursive(
     st.sampled_from(["1", "true", '"x"', "1.5", "[]", "1979-05-27"]), lambda inner: inner.map(lambda v: f"[{v}]")
 )
-_NAMES = sorted({*TABLES, PROVIDERS, *(key for table in COMMANDS.values() for key in table.__struct_fields__), "zz"})
+_NAMES = sorted({*TABLES, PROVIDERS, *(key for table in COMMANDS.values() for key in describe_keys(table)), "zz"})
 
 
 @unhurried

@@ -6,8 +6,7 @@ import pytest
 from cli_bench import Ran, is_one_line_error, run
 from cli_pages import builder, here, picture
 
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
+from needed_programs import needs_chromium
 from weft.testing.server import ScriptedServer
 
 pytestmark = pytest.mark.usefixtures("headless_shell")
@@ -26,12 +25,9 @@ async def evaluate(capsys: Capture, server: ScriptedServer, *given: str) -> Ran:
     return await run(capsys, "eval", "shots", "--base-url", f"{server.url}/v1", *given)
 
 
+@needs_chromium
 @pytest.mark.usefixtures("shots")
 async def test_a_report_over_models(capsys: Capture) -> None:
-    try:
-        find_chromium()
-    except BrowserError as error:
-        pytest.skip(str(error))
     async with ScriptedServer(builder) as server:
         ran = await evaluate(
             capsys, server, "--models", "good,broken", "--stacks", "html_css", "-o", "report", "--json"
@@ -58,6 +54,7 @@ async def test_what_cannot_be_evaluated(capsys: Capture) -> None:
         place = ["--base-url", f"{server.url}/v1", "--models", "m"]
         for words, said in (
             (["shots", *place, "-o", "mine"], "holds other things"),
+            (["shots", *place, "-o", "mine/thesis.txt/out"], "cannot be made"),
             (["empty", *place], "There is no picture"),
             (["nowhere", *place], "is no folder"),
             (["shots", *place, "--stacks", "cobol"], "There is no stack"),
@@ -70,12 +67,9 @@ async def test_what_cannot_be_evaluated(capsys: Capture) -> None:
         assert server.requests == []
 
 
+@needs_chromium
 @pytest.mark.usefixtures("shots", "one_width")
 async def test_shares_make_rows_and_a_resumed_run_makes_the_report_of_them(capsys: Capture) -> None:
-    try:
-        find_chromium()
-    except BrowserError as error:
-        pytest.skip(str(error))
     picture(here("shots/two.png"), 320, 160)
     here("shots/two.json").write_text('{"texts": []}')
     asked = ("--models", "good", "-o", "report", "--resume")

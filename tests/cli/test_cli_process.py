@@ -2,12 +2,13 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import subprocess
 import sys
 
 import pytest
-from cli_bench import finish, run_process, run_with, started
+from cli_bench import Ran, finish, is_one_line_error, run_process, run_with, started
 
 from weft.testing.server import Hang, Pause, Reply, ScriptedServer, Step
 from weft.testing.streams import wire_reply, wire_stream
@@ -68,6 +69,13 @@ async def cut_off(*words: str) -> tuple[int, str]:
     return ran.code, ran.err
 
 
+def run_in_shell(words: str) -> Ran:
+    """`weft …` with what a shell makes of its streams."""
+    command = f"exec {shlex.quote(sys.executable)} -m weft.cli.main {words}"
+    done = subprocess.run(["sh", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
 LONG: list[Step] = [step for line in range(40) for step in (begun(f"Line {line}\n")[1], Pause(0.02))]
 
 
@@ -118,6 +126,30 @@ async def test_a_terminal_with_few_letters(words: list[str]) -> None:
         ran = await run_process(*run_with(server, "Hi", *words), PYTHONIOENCODING="ascii")
     assert (ran.code, "Traceback" in ran.err) == (0, False)
     assert "Gr" in ran.out
+
+
+async def test_help_with_few_letters() -> None:
+    ran = await run_process("build", "--help", PYTHONIOENCODING="ascii")
+    assert (ran.code, ran.err) == (0, "")
+    assert "out/2, \\u2026" in ran.out
+
+
+@pytest.mark.parametrize("words", ["--help", "build --help", "completion bash", "config"])
+def test_a_full_disk_is_one_sentence(words: str) -> None:
+    ran = run_in_shell(f"{words} > /dev/full")
+    assert (ran.code, ran.err) == (1, "weft: No space left on device.\n")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed(closed: str) -> None:
+    assert run_in_shell(f"config {closed}") == Ran(0, run_in_shell("config").out * (">&-" not in closed.split()), "")
+
+
+@pytest.mark.parametrize("words", ["run --model m --base-url http://127.0.0.1:9/v1 -", "build --text -"])
+def test_a_text_from_a_closed_stdin(words: str) -> None:
+    ran = run_in_shell(f"{words} <&-")
+    assert ran.code == 2
+    assert is_one_line_error(ran)
 
 
 async def test_a_demo_with_few_letters() -> None:

@@ -22,7 +22,7 @@ LOADED = (
     "weft.providers.session",
     "weft.server.acp.serve",
     "weft.sessions.session",
-    "weft.tools.files.families",
+    "weft.tools.files.search",
     "weft.tools.repository.map",
     "weft.tools.web.fetch_tool",
     "weft.wires.chat",

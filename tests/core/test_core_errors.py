@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import TypeVar, get_args
 
@@ -82,3 +84,12 @@ def test_ids_are_readable_and_never_repeat() -> None:
     ids = {new_id("call") for _ in range(1000)}
     assert len(ids) == 1000
     assert all(re.fullmatch(r"call_[0-9a-f]{20}", one) for one in ids)
+
+
+def test_ids_differ_after_a_fork() -> None:
+    script = (
+        "import os; from weft.core.ids import new_id; new_id('x'); child = os.fork(); print(new_id('x'), flush=True);"
+        "os.waitpid(child, 0) if child else None"
+    )
+    printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert len(set(printed)) == 2

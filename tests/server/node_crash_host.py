@@ -40,7 +40,7 @@ from weft.tools.function_tools import ToolLike
 LOADED_LATE = (
     "jsonschema_rs",
     "re2",
-    "weft.tools.files.families",
+    "weft.tools.files.search",
     "weft.tools.shell.tools",
     "weft.tools.web.fetch_tool",
 )

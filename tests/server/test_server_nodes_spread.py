@@ -145,6 +145,29 @@ async def test_an_exchange_that_waits_for_its_client_moves_to_the_node_that_gets
     assert response.turns == 2
 
 
+async def test_a_chat_is_resumed_and_stopped_on_another_node(nodes: list[Node]) -> None:
+    small, large = nodes
+    asked = {"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Long 6000"}]}
+    body = {"id": "chat-2", "messages": [asked], "trigger": "submit-message"}
+    async with asyncio.timeout(60), large.client() as there, small.client() as here:
+        async with there.http.post("/api/chat", json=body) as first:
+            await _read_until(first, '"text-delta"')
+            async with here.http.get("/api/chat/chat-2/stream") as resumed:
+                assert resumed.status == 200, await resumed.text()
+                await _read_until(resumed, '"text-delta"')
+                assert await here.request("POST", "/api/chat/chat-2/stop") == {"cancelled": True}
+                assert '"abort"' in await resumed.text()
+        async with here.http.get("/api/chat/chat-2/stream") as resumed:
+            assert resumed.status == 204
+
+
+async def _read_until(answer: aiohttp.ClientResponse, text: str) -> None:
+    async for line in answer.content:
+        if text in line.decode():
+            return
+    raise AssertionError(f"The stream ended without {text}.")
+
+
 async def test_two_users_on_two_nodes_see_nothing_of_each_other(nodes: list[Node]) -> None:
     small, large = nodes
     async with small.client(ANN) as ann, large.client(BOB) as bob:

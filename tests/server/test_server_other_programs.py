@@ -2,6 +2,8 @@
 repeat requests, and pages that wait for a sign of life."""
 
 import asyncio
+import gzip
+import json
 import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -128,6 +130,70 @@ async def test_a_balancer_that_names_no_host_is_answered(path: str, tmp_path: Pa
     async with served(tmp_path) as server, raw(server) as connection:
         await connection.send(f"GET {path} HTTP/1.0\r\n\r\n".encode())
         assert (await connection.rest()).startswith(b"HTTP/1.1 200 OK")
+
+
+# --- requests in forms that are rare -------------------------------------------------------------------------------
+
+
+UPGRADE = (
+    "Upgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Key: AQIDBAUGBwgJCgsMDQ4PEA==\r\nSec-WebSocket-Version: 13"
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "more", "status"),
+    [
+        ("http://{own}/health", "{own}", "Connection: close", b"200"),
+        ("HTTP://{own}/v1/models?a=%2F", "{own}", "Connection: close", b"200"),
+        ("http://{own}", "elsewhere.test", "Connection: close", b"200"),  # the address counts, not the header
+        ("http://elsewhere.test/v1/models", "{own}", "Connection: close", b"403"),
+        ("http://elsewhere.test%2F@{own}/v1/models", "{own}", "Connection: close", b"403"),
+        ("ftp://{own}/health", "{own}", "Connection: close", b"404"),
+        ("http://{own}/ws", "elsewhere.test", UPGRADE, b"101"),
+        ("http://elsewhere.test/ws", "{own}", UPGRADE, b"403"),
+    ],
+)
+async def test_a_target_may_be_a_whole_address(
+    target: str, host: str, more: str, status: bytes, tmp_path: Path
+) -> None:
+    async with served(tmp_path) as server, raw(server) as connection:
+        own = f"127.0.0.1:{server.context.settings.port}"
+        head = f"GET {target} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {TOKEN}\r\n{more}\r\n\r\n"
+        await connection.send(head.format(own=own).encode())
+        answer = await connection.reader.readline()
+        assert answer.split(b" ")[1] == status, answer
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/sessions", {"title": "Ä"}, 201),
+        ("/login", {"token": TOKEN}, 200),
+        ("/v1/chat/completions", {"messages": [{"role": "user", "content": "Hello"}]}, 200),
+        ("/api/chat", {"messages": [{"role": "user", "content": "Hello"}]}, 200),
+    ],
+)
+async def test_a_body_may_begin_with_a_byte_order_mark(
+    path: str, body: dict[str, object], status: int, tmp_path: Path
+) -> None:
+    async with served(tmp_path) as server:
+        headers = {"Content-Type": "application/json"}
+        data = json.dumps(body, ensure_ascii=False).encode("utf-8-sig")
+        async with server.client.post(path, data=data, headers=headers) as answer:
+            assert answer.status == status, await answer.text()
+
+
+async def test_a_compressed_body_is_refused_with_the_reason(tmp_path: Path) -> None:
+    async with served(tmp_path) as server:
+        headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+        data = gzip.compress(b'{"title": "Mine"}')
+        async with server.client.post("/sessions", data=data, headers=headers) as answer:
+            assert (answer.status, answer.headers["Accept-Encoding"]) == (415, "identity")
+            assert "without a Content-Encoding" in (await answer.json())["error"]["message"]
+        headers["Content-Encoding"] = "identity"
+        async with server.client.post("/sessions", data=b'{"title": "Mine"}', headers=headers) as answer:
+            assert answer.status == 201
 
 
 # --- SDKs that repeat requests ---------------------------------------------------------------------------------------

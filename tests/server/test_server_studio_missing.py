@@ -12,6 +12,7 @@ from serving_parts import OTHER, Script
 from studio_parts import Atelier, atelier, page, picture, writer
 
 import weft.studio.browser.browser as browser_module
+from needed_programs import needs_chromium
 from weft.core.json import loads
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.chromium import find_chromium
@@ -115,11 +116,8 @@ async def test_what_is_named_and_not_there(tmp_path: Path) -> None:
             assert said.endswith(".")
 
 
+@needs_chromium
 async def test_scores_and_pictures_over_http(tmp_path: Path, browser: Browser) -> None:
-    try:
-        find_chromium()
-    except BrowserError:
-        pytest.skip("Chromium is not installed here")
     async with atelier(tmp_path, {"one": writer("One")}) as server:
         target = picture(size=(640, 400))
         made = await server.project(models=["one"], variants=1, prompt={"images": [{"data": target}]}, stack="html_css")

@@ -9,7 +9,7 @@ import pytest
 from weft.core.json import JsonObject, as_objects, encode
 from weft.core.messages import ToolCall
 from weft.providers.model import Model
-from weft.testing.conform import PROBED_WIRES, CheckResult, probes, run_checks
+from weft.testing.conform import PROBED_WIRES, ConformanceResult, probes, run_checks
 from weft.testing.conform.probes import ProbeClient, ProbeTimeouts
 from weft.testing.server import Cut, Hang, ReceivedRequest, Reply, ReplyFunction, ScriptedServer, Step
 from weft.testing.streams import sse_event, wire_reply
@@ -21,13 +21,13 @@ QUICK = ProbeTimeouts(silence=5.0, tail=0.05, pause=0.01)
 Change = Callable[[Reply, ReceivedRequest], Reply]
 
 
-async def verdicts_of(wire: str, answer: ReplyFunction, *only: str, key: str | None = KEY) -> list[CheckResult]:
+async def verdicts_of(wire: str, answer: ReplyFunction, *only: str, key: str | None = KEY) -> list[ConformanceResult]:
     async with ScriptedServer(answer) as server:
         model = Model("model", wire=wire, base_url=f"{server.url}/v1", api_key=key)
         return [verdict async for verdict in run_checks(ProbeClient(model, QUICK), only)]
 
 
-async def wrong_in(wire: str, change: Change) -> dict[str, CheckResult]:
+async def wrong_in(wire: str, change: Change) -> dict[str, ConformanceResult]:
     """What is wrong with a good server whose replies are changed."""
     good = GoodServer(wire)
     verdicts = await verdicts_of(wire, lambda request: change(good(request), request))

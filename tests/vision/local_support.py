@@ -21,7 +21,7 @@ from weft.core.envelope import Event
 from weft.core.messages import Image, Message, user_message
 from weft.core.payload import Payload
 from weft.testing import check_log
-from weft.tools.files import FILE_TOOLS
+from weft.tools.builtin import families
 from weft.vision.local_model import LocalVision, available
 
 needs_vision = pytest.mark.skipif(not available(), reason="weft[local] is not installed")
@@ -90,7 +90,9 @@ def shown(
 class Bench:
     """One agent on the converter, and everything that its log says."""
 
-    def __init__(self, model: ModelLike | None = None, tools: Sequence[Any] = FILE_TOOLS, **options: Any) -> None:
+    def __init__(
+        self, model: ModelLike | None = None, tools: Sequence[Any] = families()["files"], **options: Any
+    ) -> None:
         options.setdefault("permissions", "auto")
         self.agent = Agent(model or LocalVision(pause=0), tools=list(tools), **options)
         self.events: list[Event] = []

@@ -18,7 +18,7 @@ from weft.core.design_request import DesignRequest
 from weft.core.events import ExchangeResponse, FilePreview, MessageDiscarded, MessageStart, ThinkingDelta
 from weft.core.messages import Image, user_message
 from weft.core.turn import Settings, Usage
-from weft.tools.files import FILE_TOOLS
+from weft.tools.builtin import families
 from weft.tools.files.access import publish_changes
 from weft.vision.local_builder import CANNOT, SKETCH
 from weft.vision.local_links import link_pages
@@ -192,7 +192,9 @@ async def test_it_goes_on_in_a_conversation_that_was_kept() -> None:
         await bench.ask(shown(page("#fdfdff")))
         kept = bench.agent.messages[:3]  # the request, the sketch, its result
     model = LocalVision(pause=0)
-    session = model.open_session(messages=kept, tools=[tool.definition for tool in FILE_TOOLS], settings=Settings())
+    session = model.open_session(
+        messages=kept, tools=[tool.definition for tool in families()["files"]], settings=Settings()
+    )
     turn = await session.stream_turn(lambda _: None)
     await session.close()
     assert {call.name for call in turn.tool_calls} == {"create_file"}
@@ -205,7 +207,7 @@ async def test_it_looks_compares_and_stops_when_nothing_can_be_repaired() -> Non
         """Compare."""
         return compared(0.95)
 
-    async with Bench(tools=[*FILE_TOOLS, blind_screenshot, compare]) as bench:
+    async with Bench(tools=[*families()["files"], blind_screenshot, compare]) as bench:
         result = await bench.ask(shown(page()))
         assert bench.calls()[-2:] == ["screenshot_preview", "compare_with_target"]
         assert "it scores 0.950 of 1." in result.text
@@ -217,7 +219,7 @@ async def test_a_page_that_is_good_at_once_is_compared_once() -> None:
         """Compare."""
         return compared(0.99, "#ff0000")
 
-    async with Bench(tools=[*FILE_TOOLS, compare]) as bench:
+    async with Bench(tools=[*families()["files"], compare]) as bench:
         result = await bench.ask(shown(page()))
         assert bench.calls().count("compare_with_target") == 1
         assert "edit_file" not in bench.calls()
@@ -233,7 +235,7 @@ async def test_it_repairs_until_the_score_no_longer_grows_and_withdraws_what_did
         """Compare."""
         return compared(next(scores), next(colours))
 
-    async with Bench(tools=[*FILE_TOOLS, compare]) as bench:
+    async with Bench(tools=[*families()["files"], compare]) as bench:
         result = await bench.ask(shown(page()))
         tail = [name for name in bench.calls() if name != "create_file"]
         assert tail == [
@@ -259,7 +261,7 @@ async def test_repairing_is_bounded() -> None:
         number = next(count)
         return compared((500 + 10 * number) / 1000, f"#00000{number + 1}")
 
-    async with Bench(tools=[*FILE_TOOLS, compare]) as bench:
+    async with Bench(tools=[*families()["files"], compare]) as bench:
         await bench.ask(shown(page()))
         assert bench.calls().count("edit_file") == 3
         assert bench.calls().count("compare_with_target") == 4
@@ -271,7 +273,7 @@ async def test_a_comparison_that_fails_is_reported() -> None:
         """Compare."""
         raise weft.ToolFault("There is no browser here.")
 
-    async with Bench(tools=[*FILE_TOOLS, compare]) as bench:
+    async with Bench(tools=[*families()["files"], compare]) as bench:
         result = await bench.ask(shown(page()))
         assert result.status == "completed"
         assert "It was not compared: There is no browser here." in result.text
@@ -290,7 +292,7 @@ async def test_a_tool_cuts_the_pictures_out_where_there_is_one(tmp_path: Path) -
             ctx.workspace.write(f"assets/{asset.name}.png", page(), on_change=publish_changes(ctx))
         return "\n".join(lines)
 
-    async with Bench(tools=[*FILE_TOOLS, extract], workspace=tmp_path) as bench:
+    async with Bench(tools=[*families()["files"], extract], workspace=tmp_path) as bench:
         await bench.ask(shown(page()))
         place = re.search(r'src="(assets/[^"]+\.png)"', bench.file())
         assert place is not None

@@ -13,7 +13,7 @@ from weft.core.json import encode
 from weft.core.messages import Message, Text, decode_messages
 from weft.core.turn import Settings
 from weft.providers.scripted import ScriptedCall
-from weft.tools.files import FILE_TOOLS
+from weft.tools.builtin import families
 from weft.tools.files.edit import replace_text
 from weft.tools.workspace.memory import MemoryWorkspace
 from weft.vision.local_builder import CANNOT
@@ -341,7 +341,7 @@ async def test_the_studio_s_own_prompt_is_understood() -> None:
     element = ChosenElement(html='<button class="button" type="button"><span class="caption">Order now</span></button>')
     asked = PromptRequest(mode="text", text='make it say "Buy"', files={"index.html": PAGE}, element=element)
     prompt = build_prompt(asked, find_stack("html_css"))
-    request = read_request(prompt.messages, [tool.definition for tool in FILE_TOOLS], Settings())
+    request = read_request(prompt.messages, [tool.definition for tool in families()["files"]], Settings())
     assert (request.stack, request.entry, request.instruction) == ("html_css", "index.html", 'make it say "Buy"')
     assert request.files == {"index.html": PAGE}
     parts = edit_page(request)

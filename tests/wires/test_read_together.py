@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from weft.core.events import TextDelta
+from weft.core.events import InputJsonDelta, TextDelta
 from weft.core.json import JsonObject
 from weft.core.messages import ToolCall
 from weft.core.payload import Payload
@@ -120,3 +120,75 @@ def test_log_probabilities_of_every_event_are_read() -> None:
     read(decoder, [data], 1)
     assert len(decoder.logprobs) == 30
     assert msgspec.to_builtins(decoder.logprobs[0])["logprob"] == -0.5
+
+
+def piece(text: str, path: str = "$.content", **more: object) -> bytes:
+    argument = {"jsonPath": path, "stringValue": text, "willContinue": True} | more
+    return part({"functionCall": {"partialArgs": [argument], "willContinue": True}})
+
+
+def part(content: JsonObject, **candidate: object) -> bytes:
+    usage = {"promptTokenCount": 3}
+    chunk = {"candidates": [{"content": {"parts": [content], "role": "model"}, "index": 0} | candidate]}
+    return sse_event(chunk | {"usageMetadata": usage, "responseId": "r", "modelVersion": "m"})
+
+
+@pytest.mark.parametrize(
+    ("odd", "content"),
+    [
+        (piece("x"), "abxcd"),
+        (piece('"\n\\'), 'ab"\n\\cd'),
+        (piece("p", "$.path"), None),
+        (sse_event('{"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.content",'
+                   '"stringValue":"\\ud83d\\ude00","willContinue":true}],"willContinue":true}}]}}]}'), "ab\U0001f600cd"),
+    ],
+    ids=["more", "escapes", "another-argument", "pair"],
+)  # fmt: skip
+def test_pieces_of_an_argument_are_read_as_one(odd: bytes, content: str | None) -> None:
+    """Gemini streams arguments as values at paths; more of the same string is read as one piece."""
+    first = part({"functionCall": {"name": "write", "willContinue": True}, "thoughtSignature": "s"})
+    data = first + piece("a") + piece("b") + odd + piece("c") + piece("d", willContinue=False)
+    data += part({"functionCall": {}}) + part({"text": ""}, finishReason="STOP")
+    known = decoder_of("gemini")
+    one_by_one = read(known, [data], 1000)
+    assert known.message is not None
+    [call] = known.message.tool_calls
+    assert content is None or call.input == {"content": content}
+    random = Random(7)
+    for size in (len(data), *(random.randint(20, 600) for _ in range(8))):
+        decoder = decoder_of("gemini")
+        joined = read(decoder, [data[at : at + size] for at in range(0, len(data), size)], 1)
+        [again] = decoder.message.tool_calls if decoder.message is not None else []
+        assert (again.input, decoder.usage) == (call.input, known.usage)
+        assert arguments_of(joined) == arguments_of(one_by_one)
+
+
+def arguments_of(payloads: list[Payload]) -> str:
+    return "".join(payload.partial_json for payload in payloads if isinstance(payload, InputJsonDelta))
+
+
+def test_pieces_of_an_argument_go_the_short_way() -> None:
+    first = part({"functionCall": {"name": "write", "willContinue": True}})
+    data = first + b"".join(piece(word) for word in _WORDS) + piece("", willContinue=False)
+    data += part({"functionCall": {}}) + part({"text": ""}, finishReason="STOP")
+    decoder = decoder_of("gemini")
+    payloads = decoder.open() + read_counted(decoder, data)
+    [written] = [payload.partial_json for payload in payloads if isinstance(payload, InputJsonDelta)]
+    assert "".join(_WORDS[1:]) in written
+
+
+def read_counted(decoder: Decoder, data: bytes) -> list[Payload]:
+    """Feed the bytes in one read, and see that few of the events were read one by one."""
+    slow = 0
+    read_event = decoder._read_event  # pyright: ignore[reportPrivateUsage]
+
+    def count(data: bytes, event: str) -> None:
+        nonlocal slow
+        slow += 1
+        read_event(data, event)
+
+    decoder._read_event = count  # pyright: ignore[reportPrivateUsage]
+    decoder.join_from = 1
+    payloads = decoder.feed(data)
+    assert slow < 8
+    return payloads + decoder.close()

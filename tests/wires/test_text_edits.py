@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.core.messages import Message, Text, ToolCall, ToolResult, assistant, tool_results, user_message
-from weft.wires.text_edits import FilePart, TextEdits, TextFiles, text_conversation
+from weft.wires.text_edits import FilePiece, TextEdits, TextFiles, text_conversation
 
 FILES = TextFiles(sizes={"app.py": 20}, known=frozenset({"app.py", "Makefile", "src/x.css"}))
 CODE = "def f():\n    return 1\n"
@@ -23,14 +23,14 @@ def split(text: str, size: int, files: TextFiles = FILES) -> tuple[str, list[Any
         match part:
             case str():
                 shown += part
-            case FilePart("begin", path):
+            case FilePiece("begin", path):
                 opened = f'{{"path":{json.dumps(path)},"content":"'
-            case FilePart("grow", piece):
+            case FilePiece("grow", piece):
                 opened += piece
-            case FilePart("end"):
+            case FilePiece("end"):
                 calls.append(json.loads(opened + '"}'))
                 opened = ""
-            case FilePart(_, arguments):
+            case FilePiece(_, arguments):
                 calls.append(json.loads(arguments))
     return shown, [*calls, *([opened] if opened else [])]
 

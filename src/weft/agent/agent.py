@@ -1,6 +1,6 @@
 """The agent: a model, tools and a conversation."""
 
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -327,3 +327,20 @@ def _workspace(given: Workspace | str | PathLike[str] | None) -> Workspace:
     from weft.tools.workspace.disk import DiskWorkspace
 
     return DiskWorkspace(given)
+
+
+class FolderExtras(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts that a folder and the settings of the user add to an agent."""
+
+    instructions: tuple[str, ...] = ()
+    """All instructions, those of the session's settings among them. If empty, those of the settings count."""
+    tools: tuple[ToolLike, ...] = ()
+    middleware: tuple[Middleware, ...] = ()
+    """Around the calls of the agent and of its subagents."""
+    equip: Callable[[Agent, object], None] = lambda _agent, _model: None
+    """Completes an agent, which has this model, when it is open: the description of the folder, the way it edits."""
+
+    def complete(self, agent: Agent, model: object) -> None:
+        """Add what an agent can get only when it is open."""
+        agent.runtime.shared_middleware = [*agent.runtime.shared_middleware, *self.middleware]
+        self.equip(agent, model)

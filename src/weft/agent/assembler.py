@@ -1,6 +1,5 @@
 """Assembles messages from deltas. A pure fold: no clock, no I/O."""
 
-import sys
 from typing import Any
 
 from weft.core.events import (
@@ -24,10 +23,6 @@ from weft.core.turn import StopReason
 from weft.wires.writer import build_call
 
 
-class AnswerTooLong(Exception):
-    """The open message is longer than it may be."""
-
-
 class _Block:
     __slots__ = ("call", "form", "kind", "name", "parts")
 
@@ -47,8 +42,6 @@ class MessageAssembler:
         """The id of the open message; empty if there is none."""
         self.length = 0
         """The size of the open message so far, of any kind, in bytes of UTF-8."""
-        self.max_length = sys.maxsize
-        """Beyond it, `feed` raises `AnswerTooLong`."""
         self._blocks: list[_Block] = []
         self._stop: StopReason = "error"
 
@@ -60,26 +53,23 @@ class MessageAssembler:
             text: str = delta.text
         elif kind is InputJsonDelta:
             text = delta.partial_json
-        elif kind is ToolUseContentBlockStart:
-            self._blocks.append(_Block("tool", delta.id, delta.name, delta.form))
-            return _NOTHING
         else:
             return self._feed_other(payload)
         index: int = delta.index
         self._blocks[index].parts.append(text)
         self.length += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
-        if self.length > self.max_length:
-            raise AnswerTooLong
         return _NOTHING
 
     def _feed_other(self, payload: Payload) -> list[Payload]:
         match payload:
             case MessageStart(message=message):
-                self.begin(message)
+                self.message, self._blocks, self._stop, self.length = message, [], "error", 0
             case TextContentBlockStart(refusal=refusal):
                 self._blocks.append(_Block("refusal" if refusal else "text"))
             case ThinkingContentBlockStart():
                 self._blocks.append(_Block("thinking"))
+            case ToolUseContentBlockStart(id=call, name=name, form=form):
+                self._blocks.append(_Block("tool", call, name, form))
             case MessageDelta(stop_reason=stop):
                 self._stop = stop
             case MessageStop():
@@ -91,10 +81,6 @@ class MessageAssembler:
             case _:
                 pass
         return _NOTHING
-
-    def begin(self, message: str) -> None:
-        """Open a message."""
-        self.message, self._blocks, self._stop, self.length = message, [], "error", 0
 
     @property
     def text(self) -> str:

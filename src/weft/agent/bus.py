@@ -44,7 +44,8 @@ class EventBus(Dispatcher):
 
     def publish_all(self, payloads: Iterable[Payload], *, in_exchange: bool = True) -> None:
         """Number the payloads of one moment and pass them on as events."""
-        sink, exchange = self._sink, self.exchange if in_exchange else None
+        sink, session, epoch, prefix = self._sink, self.session, self.epoch, self._prefix
+        exchange = self.exchange if in_exchange else None
         now = int(self._clock() * 1e6) / 1e6  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
@@ -56,8 +57,8 @@ class EventBus(Dispatcher):
                 handlers = self.find_handlers(kind)
             if not handlers and sink is None:
                 continue
-            name = self._prefix + str(seq)
-            event = Event(seq, name, self.session, exchange, kind, payload.layer, self._now, self.epoch, payload)
+            name = prefix + str(seq)
+            event = Event(seq, name, session, exchange, kind, payload.layer, self._now, epoch, payload)
             if sink is not None:
                 sink.record(event)
                 continue

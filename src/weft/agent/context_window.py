@@ -71,8 +71,7 @@ class ContextWindow:
         self._size: int | None = None
         self._asked = False
         self._factor = 1.0  # reported tokens for each estimated one
-        self._sizes: dict[int, tuple[Message, float]] = {}
-        self._total = RunningTotal(self._message_size)
+        self._total = RunningTotal(_message_size)
         self._fixed_parts: tuple[list[ToolDefinition], str, float] = ([], "", _MESSAGE_TOKENS)  # with their tokens
         self._sent = 0.0
 
@@ -168,7 +167,7 @@ class ContextWindow:
         if not summarise and self.tokens(shorter) <= limit * 0.8:
             return self._finish(plan)
         room = max(limit - self._fixed(self._engine.session) * self._factor, limit * 0.1)
-        cut = find_cut(shorter, lambda message: self._message_size(message) * self._factor, room * 0.4)
+        cut = find_cut(shorter, lambda message: _message_size(message) * self._factor, room * 0.4)
         if cut and before - self.tokens(messages[cut:]) >= max(before * _WORTH_IT, _LEAST):
             plan = await self._summarise(plan, shorter, cut, room)
         if self.tokens(apply_compaction(messages, plan)) > limit:
@@ -241,7 +240,7 @@ class ContextWindow:
     def _raw(self, messages: Sequence[Message] | None = None) -> float:
         session = self._engine.session
         if messages is not None:
-            return self._fixed(session) + sum(map(self._message_size, messages))
+            return self._fixed(session) + sum(map(_message_size, messages))
         return self._fixed(session) + self._total.of(session.messages)
 
     def _fixed(self, session: ProviderSession) -> float:
@@ -255,16 +254,6 @@ class ContextWindow:
         files = getattr(session, "text_files", None)
         return tokens if files is None else tokens + (len(files.attached) + files.format_size) / _BYTES_PER_TOKEN
 
-    def _message_size(self, message: Message) -> float:
-        found = self._sizes.get(id(message))
-        if found is not None and found[0] is message:
-            return found[1]
-        size = _MESSAGE_TOKENS + sum(map(_block_size, message.content))
-        if len(self._sizes) > 2 * len(self._engine.messages) + 100:
-            self._sizes.clear()
-        self._sizes[id(message)] = (message, size)
-        return size
-
 
 def _summary_settings(settings: Settings, system: str, tokens: int, size: float) -> Settings:
     """The settings of a request for a summary. A large model gets room to think."""
@@ -272,6 +261,13 @@ def _summary_settings(settings: Settings, system: str, tokens: int, size: float)
     return msgspec.structs.replace(
         settings, system=system, max_output_tokens=limit, tool_choice="auto", output_schema=None, stop_sequences=[]
     )
+
+
+def _message_size(message: Message) -> float:
+    size = _MESSAGE_TOKENS
+    for block in message.content:
+        size += _block_size(block)
+    return size
 
 
 def _block_size(block: Block) -> float:

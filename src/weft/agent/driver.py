@@ -15,21 +15,13 @@ from typing import Any, TypeVar, cast
 
 
 class InlineWork:
-    """Work that begins at once. If it has to wait, the driver continues it in the current task, from which it can be
-    detached."""
+    """Work that waits for something. The driver continues it in the current task, from which it can be detached."""
 
     __slots__ = ("_awaited", "_work")
 
-    def __init__(self, work: Coroutine[Any, Any, None]) -> None:
+    def __init__(self, work: Coroutine[Any, Any, None], awaited: Any) -> None:
         self._work = work
-        self._awaited: Any = None
-
-    def __await__(self) -> Generator["InlineWork", None, None]:
-        try:
-            self._awaited = self._work.send(None)
-        except StopIteration:
-            return
-        yield self
+        self._awaited = awaited
 
     def run_rest(self) -> Generator[Any, Any, None]:
         """Run the work from its first wait on."""
@@ -49,6 +41,21 @@ class InlineWork:
                 return
 
 
+@coroutine
+def run_inline(
+    work: Coroutine[Any, Any, None], on_wait: Callable[[], object] | None = None
+) -> Generator[InlineWork, None, None]:
+    """Begin work at once, on the stack of the exchange. If it has to wait, `on_wait` is called and its driver
+    continues it."""
+    try:
+        awaited = work.send(None)
+    except StopIteration:
+        return
+    if on_wait is not None:
+        on_wait()
+    yield InlineWork(work, awaited)
+
+
 class Driver:
     """A coroutine, and the task that currently drives it."""
 
@@ -57,7 +64,7 @@ class Driver:
         self._name = name
         self._ended = ended
         self._finished = False
-        self.run_inline = InlineWork
+        self.run_inline = run_inline
         self.task = self._start(None)
 
     def detach(self, error: BaseException | None = None) -> None:

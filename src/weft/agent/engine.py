@@ -220,7 +220,7 @@ class AgentEngine:
         if not self.edits_as_text:
             return
         from weft.agent.attached_files import attach_files
-        from weft.tools.files import read_file
+        from weft.tools.files.read_write import read_file
 
         names = {tool.name for tool in self.runtime.registry}
         session = cast("WireSession", self.session)

@@ -80,6 +80,8 @@ class Exchange:
         self.message = request.message
         self.request = request
         self.state = ExchangeState.NEW
+        self.is_delivered = False
+        """Its last event was delivered."""
         self.tracker = tracker or ExchangeTracker()
         self.driver: Driver | None = None
         self.error: WeftError | None = None
@@ -104,11 +106,6 @@ class Exchange:
     @property
     def is_over(self) -> bool:
         return self.state in (_S.CLOSED, _S.DELIVERED)
-
-    @property
-    def is_delivered(self) -> bool:
-        """Its last event was delivered."""
-        return self.state is _S.DELIVERED
 
     def move_to(self, state: ExchangeState) -> None:
         """Change the state. Raises RuntimeError for a transition that does not exist."""
@@ -424,6 +421,7 @@ class Exchange:
     def _on_delivered(self, outcome: AgentResult | None, error: Exception | None) -> None:
         """The last event was delivered, or `error` is the reason why it never will be."""
         self.move_to(_S.DELIVERED)
+        self.is_delivered = True
         if error is not None:
             self._fail(error)
         elif outcome is not None and not self._done.done():

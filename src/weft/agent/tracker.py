@@ -184,21 +184,23 @@ REPEAT_LIMIT = 3
 
 
 class RepeatCounter:
-    """Counts turns that current exactly the calls of the turn before."""
+    """Counts turns that repeat exactly the calls of the turn before."""
 
     def __init__(self) -> None:
-        self._last: list[tuple[str, JsonObject]] = []
+        self._last: list[str | JsonObject] = []  # the names and arguments
         self._count = 0
 
     def notes(self, calls: list[ToolCall]) -> dict[str, str]:
         """Return notes for the model, by call."""
-        current = [(call.name, call.input) for call in calls]
+        current: list[str | JsonObject] = []
+        for call in calls:
+            current += (call.name, call.input)
         self._count = self._count + 1 if current == self._last else 1
         self._last = current
         if self._count < REPEAT_LIMIT:
             return {}
         note = (
-            f"(You have current exactly this call {self._count} times in a row. "
+            f"(You have made exactly this call {self._count} times in a row. "
             "Unless you wait for something to change, do something else or finish.)"
         )
         return {calls[0].id: note}

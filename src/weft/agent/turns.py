@@ -3,12 +3,10 @@
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from weft.agent.assembler import AnswerTooLong, MessageAssembler
 from weft.agent.previews import FilePreviews
 from weft.agent.reminders import ANNOUNCED, UNCHANGED, UNREAD_CALL, announces_step
 from weft.agent.tracker import CostMeter, ExchangeTracker
@@ -25,7 +23,6 @@ from weft.core.events import (
     RetryScheduled,
     TextContentBlockStart,
     TextDelta,
-    ThinkingContentBlockStart,
     ThinkingDelta,
     ToolUseContentBlockStart,
     ToolUseContentBlockStop,
@@ -37,7 +34,7 @@ from weft.providers.base import LimitReached, ProviderTurn
 from weft.tools.results import NO_CHANGE
 from weft.tools.type_schema import TypeSchema
 from weft.tools.workspace.base import PathFault
-from weft.wires.text_edits import TEXT_FORMS
+from weft.wires.writer import FILE_FORMS
 
 if TYPE_CHECKING:
     from weft.agent.engine import AgentEngine
@@ -53,17 +50,8 @@ _MIN_ANSWER = 64
 _STOPPED = ErrorInfo(code="cancelled", message="The message was stopped before it was finished.")
 
 
-_CONTENT = frozenset(
-    {
-        TextDelta,
-        ThinkingDelta,
-        InputJsonDelta,
-        TextContentBlockStart,
-        ThinkingContentBlockStart,
-        ToolUseContentBlockStart,
-    }
-)
-"""The payloads that a message is assembled from."""
+class AnswerTooLong(Exception):
+    """The open message is longer than it may be."""
 
 
 class TurnListener:
@@ -90,10 +78,16 @@ class TurnListener:
         self._previews = previews
         self._tracker = tracker
         self._bill = bill
-        self._assembler = MessageAssembler()
+        self._is_open = False  # a message
+        self._texts: list[str] = []  # of the open message, without a refusal
+        self._refusals: set[int] = set()  # the indexes of its blocks that are one
+        self._length = 0  # of the open message, of any kind, in bytes of UTF-8
+        self._max_length = sys.maxsize
         self._effects: dict[type[Payload], Callable[[Any, list[Payload]], None]] = {
             MessageStart: self._on_start,
             TextContentBlockStart: self._on_text,
+            ToolUseContentBlockStart: self._on_call,
+            ToolUseContentBlockStop: self._on_call_stop,
             MessageDelta: self._on_message_delta,
             MessageStop: self._on_stop,
             MessageDiscarded: self._on_discarded,
@@ -109,36 +103,41 @@ class TurnListener:
     def on_payloads(self, payloads: Sequence[Payload]) -> None:
         """Publish payloads that arrived together. What follows from one is published right after it."""
         published: list[Payload] = []
-        effects, assemble, following = self._effects, self._assembler.feed, self._previews.following
+        effects = self._effects
         try:
             for payload in payloads:
-                kind = type(payload)
                 published.append(payload)
-                if kind in _CONTENT:
-                    assemble(payload)
-                    if type(payload) is ToolUseContentBlockStart:
-                        self._previews.start_call(payload)
-                    elif following and type(payload) is InputJsonDelta:
+                if type(payload) is InputJsonDelta:
+                    text = payload.partial_json
+                    if self._previews.following:
                         self._previews.feed(payload)
-                elif following and type(payload) is ToolUseContentBlockStop:
-                    self._end_preview(payload, published)
-                if kind in effects:
-                    effects[kind](payload, published)
+                elif type(payload) is TextDelta:
+                    text = payload.text
+                    if payload.index not in self._refusals:
+                        self._texts.append(text)
+                elif type(payload) is ThinkingDelta:
+                    text = payload.text
+                else:
+                    if type(payload) in effects:
+                        effects[type(payload)](payload, published)
+                    continue
+                self._length += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
+                if self._length > self._max_length:
+                    raise AnswerTooLong
         finally:
             self._publish(published)
 
     def limit_answer(self, tokens: int | None) -> None:
         """Raise `AnswerTooLong` once an answer has about this many tokens."""
-        self._assembler.max_length = sys.maxsize if tokens is None else tokens * _TOKEN_BYTES
+        self._max_length = sys.maxsize if tokens is None else tokens * _TOKEN_BYTES
 
     def abandon(self) -> str:
         """Close a message that will not be finished. Returns the text of it that was published."""
-        assembler = self._assembler
-        if not assembler.message:
+        if not self._is_open:
             return ""
-        text = assembler.text
-        usage = Usage(output=-(-assembler.length // _TOKEN_BYTES))
-        self(MessageDiscarded(assembler.message, _STOPPED, usage, estimated=True))
+        text = "".join(self._texts)
+        usage = Usage(output=-(-self._length // _TOKEN_BYTES))
+        self(MessageDiscarded(self.message, _STOPPED, usage, estimated=True))
         return text
 
     # --- effects of a payload, which is the last one of `published` ---------------------------------------------------
@@ -147,16 +146,23 @@ class TurnListener:
         if self.attempts_before:
             payload = msgspec.structs.replace(payload, attempt=payload.attempt + self.attempts_before)
             published[-1] = payload
-        self._assembler.begin(payload.message)
         self.attempt = payload.attempt
         self.message = payload.message
+        self._is_open, self._texts, self._refusals, self._length = True, [], set(), 0
         published.append(ConversationThinking())
 
     def _on_text(self, payload: TextContentBlockStart, published: list[Payload]) -> None:
+        if payload.refusal:
+            self._refusals.add(payload.index)
         published.append(ConversationResponding())
 
-    def _end_preview(self, payload: ToolUseContentBlockStop, published: list[Payload]) -> None:
-        """Publish the rest of the preview before the end of the call."""
+    def _on_call(self, payload: ToolUseContentBlockStart, published: list[Payload]) -> None:
+        self._previews.start_call(payload)
+
+    def _on_call_stop(self, payload: ToolUseContentBlockStop, published: list[Payload]) -> None:
+        """Publish the rest of a preview before the end of its call."""
+        if not self._previews.following:
+            return
         published.pop()
         self._publish(published)
         self._previews.end_arguments(payload.block)
@@ -167,7 +173,7 @@ class TurnListener:
         self._tracker.stop_reason = payload.stop_reason
 
     def _on_stop(self, payload: MessageStop, published: list[Payload]) -> None:
-        self._assembler.reset()  # the provider session has the whole message
+        self._is_open = False  # the provider session has the whole message
         self._tracker.turns += 1
 
     def _on_retry(self, payload: RetryScheduled) -> object:
@@ -181,7 +187,7 @@ class TurnListener:
     def _on_discarded(self, payload: MessageDiscarded, published: list[Payload]) -> None:
         self._publish(published)
         published.clear()
-        self._assembler.reset()
+        self._is_open = False
         self._tracker.feed(payload)
         self._previews.discard()
         if payload.usage.total is not None:
@@ -204,11 +210,15 @@ class TurnRunner:
         self._reminded = False
         self._removed = 0  # messages that compactions removed during the exchange, less those that replaced them
         self._tool_choice: str | None = None  # that of the settings
+        self._answer_limit: tuple[int | None, str] | None = None  # of every answer, if no budget shrinks
 
     async def begin(self) -> None:
         """Prepare the first turn. Raises ConfigurationError for a budget in dollars without known prices."""
         self.bill.start_loading()
-        if self._engine.budget.usd is None:
+        budget = self._engine.budget
+        if budget.tokens is None and budget.usd is None:
+            self._answer_limit = self._allowed_answer()
+        if budget.usd is None:
             return
         await self.bill.finish()
         session = self._engine.session
@@ -230,7 +240,7 @@ class TurnRunner:
             _raise_if(stop())
         refused = 0
         while True:
-            allowed, limit = self._allowed_answer()
+            allowed, limit = self._answer_limit or self._allowed_answer()
             listener.limit_answer(allowed)
             try:
                 session = engine.session
@@ -335,7 +345,7 @@ class TurnRunner:
         """Find what a model must be told about files that it wrote as text: no change, or a fault."""
         engine = self._engine
         files = getattr(engine.session, "text_files", None)
-        if files is None or any(call.form not in TEXT_FORMS for call in turn.tool_calls):
+        if files is None or any(call.form not in FILE_FORMS for call in turn.tool_calls):
             return None
         results = [block for block in engine.messages[-1].content if isinstance(block, ToolResult)]
         if all(result.summary == NO_CHANGE for result in results):
@@ -353,7 +363,7 @@ class TurnRunner:
     def needs_answer(self, calls: Sequence[ToolCall]) -> bool:
         """Whether the model must see the results of its calls: of files written as text only if one failed."""
         for call in calls:
-            if call.form not in TEXT_FORMS:
+            if call.form not in FILE_FORMS:
                 return True
         if not calls:
             return False
@@ -376,6 +386,8 @@ class TurnRunner:
         reason = _describe_too_long(engine.context.tokens(own), engine.context.known_size)
         del engine.session.messages[-len(own) :]
         engine.bus.publish(RequestWithdrawn(reason, len(own)))
+        from copy import copy
+
         withdrawn = copy(error)
         withdrawn.args = (f"{error} {reason}",)
         return withdrawn

@@ -4,17 +4,19 @@ import argparse
 import asyncio
 import logging
 import sys
+from functools import partial
 
+from weft.agent.agent import FolderExtras
 from weft.cli.chat.session import KIND
 from weft.cli.folder_extras import ExtrasCollector
 from weft.cli.options import add_options
 from weft.cli.own_tools import builtin_names, open_own_tools
 from weft.cli.request_settings import reasoning_of
-from weft.cli.run import default_model, named_model, no_model_error, require_key
+from weft.cli.run import check_chat_model, default_model, named_model
 from weft.cli.sessions import open_sessions
 from weft.core.errors import ConfigurationError
 from weft.server.models import KnownModels
-from weft.sessions.settings import FolderExtras, SessionSettings
+from weft.sessions.settings import SessionSettings
 from weft.tools.builtin import named_tools
 from weft.tools.permissions import Permissions
 from weft.tools.shell.sandbox import Sandbox
@@ -66,18 +68,11 @@ async def _serve(options: argparse.Namespace, models: KnownModels, settings: Ses
     def find_extras(settings: SessionSettings) -> FolderExtras:
         return extras.collect(settings.workspace, settings.instructions, has_tools=bool(settings.tools))
 
-    def check_model(name: str) -> None:
-        if not name:
-            raise no_model_error()
-        if name.startswith("local/"):
-            raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
-        require_key(models, name)
-
     async with open_own_tools(options) as own, open_sessions(options.data) as sessions:
         chosen = EditorOptions(
             kind=KIND,
             settings=settings,
-            check_model=check_model,
+            check_model=partial(check_chat_model, models),
             default_model=lambda: default_model(models),
             find_extras=find_extras,
             own_tools=own.sources,

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,13 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 from weft.cli.local_studio import (
     OWNER,
     VariantProgress,
+    check_output,
     choose_models,
     missing_studio_error,
     open_local_studio,
     resolve_models,
 )
 from weft.cli.options import add_options
-from weft.cli.run import require_key
+from weft.cli.run import read_stdin, require_key
 from weft.cli.terminal import LiveLines, align_columns, format_seconds, format_usd, print_note
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text
@@ -176,7 +176,7 @@ async def _read_request(options: argparse.Namespace, studio: "Studio") -> "Build
     models, variants = choose_models(options.model, studio, options.variants, default)
     views = [*views, *captured, *frames]
     return BuildRequest(
-        text=sys.stdin.read() if options.text == "-" else options.text,
+        text=read_stdin() if options.text == "-" else options.text,
         mode="video" if frames else "image" if views else "text",
         views=tuple(views),
         files=files,
@@ -230,16 +230,9 @@ def _title(options: argparse.Namespace) -> str:
 
 
 def _check_output(out: Path, force: bool) -> None:
-    """Check the output folder before anything is paid for."""
-    if out.exists() and not out.is_dir():
-        raise ConfigurationError(f"{out} is no folder; name another with --output.")
+    check_output(out)
     if not force and out.is_dir() and any(out.iterdir()):
         raise ConfigurationError(f"The folder {out} is not empty; name another with --output, or allow it by --force.")
-    above = next(each for each in (out, *out.absolute().parents) if each.exists())
-    if not above.is_dir():
-        raise ConfigurationError(f"{out} cannot be made, because {above} is no folder; name another with --output.")
-    if not os.access(above, os.W_OK | os.X_OK):
-        raise ConfigurationError(f"Nothing can be written to {above}; name another folder with --output.")
 
 
 # --- the result -----------------------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from weft.cli.options import DEFAULT, Setting, check_variables, merge_settings
 from weft.cli.terminal import BOLD, DIM, YELLOW, Colours, align_columns, print_note, truncate
-from weft.config.mcp_servers import MCP_FILE
-from weft.config.paths import display_path, project_file, user_file
+from weft.config.paths import MCP_FILE, display_path, project_file, user_file
 from weft.config.schema import COMMANDS
 from weft.config.sources import Sources, sources
 from weft.core.json import encode_text

@@ -16,7 +16,7 @@ from weft.core.errors import ConfigurationError, WeftError
 from weft.core.json import encode_text
 from weft.providers.model import Endpoint, Model
 from weft.providers.presets import PRESETS
-from weft.testing.conform import PROBED_WIRES, CheckResult, checks_of, run_checks
+from weft.testing.conform import PROBED_WIRES, ConformanceResult, checks_of, run_checks
 from weft.testing.conform.judge import Outcome
 from weft.testing.conform.probes import ProbeClient, ProbeTimeouts
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout",
         type=_seconds,
-        default=ProbeTimeouts.silence,
+        default=ProbeTimeouts().silence,
         metavar="SECONDS",
         help="longest silence of the server",
     )
@@ -122,11 +122,11 @@ def _print(line: str) -> None:
     print(line.encode(encoding, "replace").decode(encoding), flush=True)
 
 
-def _as_line(verdict: CheckResult) -> str:
+def _as_line(verdict: ConformanceResult) -> str:
     case = f" [{verdict.case}]" if verdict.case else ""
     return f"{verdict.outcome:<8} {verdict.check:<18} {verdict.seen} | {verdict.right}{case}"
 
 
-def _as_json(verdict: CheckResult) -> str:
+def _as_json(verdict: ConformanceResult) -> str:
     fields = {"outcome": verdict.outcome, "check": verdict.check, "seen": verdict.seen, "right": verdict.right}
     return encode_text({**fields, "case": verdict.case or None})

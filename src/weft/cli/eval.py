@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from weft.cli.local_studio import (
     OWNER,
+    check_output,
     choose_models,
     missing_studio_error,
     open_local_studio,
@@ -63,8 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     out = Path(options.output)
-    if out.exists() and not out.is_dir():
-        raise ConfigurationError(f"{out} is no folder; name another with --output.")
+    check_output(out)
     others = [path for path in out.iterdir() if path.name not in (JOURNAL, ROWS)] if out.is_dir() else []
     if others and not (out / "report.html").is_file() and not options.force:
         raise ConfigurationError(f"The folder {out} holds other things; name another with --output, or use --force.")

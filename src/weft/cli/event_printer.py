@@ -4,7 +4,18 @@ import sys
 from collections.abc import Callable
 from time import monotonic
 
-from weft.cli.terminal import BOLD, DIM, GREEN, RED, Colours, count_rows, format_seconds, format_usd, truncate
+from weft.cli.terminal import (
+    BOLD,
+    DIM,
+    GREEN,
+    RED,
+    Colours,
+    count_rows,
+    format_seconds,
+    format_usd,
+    terminal_size,
+    truncate,
+)
 from weft.core.context_events import ConversationCompacted, PromptProgress, RequestWithdrawn
 from weft.core.envelope import Event
 from weft.core.events import (
@@ -107,9 +118,7 @@ class ConsolePrinter:
         ):
             return
         self._has_status = True
-        import shutil  # loads the compressions, which only archives need
-
-        columns = shutil.get_terminal_size().columns - 1
+        columns = terminal_size().columns - 1
         line = sanitize_text(truncate(f"… {self._activity}, {format_seconds(took)}", columns))
         print(f"\r\x1b[K{self._paint(line, DIM)}", end="", file=sys.stderr, flush=True)
 
@@ -180,9 +189,7 @@ class ConsolePrinter:
         if not draft or self._holds:
             return
         self._thinking = False
-        import shutil
-
-        size = shutil.get_terminal_size()
+        size = terminal_size()
         rows = count_rows(draft, size.columns)
         if self._text is not None and rows < size.lines:
             print(f"\x1b[{rows - 1}A" * (rows > 1) + "\r\x1b[J", end="", flush=True)

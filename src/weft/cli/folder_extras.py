@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from weft.agent.agent import Agent
+from weft.agent.agent import Agent, FolderExtras
 from weft.cli.edit_formats import use_kept_format
 from weft.config.paths import display_path
-from weft.sessions.settings import FolderExtras
 from weft.tools.function_tools import ToolLike
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def list_untrusted(folders: Sequence[str]) -> list[str]:
 
 def describe_folder(agent: Agent, *, has_map: bool) -> Callable[[int], str]:
     """Return the function that describes an agent's folder: the state of its repository, then the map of its code."""
-    from weft.tools.files import read_file
+    from weft.tools.files.read_write import read_file
     from weft.tools.repository.git import find_repository
     from weft.tools.repository.map import RepositoryMap, count_map_tokens
     from weft.tools.repository.status import describe_repository

@@ -1,9 +1,11 @@
 """Runs the studio in this process, without a server, and reports the progress of variants."""
 
 import argparse
+import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -41,6 +43,17 @@ def resolve_models(options: argparse.Namespace) -> KnownModels:
     for name in names:
         require_key(known, name)
     return known
+
+
+def check_output(out: Path) -> None:
+    """Raise if nothing can be written to an output folder, before anything is paid for."""
+    if out.exists() and not out.is_dir():
+        raise ConfigurationError(f"{out} is no folder; name another with --output.")
+    above = next(each for each in (out, *out.absolute().parents) if each.exists())
+    if not above.is_dir():
+        raise ConfigurationError(f"{out} cannot be made, because {above} is no folder; name another with --output.")
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise ConfigurationError(f"Nothing can be written to {above}; name another folder with --output.")
 
 
 @asynccontextmanager

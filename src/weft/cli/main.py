@@ -92,7 +92,30 @@ def _help_width() -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns 0 for success, 1 failure, 2 wrong usage, 3 a limit reached, 130 interrupted."""
-    words = sys.argv[1:] if arguments is None else arguments
+    _prepare_streams()
+    try:
+        try:
+            return _run_command(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        return _report_os_error(error)
+
+
+def _prepare_streams() -> None:
+    """Open the standard streams that the caller closed, and let a small character set show every text."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            opened = os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8", closefd=False)
+            setattr(sys, name, opened)
+        elif mode == "w" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _run_command(words: Sequence[str]) -> int:
     gc.disable()  # modules are kept: to look at them would cost a tenth of the start
     try:
         if not words:
@@ -107,25 +130,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         gc.freeze()
         gc.enable()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for terminals with a small character set
     try:
         merge_options(options)
         with request_options(options):
-            status = options.run(options)
-        sys.stdout.flush()
-        return status
+            return options.run(options)
     except WeftError as error:
         from weft.tools.sanitize import sanitize_text
 
         print(f"weft: {sanitize_text(str(error))}", file=sys.stderr)  # a provider may have sent control characters
         return 2 if error.code in ("configuration", "unknown_provider", "missing_key", "bad_base_url") else 1
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:  # the reader has closed the pipe; nothing may be flushed into it at exit
+
+
+def _report_os_error(error: OSError) -> int:
+    """Report what the system refused, such as a write to a full disk. That a reader closed its pipe is no error."""
+    if not isinstance(error, BrokenPipeError):
+        from weft.cli.terminal import print_note
+
+        print_note(f"{f'{error.filename}: ' if error.filename is not None else ''}{error.strerror or error}.")
+    try:
+        sys.stdout.flush()
+    except OSError:  # it would fail once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+    return 1
 
 
 if __name__ == "__main__":

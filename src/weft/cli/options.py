@@ -11,20 +11,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from weft.cli.request_settings import parse_table, request_settings
 from weft.config.document import ConfigDocument, is_secret
 from weft.config.keys import Key, command_keys, convert_value
-from weft.config.mcp_servers import ConfiguredServer, parse_server, servers_of
 from weft.config.paths import working_folder
 from weft.config.schema import COMMANDS, OWN_TOOLS, counts_everywhere
 from weft.config.sources import Ignored, Sources, mark_reported, sources
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.config import check_variable
 from weft.providers.defaults import merge_members
+
+if TYPE_CHECKING:
+    from weft.config.mcp_servers import ConfiguredServer
 
 DEFAULT = "default"
 OTHER_VARIABLES = (
@@ -178,7 +180,7 @@ class OwnToolSettings(msgspec.Struct, frozen=True):
 
     names: Sequence[Setting] = ()
     """Values of `tools` and `tool`."""
-    servers: Sequence[ConfiguredServer] = ()
+    servers: "Sequence[ConfiguredServer]" = ()
 
 
 def find_own_tools(options: argparse.Namespace) -> OwnToolSettings:
@@ -208,16 +210,24 @@ def own_tool_settings(command: str, given: Mapping[str, Any], now: Sources) -> O
         found[name] = list(_find_values(command, name, keys[name], now.documents, os.environ))
         if name in given:
             found[name].append(Setting(name, given[name], keys[name].flag, 100))
-    here = working_folder() or Path()
-    servers = [*now.servers, *(server for document in now.documents for server in servers_of(document))]
-    servers += [
-        parse_server(text, each.origin, each.folder or here) for each in found["mcp_server"] for text in each.value
-    ]
+    servers = _find_servers(found["mcp_server"], now) if now.servers or now.documents or found["mcp_server"] else []
     names = [
         Setting(each.key, _option_value(keys["tools"], each.value), each.origin, each.strength, each.folder)
         for each in (*found["tools"][-1:], *found["tool"])
     ]
     return OwnToolSettings(names, list({server.name: server for server in servers}.values()))
+
+
+def _find_servers(settings: Sequence[Setting], now: Sources) -> "list[ConfiguredServer]":
+    """Return the MCP servers of files and flags, the weaker first."""
+    from weft.config.mcp_servers import parse_server, servers_of
+
+    here = working_folder() or Path()
+    servers = [*now.servers, *(server for document in now.documents for server in servers_of(document))]
+    return [
+        *servers,
+        *(parse_server(text, each.origin, each.folder or here) for each in settings for text in each.value),
+    ]
 
 
 def check_variables(environ: Mapping[str, str]) -> None:

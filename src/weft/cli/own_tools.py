@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from weft.cli.options import Setting, find_own_tools
 from weft.cli.terminal import print_note, show_progress
-from weft.config.mcp_servers import ConfiguredServer
 from weft.config.paths import display_path, user_file, working_folder
 from weft.core.errors import ConfigurationError, WeftError
 from weft.providers.config import is_foreign_key
@@ -22,6 +21,7 @@ from weft.tools.function_tools import ToolLike
 from weft.tools.own_functions import is_own, is_path, load_tools
 
 if TYPE_CHECKING:
+    from weft.config.mcp_servers import ConfiguredServer
     from weft.tools.mcp import McpServer, McpServers
 
 NONE = "none"
@@ -111,7 +111,7 @@ async def open_sign_in(server: str, address: str) -> None:
     await asyncio.to_thread(webbrowser.open, address)
 
 
-async def list_server_tools(server: ConfiguredServer) -> list[str]:
+async def list_server_tools(server: "ConfiguredServer") -> list[str]:
     """Start a server and return the names of its tools. Raises ConfigurationError if it does not start."""
     from weft.tools.mcp import McpServers
 
@@ -171,7 +171,7 @@ def _user_folder(setting: Setting) -> Path | None:
     return user_file().parent if setting.origin.startswith(f"{display_path(user_file())}:") else None
 
 
-def configure_server(server: ConfiguredServer) -> "McpServer":
+def configure_server(server: "ConfiguredServer") -> "McpServer":
     """Make the configuration of a server. Raises ConfigurationError that begins with its place."""
     from weft.tools.mcp import McpServer
 

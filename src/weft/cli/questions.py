@@ -3,7 +3,6 @@
 import asyncio
 import sys
 
-from weft.cli.approval_view import approval_lines
 from weft.cli.terminal import Colours
 from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.tools.approvals import NOBODY, Approval
@@ -16,6 +15,8 @@ async def ask_approval(request: ApprovalRequested, asker: str = "weft") -> Appro
     """Show a call and read the decision as one letter. `asker` is named before it."""
     if not sys.stdin.isatty():
         return Approval(False, _NOBODY)
+    from weft.cli.approval_view import approval_lines
+
     shown = "\n".join(approval_lines(request, Colours(sys.stderr)))
     print(f"\n{asker}: {sanitize_text(request.name)}\n{shown}", file=sys.stderr)
     while True:

@@ -18,6 +18,7 @@ from weft.cli.run_agent import AgentPlace, complete_question, make_agent
 from weft.cli.terminal import print_note
 from weft.config.paths import data_path
 from weft.core.errors import ConfigurationError
+from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import Image, Message, user_message
 from weft.providers.model import Model
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from weft.agent.telemetry import TelemetryReactor
     from weft.server.models import KnownModels
 
-_MEDIA = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".gif": "image/gif"}
 _NO_MODEL = (
     "There is no model to talk to; set a key such as ANTHROPIC_API_KEY (`weft key set anthropic` keeps it), start a "
     "server such as Ollama, or name one with --model."
@@ -198,14 +198,24 @@ def require_key(models: "KnownModels", name: str) -> None:
         model.require_key()
 
 
+def check_chat_model(models: "KnownModels", name: str) -> None:
+    """Raise if a model cannot be used for a conversation."""
+    if not name:
+        raise no_model_error()
+    if name.startswith("local/"):
+        raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
+    require_key(models, name)
+
+
 def _question(options: argparse.Namespace) -> Message:
-    prompt = _read_stdin() if options.prompt == "-" else options.prompt
+    prompt = read_stdin() if options.prompt == "-" else options.prompt
     if not prompt.strip() and not options.image:
         raise ConfigurationError("There is nothing to ask: give a prompt.")
     return user_message(prompt, *(_image(Path(name)) for name in options.image))
 
 
-def _read_stdin() -> str:
+def read_stdin() -> str:
+    """Read the text that is piped to a command."""
     try:
         return sys.stdin.read()
     except UnicodeDecodeError:
@@ -213,13 +223,14 @@ def _read_stdin() -> str:
 
 
 def _image(path: Path) -> Image:
-    media_type = _MEDIA.get(path.suffix.lower())
-    if media_type is None:
-        raise ConfigurationError(f"{path} is no picture Weft can send; use {', '.join(_MEDIA)}.")
     try:
-        return Image(media_type=media_type, data=base64.b64encode(path.read_bytes()).decode())
+        data = path.read_bytes()
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror}.") from None
+    fault = describe_picture_fault(data)
+    if fault is not None:
+        raise ConfigurationError(f"{path} cannot be sent as a picture: {fault}.")
+    return Image(media_type=picture_type(data) or "", data=base64.b64encode(data).decode())
 
 
 def _describe_files(result: AgentResult) -> str:

@@ -13,6 +13,7 @@ from socket import socket
 
 import msgspec
 
+from weft.agent.agent import FolderExtras
 from weft.cli.edit_formats import use_kept_format
 from weft.cli.folder_extras import ExtrasCollector, list_untrusted
 from weft.cli.local_studio import missing_studio_error
@@ -33,7 +34,7 @@ from weft.server.models import KnownModels
 from weft.server.settings import ServerLimits, ServerSettings, validate_settings
 from weft.server.uvicorn_server import bind, configure_logging, serve_app
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import FolderExtras, SessionSettings
+from weft.sessions.settings import SessionSettings
 from weft.sessions.store import Store
 from weft.tools.shell.sandbox import Sandbox
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import termios
 import unicodedata
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -46,6 +45,12 @@ class Colours:
             return text
         shown = [_ON_LIGHT.get(code, code) for code in codes] if self.theme == "light" else codes
         return f"\x1b[{';'.join(shown)}m{text}\x1b[0m"
+
+
+def terminal_size() -> os.terminal_size:
+    import shutil  # loads the compressions, which only archives need
+
+    return shutil.get_terminal_size()
 
 
 def text_width(text: str) -> int:
@@ -114,6 +119,8 @@ def show_progress(what: str, verb: str = "trying") -> None:
 @contextmanager
 def hold_typing(stream: TextIO) -> Generator[None]:
     """Keep what is typed before a screen reads keys: it is not echoed, and Enter stays Enter."""
+    import termios
+
     try:
         before = termios.tcgetattr(stream)
     except (termios.error, OSError, ValueError):  # it is no terminal
@@ -206,9 +213,7 @@ class LiveLines:
             self._height = 0
 
     def _draw(self) -> None:
-        import shutil  # loads the compressions, which only archives need
-
-        columns = shutil.get_terminal_size().columns
+        columns = terminal_size().columns
         lines = [truncate(line, columns - 1) for line in self._lines()]
         up = f"\x1b[{self._height}A" if self._height else ""
         self._stream.write(up + "\r\x1b[J" + "".join(f"{line}\n" for line in lines))

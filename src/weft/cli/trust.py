@@ -9,8 +9,8 @@ from weft.cli.project_commands import find_project_folder, read_project_folder
 from weft.cli.project_notes import find_notes
 from weft.cli.terminal import BOLD, DIM, YELLOW, Colours, print_note
 from weft.config.document import parse_document, read_content
-from weft.config.mcp_servers import MCP_FILE, parse_mcp_file
-from weft.config.paths import CONFIG_FILE, display_path, project_file
+from weft.config.mcp_servers import parse_mcp_file
+from weft.config.paths import CONFIG_FILE, MCP_FILE, display_path, project_file
 from weft.config.sources import decisions, forget, named_code, remember, state_of
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode_text

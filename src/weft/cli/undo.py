@@ -6,8 +6,8 @@ from weft.cli.run_agent import check_folder
 from weft.cli.terminal import print_note
 from weft.config.paths import data_folder
 from weft.core.errors import ConfigurationError
-from weft.tools.repository.applied_attempts import AppliedAttempts
 from weft.tools.repository.git import find_repository
+from weft.tools.repository.worktrees import AppliedAttempts
 
 EXAMPLES = """examples:
   weft undo                  undo the last attempt that was applied to this folder

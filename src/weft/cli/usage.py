@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator
 
 from weft.core.lazy import lazy_pattern
@@ -9,6 +10,8 @@ from weft.core.lazy import lazy_pattern
 TYPE_CHECKING = False  # the module `typing` takes longer than the help
 if TYPE_CHECKING:
     from typing import Any, NoReturn
+
+    from _typeshed import SupportsWrite
 
 _PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".heic", ".avif")
 _CHOICE = lazy_pattern(
@@ -25,6 +28,10 @@ class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> "NoReturn":
         """Print a sentence instead of all options, and exit with 2."""
         self.exit(2, f"weft: {self._explain(message)}\n")
+
+    def _print_message(self, message: str, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print without the silence of argparse if nothing can be written."""
+        print(message, end="", file=file or sys.stderr)
 
     def _explain(self, message: str) -> str:
         if found := _CHOICE.match(message):

@@ -9,6 +9,7 @@ from typing import Any, Literal, NoReturn, cast
 
 import msgspec
 
+from weft.config.keys import convert_value, describe_keys
 from weft.config.paths import display_path, user_file, working_folder
 from weft.config.schema import COMMANDS, MCP, PROVIDERS, TABLES, Everywhere, McpTable, ProviderTable
 from weft.core.errors import ConfigurationError
@@ -182,7 +183,7 @@ def _check_providers(document: ConfigDocument, value: Any) -> None:
     for name, entry in cast("dict[str, Any]", value).items():
         path = (PROVIDERS, name)
         _check_table(document, path, entry, ProviderTable)
-        for key in ProviderTable.__struct_fields__[:2]:
+        for key in (each.name for each in describe_keys(ProviderTable).values() if each.required):
             if key not in entry:
                 _fail(document, path, f"[{'.'.join(path)}] lacks {key!r}.")
         if "quirks" in entry:
@@ -199,18 +200,14 @@ def _check_mcp_servers(document: ConfigDocument, value: Any) -> None:
             _fail(document, path, f"[{'.'.join(path)}] needs either 'command' or 'url', and not both.")
 
 
-def _check_table(document: ConfigDocument, path: tuple[str, ...], table: Any, known: type[msgspec.Struct]) -> None:
+def _check_table(document: ConfigDocument, path: tuple[str, ...], table: Any, known: type) -> None:
     if not isinstance(table, dict):
         _fail(document, path, f"{path[-1]!r} must be a table such as [{'.'.join(path)}].")
     for key, value in cast("dict[str, Any]", table).items():
         _check_value(document, path, key, value, known)
 
 
-def _check_value(
-    document: ConfigDocument, path: tuple[str, ...], key: str, value: Any, known: type[msgspec.Struct]
-) -> None:
-    from weft.config.keys import convert_value, describe_keys
-
+def _check_value(document: ConfigDocument, path: tuple[str, ...], key: str, value: Any, known: type) -> None:
     kind = describe_keys(known).get(key)
     if kind is None:
         text = f"[{'.'.join(path)}] has an" if path else "there is an"
@@ -241,7 +238,7 @@ def _check_inside(document: ConfigDocument, path: tuple[str, ...], name: str) ->
 
 
 def _hint(key: str, known: Iterable[str], path: Sequence[str]) -> str:
-    owners = [name for name, table in COMMANDS.items() if key in table.__struct_fields__]
+    owners = [name for name, table in COMMANDS.items() if key in describe_keys(table)]
     if owners:
         return f"it belongs into [{owners[0]}]."
     names = [*known, *(() if path else (*TABLES, PROVIDERS, MCP))]

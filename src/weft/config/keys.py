@@ -1,32 +1,30 @@
 """Describes the keys of a configuration table: type, allowed values, help and default."""
 
-import inspect
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import msgspec
 
 from weft.config.schema import COMMANDS, DATA_COMMANDS, SHARED, Everywhere, counts_everywhere
+from weft.config.shared_tables import list_fields
 
 
 class Key(msgspec.Struct, frozen=True):
-    """One key of a table. See `schema.option` for the fields that are declared there."""
+    """One key of a table. See `option` for the fields that are declared there."""
 
     name: str
     table: str
     """The table that holds it, or "" for the top of the file."""
     annotation: Any
-    words: str
-    """Allowed values, as in "must be …"."""
-    help: str
     choices: tuple[str, ...]
     number: type[int] | type[float] | None
     is_bool: bool
     is_list: bool
     is_names: bool
     """A name, or a list of names."""
-    is_table: bool = False
+    is_table: bool
+    help: str = ""
     default: Any = None
     without: str = ""
     group: str = ""
@@ -40,6 +38,11 @@ class Key(msgspec.Struct, frozen=True):
     @property
     def flag(self) -> str:
         return self.own_flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def words(self) -> str:
+        """Allowed values, as in "must be …"."""
+        return " or ".join(_describe_type(each) for each in _union_parts(self.annotation))
 
     def variables(self, command: str) -> list[str]:
         """Environment variables that set the key for a command, the stronger last."""
@@ -60,13 +63,12 @@ def command_keys(command: str) -> dict[str, Key]:
 
 
 @cache
-def describe_keys(table: type[msgspec.Struct], name: str = "") -> dict[str, Key]:
-    """The keys of a table, in their order."""
-    annotations: dict[str, Any] = {}
-    for each in reversed(table.__mro__):
-        annotations |= inspect.get_annotations(each)
-    names = zip(table.__struct_fields__, table.__struct_encode_fields__, strict=True)
-    return {encoded: _describe_key(name, encoded, annotations[field]) for field, encoded in names}
+def describe_keys(table: type, name: str = "") -> dict[str, Key]:
+    """The keys of a table, or of a struct whose fields are keys, in their order."""
+    return {
+        field: _describe_key(name, field, annotation, getattr(table, field))
+        for field, annotation in list_fields(table).items()
+    }
 
 
 def convert_value(key: Key, value: Any, *, strict: bool = True) -> Any:
@@ -77,37 +79,28 @@ def convert_value(key: Key, value: Any, *, strict: bool = True) -> Any:
         raise ValueError(f"must be {key.words}") from None
 
 
-def _describe_key(table: str, name: str, annotation: Any) -> Key:
-    """Describe a key from its annotation: every start of a command does this, so no type is resolved a second time."""
-    text = ""
-    extra: dict[str, Any] = {}
-    for meta in _metas(annotation):
-        text = text or meta.description or ""
-        extra |= meta.extra or {}
-    parts = _union_parts(annotation)
-    kinds = {_kind_of(part) for part in parts}
-    if extra.get("default") is None and list in kinds:
-        extra["default"] = []
-    if extra.get("default") is None and kinds == {dict}:
-        extra["default"] = {}
+def _describe_key(table: str, name: str, annotation: Any, declared: Any) -> Key:
+    """Describe a key from its type and its `option`. A field of a struct has none."""
+    options = dict(cast("dict[str, Any]", declared)) if isinstance(declared, dict) else {}
+    kinds = {_kind_of(part) for part in _union_parts(annotation)}
+    if options.get("default") is None and (list in kinds or kinds == {dict}):
+        options["default"] = [] if list in kinds else {}
     return Key(
         name=name,
         table=table,
         annotation=annotation,
-        words=" or ".join(_describe_type(each) for each in parts),
-        help=text,
         choices=_literals(annotation),
         number=int if int in kinds else float if float in kinds else None,
         is_bool=kinds == {bool},
         is_list=kinds == {list},
         is_names=kinds == {list, str},
         is_table=kinds == {dict},
-        **extra,
+        **options,
     )
 
 
 def _metas(annotation: Any) -> list[msgspec.Meta]:
-    """The constraints and descriptions of a type, the outermost last."""
+    """The constraints of a type."""
     return [each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, msgspec.Meta)]
 
 

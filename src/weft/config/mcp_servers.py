@@ -18,7 +18,6 @@ from weft.config.schema import MCP
 from weft.core.errors import ConfigurationError
 from weft.core.lazy import lazy_pattern
 
-MCP_FILE = ".mcp.json"
 _REFERENCE = lazy_pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KINDS = {"stdio": "http", "http": "http", "streamable-http": "http", "streamableHttp": "http", "sse": "sse"}
 """The transport of each type that `.mcp.json` may name."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from weft.core.errors import ConfigurationError
 
 CONFIG_FILE = "weft.toml"
+MCP_FILE = ".mcp.json"
 
 
 def config_home() -> Path:
@@ -89,3 +90,19 @@ def data_folder(named: str | None = None) -> Path:
     except OSError as error:
         raise ConfigurationError(f"{folder} cannot be created: {error.strerror}; name another with --data.") from None
     return folder
+
+
+def write_private_file(path: Path, content: bytes, what: str) -> None:
+    """Replace a file that only its owner may read. Raises ConfigurationError: `what` cannot be kept."""
+    import tempfile  # loads shutil and the compressions; most commands write no such file
+
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-")  # mkstemp: mode 0600
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except OSError as error:
+        raise ConfigurationError(f"{what} cannot be kept in {path.parent}: {error.strerror}.") from None

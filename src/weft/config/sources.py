@@ -9,15 +9,16 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import msgspec
 
 from weft.config.document import ConfigDocument, parse_document, read_content
-from weft.config.mcp_servers import MCP_FILE, ConfiguredServer, named_files, parse_mcp_file, read_tables
-from weft.config.paths import config_home, display_path, project_file, user_file
+from weft.config.paths import MCP_FILE, config_home, display_path, project_file, user_file, write_private_file
 from weft.config.schema import COMMANDS, MCP
-from weft.core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from weft.config.mcp_servers import ConfiguredServer
 
 TrustState = Literal["trusted", "refused", "changed", "unknown"]
 TRUST_FILE = "trust.json"
@@ -94,6 +95,8 @@ def named_code(path: Path, content: bytes) -> list[Path]:
 
 def _find_code(path: Path, tables: dict[str, Any]) -> list[Path]:
     """The files beside `path` that hold tools, or that the commands of MCP servers name, sorted."""
+    from weft.config.mcp_servers import named_files
+
     folder = path.parent
     found: set[Path] = set()
     for name in _tool_names(tables):
@@ -139,6 +142,8 @@ def _tool_files(folder: Path, name: str) -> Iterator[Path]:
 
 def _tables(path: Path, content: bytes) -> dict[str, Any]:
     if path.name == MCP_FILE:
+        from weft.config.mcp_servers import read_tables
+
         return {MCP: read_tables(content)}
     import tomllib  # not for the start of a command that finds no file
 
@@ -157,19 +162,8 @@ def _instructions(tables: dict[str, Any]) -> str:
 
 
 def _write(known: dict[str, TrustDecision]) -> None:
-    folder = config_home()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        import tempfile  # loads shutil and the compressions; a start of a command writes no decision
-
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".trust-")  # mkstemp: readable by its owner only
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(known), indent=1))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, folder / TRUST_FILE)
-    except OSError as error:
-        raise ConfigurationError(f"The decision cannot be stored in {folder}: {error.strerror}.") from None
+    content = msgspec.json.format(msgspec.json.encode(known), indent=1)
+    write_private_file(config_home() / TRUST_FILE, content, "The decision")
 
 
 _log = logging.getLogger("weft.config")
@@ -195,7 +189,7 @@ class Ignored(msgspec.Struct, frozen=True):
 class Sources(msgspec.Struct, frozen=True):
     documents: Sequence[ConfigDocument]
     ignored: Ignored | None = None
-    servers: Sequence[ConfiguredServer] = ()
+    servers: "Sequence[ConfiguredServer]" = ()
     """MCP servers of the project's `.mcp.json`."""
     ignored_servers: Ignored | None = None
 
@@ -219,11 +213,13 @@ def sources() -> Sources:
     return Sources(found, ignored, servers, ignored_servers)
 
 
-def _project_servers() -> tuple[Sequence[ConfiguredServer], Ignored | None]:
+def _project_servers() -> "tuple[Sequence[ConfiguredServer], Ignored | None]":
     path = project_file(name=MCP_FILE)
     content = read_content(path) if path is not None else None
     if path is None or content is None:
         return (), None
+    from weft.config.mcp_servers import parse_mcp_file
+
     state = state_of(path, content)
     return (parse_mcp_file(path, content), None) if state == "trusted" else ((), Ignored(path, state))
 

@@ -1,4 +1,4 @@
-"""What a module defers until its first use: public objects of a package, other modules, and regular expressions.
+"""Defers work until its first use: imports of a package's public objects, of other modules, and regular expressions.
 
 `import weft` loads this module, so it imports nothing itself; `typing` alone takes longer than all of it.
 """
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def lazy_exports(package: str, homes: "Mapping[str, str]", modules: tuple[str, ...] = ()) -> "Callable[[str], Any]":
     """Return a module `__getattr__` for `package`.
 
-    `homes` maps each public name to the module that defines it; `modules` are submodules that are public themselves.
+    `homes` maps modules to the public names that they define; `modules` are submodules that are public themselves.
     """
 
     def resolve_export(name: str) -> "Any":
         if name in modules:
             return import_module(f"{package}.{name}")
-        home = homes.get(name)
+        home = next((home for home, names in homes.items() if name in names.split()), None)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(home), name)
@@ -29,28 +29,6 @@ def lazy_exports(package: str, homes: "Mapping[str, str]", modules: tuple[str, .
         return value
 
     return resolve_export
-
-
-class LazyModule:
-    """Stands for a module that is imported when it is first used.
-
-    For large packages that only some requests need. A type checker sees the import itself:
-
-        if TYPE_CHECKING:
-            from PIL import Image
-        else:
-            Image = LazyModule("PIL.Image")
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __getattr__(self, name: str) -> "Any":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        value = getattr(import_module(self._name), name)
-        setattr(self, name, value)
-        return value
 
 
 class LazyObject:
@@ -67,27 +45,31 @@ class LazyObject:
         return value
 
 
-class LazyPattern:
-    """A regular expression that is compiled when it is first used.
+class LazyModule(LazyObject):
+    """Stands for a module that is imported when it is first used.
 
-    A start of `weft run` would compile a hundred patterns, which takes as long as reading the modules, and use five.
-    Each method is looked up once and kept, so a later call costs what it costs on a compiled pattern.
+    For large packages that only some requests need. A type checker sees the import itself:
+
+        if TYPE_CHECKING:
+            from PIL import Image
+        else:
+            Image = LazyModule("PIL.Image")
     """
 
-    def __init__(self, source: "str | bytes", flags: int) -> None:
-        self._source = source
-        self._flags = flags
-
-    def __getattr__(self, name: str) -> "Any":
-        if name.startswith("__"):
-            raise AttributeError(name)
-        import re
-
-        value = getattr(re.compile(self._source, self._flags), name)
-        setattr(self, name, value)
-        return value
+    def __init__(self, name: str) -> None:
+        super().__init__(lambda: import_module(name))
 
 
 def lazy_pattern(source: "AnyStr", flags: "int" = 0) -> "re.Pattern[AnyStr]":
-    """Return a pattern for module constants of modules that every command loads. Only its methods can be used."""
-    return LazyPattern(source, flags)  # pyright: ignore[reportReturnType]
+    """Return a regular expression that is compiled when it is first used. Only its methods can be used.
+
+    For constants of modules that every command loads: a start of `weft run` would compile a hundred patterns, which
+    takes as long as reading the modules, and use five.
+    """
+
+    def compile_pattern() -> "re.Pattern[AnyStr]":
+        import re
+
+        return re.compile(source, flags)
+
+    return LazyObject(compile_pattern)  # pyright: ignore[reportReturnType]

@@ -1,7 +1,8 @@
 """Reads the format and the size of a picture from its header, without decoding it."""
 
 import struct
-from typing import NamedTuple
+
+import msgspec
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -15,7 +16,7 @@ MAX_PIXELS = 40_000_000
 """Pixels of the largest picture that is accepted: a small file may hold many more, and decoding it takes the memory."""
 
 
-class PictureHeader(NamedTuple):
+class PictureHeader(msgspec.Struct, frozen=True):
     media_type: str
     width: int
     height: int

@@ -4,6 +4,7 @@
 so the object that is streamed, stored and sent back is the same one.
 """
 
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -149,7 +150,7 @@ WireName = Literal[
 Block = Text | Reasoning | Image | File | ToolCall | ToolResult | Grounding
 
 
-class Native(msgspec.Struct, frozen=True, kw_only=True):
+class Native(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An assistant message exactly as its provider sent it.
 
     It is sent back to its origin only: signatures and encrypted reasoning are valid nowhere else.
@@ -161,7 +162,7 @@ class Native(msgspec.Struct, frozen=True, kw_only=True):
     content: Any
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     role: Role
     content: list[Block]
     id: str = ""
@@ -204,8 +205,10 @@ def tool_results(results: list[ToolResult]) -> Message:
     return Message(role="tool", content=list(results))
 
 
-_decoder = msgspec.json.Decoder(list[Message])
+@cache
+def _message_decoder() -> msgspec.json.Decoder[list[Message]]:
+    return msgspec.json.Decoder(list[Message])
 
 
 def decode_messages(data: bytes) -> list[Message]:
-    return decode(_decoder, data)
+    return decode(_message_decoder(), data)

@@ -56,7 +56,7 @@ class OpenCalls:
 
     @property
     def requests(self) -> list[Payload]:
-        """What the client is asked for, in the order of the calls."""
+        """The open requests to the client, in the order of the calls."""
         return [call.waits_for for call in self._open.values() if call.waits_for is not None]
 
     def track_request(self, payload: Payload) -> None:

@@ -1,8 +1,9 @@
 """The objects of OpenAI's Responses API: responses, their output items, and the events of an item."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from weft.core.json import JsonObject, as_object, as_objects, encode_text
 from weft.core.turn import Usage
@@ -70,8 +71,7 @@ def parse_item_id(name: str) -> tuple[str, int] | None:
     return f"{_SESSION}{session}", int(seq)
 
 
-@dataclass(slots=True)
-class OpenItem:
+class OpenItem(msgspec.Struct):
     """An output item while its content arrives."""
 
     kind: str
@@ -79,8 +79,8 @@ class OpenItem:
     index: int
     call: str = ""
     name: str = ""
-    parts: list[str] = field(default_factory=list[str])
-    annotations: list[JsonObject] = field(default_factory=list[JsonObject])
+    parts: list[str] = []
+    annotations: list[JsonObject] = []
     value_of: JsonObject | None = None
     """The item itself, if it has no content that arrives in pieces."""
 

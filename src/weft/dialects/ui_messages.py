@@ -1,8 +1,9 @@
 """UI messages of the Vercel AI SDK: reads those of a client, and folds the frames of a log into those it would have."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject, as_object, as_objects, encode_text
@@ -15,8 +16,7 @@ _DISPLAYED = ("data-", "source-", "step-start", "reasoning", "custom")
 """Types of parts that are only displayed; the session has its own, with all that its provider needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class ClientDecision(msgspec.Struct, frozen=True):
     """The client's answer to an approval."""
 
     approved: bool
@@ -24,21 +24,19 @@ class Decision:
     arguments: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClientResult:
+class ClientResult(msgspec.Struct, frozen=True):
     """The result of a tool that the client ran."""
 
     content: Any
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ClientAnswers:
+class ClientAnswers(msgspec.Struct, frozen=True):
     """The answers of a client to what an exchange waits for, by the ids of approvals, calls and questions."""
 
-    decisions: dict[str, Decision] = field(default_factory=dict[str, Decision])
-    results: dict[str, ClientResult] = field(default_factory=dict[str, ClientResult])
-    answers: dict[str, str] = field(default_factory=dict[str, str])
+    decisions: dict[str, ClientDecision] = {}
+    results: dict[str, ClientResult] = {}
+    answers: dict[str, str] = {}
 
     @property
     def ids(self) -> set[str]:
@@ -53,7 +51,7 @@ def read_answers(message: JsonObject) -> ClientAnswers:
         if not isinstance(call, str) or not _is_tool(part):
             continue
         if isinstance(approval.get("approved"), bool) and isinstance(approval.get("id"), str):
-            answers.decisions[approval["id"]] = Decision(approval["approved"], str(approval.get("reason") or ""))
+            answers.decisions[approval["id"]] = ClientDecision(approval["approved"], str(approval.get("reason") or ""))
         if part.get("state") == "output-available":
             answers.results[call] = ClientResult(part.get("output"))
         elif part.get("state") == "output-error":

@@ -23,7 +23,6 @@ from weft.http1.errors import (
 )
 from weft.http1.request import HttpProxy, Origin, tls_context
 from weft.http1.response import check_start, end_of_head, parse_head
-from weft.http1.socks import SocksHandshake
 
 
 class TunnelHandshake(asyncio.Protocol):
@@ -197,6 +196,8 @@ async def _open_through_socks(
     proxy: HttpProxy, connection: HttpConnection, tls: ssl.SSLContext | None, seconds: float
 ) -> None:
     loop = asyncio.get_running_loop()
+    from weft.http1.socks import SocksHandshake  # few connections have such a proxy
+
     handshake = SocksHandshake(loop)
     origin = connection.origin
     host = origin.host if proxy.resolves_names or _is_address(origin.host) else await _resolve(origin)

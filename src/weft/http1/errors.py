@@ -43,3 +43,7 @@ class NotHttp(NetworkError):
 
 class ConnectionBroken(NetworkError):
     """The connection, or the framing of the body, broke."""
+
+
+class CompressionBroken(ConnectionBroken):
+    """The body cannot be decompressed."""

@@ -6,7 +6,7 @@ import sys
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple, Self
+from typing import Self
 from urllib.parse import quote, unquote, urlsplit
 
 import msgspec
@@ -105,7 +105,7 @@ _OURS = ("content-length", "transfer-encoding", "connection")
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
-class Origin(NamedTuple):
+class Origin(msgspec.Struct, frozen=True):
     """The other end of a connection, and the route to it. Connections are reused by origin."""
 
     scheme: str

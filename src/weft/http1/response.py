@@ -5,15 +5,19 @@ lengths, a length beside chunks. Gzip and deflate are decoded although they are 
 """
 
 import re
-import zlib
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from weft.core.lazy import lazy_pattern
-from weft.http1.errors import ConnectionBroken, NotHttp
+from weft.core.lazy import LazyModule, lazy_pattern
+from weft.http1.errors import CompressionBroken, ConnectionBroken, NotHttp
+
+if TYPE_CHECKING:
+    import zlib
+else:
+    zlib = LazyModule("zlib")
 
 MAX_LINE = 16 * 1024
 MAX_TRAILERS = 64 * 1024
@@ -229,7 +233,6 @@ def _keeps(headers: dict[str, str], modern: bool) -> bool:
 
 
 MAX_PIECE = 256 * 1024
-_GZIP = 16 + zlib.MAX_WBITS
 _NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate"}
 
 
@@ -286,7 +289,7 @@ class Inflater:
             try:
                 piece = self._unpacker.decompress(self._packed, MAX_PIECE)
             except zlib.error:
-                raise ConnectionBroken("the compressed answer cannot be unpacked") from None
+                raise CompressionBroken("the compressed answer cannot be unpacked") from None
             unpacker = self._unpacker
             self._packed = unpacker.unused_data if unpacker.eof else unpacker.unconsumed_tail
             self._more = len(piece) == MAX_PIECE and not unpacker.eof
@@ -295,9 +298,9 @@ class Inflater:
         return b""
 
     def close(self) -> None:
-        """End the input; ConnectionBroken if it is incomplete."""
+        """End the input; CompressionBroken if it is incomplete."""
         if self._begun and (self._unpacker is None or not self._unpacker.eof):
-            raise ConnectionBroken("the compressed answer ends too early")
+            raise CompressionBroken("the compressed answer ends too early")
 
     def _over(self) -> bool:
         """Everything is decompressed and only padding follows. A gzip body may have several members."""
@@ -305,7 +308,7 @@ class Inflater:
 
     def _next_unpacker(self) -> _Decompressor:
         if self._coding == "gzip":
-            return zlib.decompressobj(_GZIP)
+            return zlib.decompressobj(16 + zlib.MAX_WBITS)
         # Some servers omit the zlib header, whose first byte has the method, 8, in its lower half.
         return zlib.decompressobj(zlib.MAX_WBITS if self._packed[0] & 0x0F == 8 else -zlib.MAX_WBITS)
 

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
+
+import msgspec
 
 from weft.core.errors import MalformedResponse, ProviderTimeout
 from weft.core.json import JsonObject, as_object, loads
@@ -18,7 +20,7 @@ MAX_REPLY = 1 << 30
 """The results of a large batch are hundreds of megabytes."""
 
 
-class ApiReply(NamedTuple):
+class ApiReply(msgspec.Struct, frozen=True):
     headers: Mapping[str, str]
     body: bytes
 

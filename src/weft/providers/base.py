@@ -58,7 +58,11 @@ class ProviderTurn(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The text of the answer, without a refusal."""
-        return "".join([b.text for b in self.message.content if isinstance(b, Text) and not b.refusal])
+        text = ""
+        for block in self.message.content:
+            if isinstance(block, Text) and not block.refusal:
+                text += block.text
+        return text
 
     @property
     def assistant_text(self) -> str:

@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -76,7 +76,7 @@ def price(model: Model, usage: Usage) -> Cost:
     return Cost(usd=priced.rates_at(datetime.now(UTC)).dollars(tokens), source="catalogue")
 
 
-class PictureTokens(NamedTuple):
+class PictureTokens(msgspec.Struct, frozen=True):
     """The usage of an image request. The buckets are disjoint."""
 
     text_in: int

@@ -7,6 +7,7 @@ only what is sent names the uploaded file instead.
 import asyncio
 import base64
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from msgspec.structs import replace
@@ -16,8 +17,10 @@ from weft.core.ids import new_id
 from weft.core.json import JsonObject, as_object, encode
 from weft.core.messages import Block, File, Image, Message
 from weft.core.running_total import RunningTotal
-from weft.providers.api_call import ApiReply, call_api
 from weft.providers.model import Model
+
+if TYPE_CHECKING:
+    from weft.providers.api_call import ApiReply
 
 _LEAST = 256 * 1024
 """Smaller files stay in the request."""
@@ -44,6 +47,8 @@ async def upload_file(model: Model, data: bytes, media_type: str, name: str = "f
 async def _upload_form(
     model: Model, fields: dict[str, str], data: bytes, media_type: str, name: str, headers: dict[str, str]
 ) -> str:
+    from weft.providers.api_call import call_api
+
     boundary, body = encode_form(fields, data, media_type, name)
     form = {"content-type": f"multipart/form-data; boundary={boundary}", **headers}
     url = f"{model.base_url}{_PLACES[model.wire.name]}"
@@ -68,6 +73,8 @@ def encode_form(fields: dict[str, str], data: bytes, media_type: str, name: str)
 
 async def _upload_resumable(model: Model, data: bytes, media_type: str, name: str) -> str:
     """Upload to Gemini: one request that announces the file, one with its bytes."""
+    from weft.providers.api_call import call_api
+
     parts = urlsplit(model.base_url)
     start = await call_api(
         model,
@@ -88,7 +95,9 @@ async def _upload_resumable(model: Model, data: bytes, media_type: str, name: st
     return await _wait_until_active(model, reply)
 
 
-async def _wait_until_active(model: Model, reply: ApiReply) -> str:
+async def _wait_until_active(model: Model, reply: "ApiReply") -> str:
+    from weft.providers.api_call import call_api
+
     file = as_object(reply.object().get("file"))
     for _ in range(_POLLS):
         match file.get("state"):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from weft.config.paths import config_home
+from weft.config.paths import config_home, write_private_file
 from weft.core.errors import ConfigurationError
 
 SERVICE = "weft"
@@ -151,17 +151,7 @@ def _names_file() -> Path:
 
 
 def _write_names(names: list[str]) -> None:
-    import tempfile
-
-    folder = config_home()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=folder, prefix=".keyring-")
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(names))
-        os.replace(part, _names_file())
-    except OSError as error:
-        raise ConfigurationError(f"The names of keys cannot be kept in {folder}: {error.strerror}.") from None
+    write_private_file(_names_file(), msgspec.json.encode(names), "The names of keys")
 
 
 def _has_keyring() -> bool:

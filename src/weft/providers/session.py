@@ -3,7 +3,6 @@
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
-from copy import copy
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -16,13 +15,13 @@ from weft.core.ids import new_id
 from weft.core.json import as_object, encode
 from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, Text, ToolDefinition, user_message
+from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
 from weft.http1.shared_reads import shared_reads
 from weft.providers.base import ConversationBase, Deliver, OnEvent, ProviderTurn, deliver_to
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
 from weft.providers.defaults import batches_of_context, default_retry, default_timeouts, tape_of_context
-from weft.providers.error_advice import explain_error
 from weft.providers.files import UploadedFiles
 from weft.providers.model import Model, find_secrets
 from weft.providers.transport import BrokenRead, Response, Transport, broken_read, network_error
@@ -34,17 +33,19 @@ from weft.wires.features import check_features
 from weft.wires.output_schema import plan_output
 from weft.wires.rendering import RenderCache
 from weft.wires.request import TurnRequest
-from weft.wires.text_call_forms import Tools
-from weft.wires.text_edits import EXAMPLE, TextFiles, text_conversation
 
 if TYPE_CHECKING:
     from weft.providers.context_size import ServerFacts
+    from weft.wires.text_call_forms import Tools
+    from weft.wires.text_edits import TextFiles
 
 
 def _postpone(error: ProviderError, limit: float) -> ProviderError:
     """Return the same error with a message that says when to come back."""
     seconds = error.retry_after or 0.0
     when = datetime.now(UTC) + timedelta(seconds=seconds)
+    from copy import copy
+
     postponed = copy(error)
     postponed.args = (
         f"{error} The server asks to come back in {seconds:.0f} s, at {when:%Y-%m-%d %H:%M:%S} UTC; "
@@ -238,6 +239,8 @@ class WireSession(ConversationBase):
         """The request of this turn. Feedback on a failed attempt is sent behind the conversation and not kept."""
         messages, settings, files = self.messages, self.settings, self.text_files
         if files is not None:
+            from weft.wires.text_edits import EXAMPLE, text_conversation
+
             messages = [*EXAMPLE, *text_conversation(messages, files.attached)]
             system = "\n\n".join(part for part in (settings.system, files.instructions) if part)
             settings = msgspec.structs.replace(settings, system=system)
@@ -261,13 +264,18 @@ class WireSession(ConversationBase):
             used_ids=used_ids,
             max_output_tokens=self.settings.max_output_tokens,
             quirks=self.model.endpoint.quirks,
-            explain=lambda error: explain_error(error, self.model, find_secrets(self._headers)),
+            explain=self._explain_error,
             logprobs=self.settings.top_logprobs is not None,
             tools=self._find_argument_names() if self.may_write_calls else None,
             text_files=self.text_files,
         )
 
-    def _find_argument_names(self) -> Tools:
+    def _explain_error(self, error: ProviderError) -> ProviderError:
+        from weft.providers.error_advice import explain_error
+
+        return explain_error(error, self.model, find_secrets(self._headers))
+
+    def _find_argument_names(self) -> "Tools":
         """The arguments of each tool, by which calls are recognised in text."""
         if self._argument_names[0] != self.tools:
             names = {tool.name: list(as_object(tool.input_schema.get("properties"))) for tool in self.tools}
@@ -278,23 +286,24 @@ class WireSession(ConversationBase):
         """Run one attempt. The decoder holds its outcome."""
         deliver(decoder.open())
         try:
-            await self._read_stream(await self._post(body), decoder, deliver)
+            last = await self._read_stream(await self._post(body), decoder, deliver)
         except ProviderError as error:
             deliver(decoder.abort(error))
             return
-        deliver(decoder.close())
+        deliver([*last, *decoder.close()])
 
-    async def _read_stream(self, response: Response, decoder: Decoder, deliver: Deliver) -> None:
-        """Read the answer to its end, and end the response."""
+    async def _read_stream(self, response: Response, decoder: Decoder, deliver: Deliver) -> list[Payload]:
+        """Read the answer to its end, and end the response. Returns the payloads of the read that ended it."""
         watchdog = self._watchdog
         watchdog.start(response.close, first=self._patience)
         finished = False
+        last: list[Payload] = []
         try:
             if response.status != 200 or response.content_type not in _STREAMS:
                 await self._check_response(response)
             response.share_reads()
             reads = shared_reads(asyncio.get_running_loop())
-            while not decoder.done:
+            while True:
                 try:
                     chunk = await response.read_chunk()
                 except Exception as error:
@@ -303,10 +312,13 @@ class WireSession(ConversationBase):
                     break
                 decoder.join_from = 1 if reads.is_active else _FLOOD
                 payloads = decoder.feed(chunk)
+                watchdog.saw(bool(payloads), decoder.started)
+                if decoder.done:
+                    last = payloads
+                    break
                 if payloads:
                     deliver(payloads)
-                watchdog.saw(bool(payloads), decoder.started)
-                if not decoder.done and decoder.finishing:
+                if decoder.finishing:
                     if response.at_end():
                         break
                     watchdog.finishing()
@@ -319,6 +331,7 @@ class WireSession(ConversationBase):
         finally:
             watchdog.stop()
             (response.release if finished else response.close)()
+        return last
 
     def _post(self, body: bytes) -> Awaitable[Response]:
         """Send the request over the network, to the batch queue, or to the recording that is being played."""
@@ -333,7 +346,9 @@ class WireSession(ConversationBase):
     async def _send(self, body: bytes) -> Response:
         """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
         model, timeouts = self.model, self.timeouts
-        transport = await self._open_transport()
+        transport = self._transport
+        if transport is None or not transport.is_here():
+            transport = await self._open_transport()
         headers = {**model.request_headers, **self._headers} if self._headers else model.request_headers
         if model.signer is not None:
             headers = await model.signer.sign(model.url, headers, body)
@@ -351,8 +366,7 @@ class WireSession(ConversationBase):
 
     async def _open_transport(self) -> Transport:
         """Return the connection pool of the running loop."""
-        if self._transport is None or not self._transport.is_here():
-            self._transport = await Transport.for_running_loop()
+        self._transport = await Transport.for_running_loop()
         return self._transport
 
     async def _check_response(self, response: Response) -> None:

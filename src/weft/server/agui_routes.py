@@ -17,7 +17,7 @@ from weft.core.json import JsonObject, as_list, as_object, as_objects, encode_te
 from weft.core.message_forms import system_texts
 from weft.core.messages import Message, Text
 from weft.dialects.ag_ui import AGUIDialect
-from weft.dialects.ui_messages import ClientAnswers, ClientResult, Decision, file_part
+from weft.dialects.ui_messages import ClientAnswers, ClientDecision, ClientResult, file_part
 from weft.server.client_bodies import read_body, read_conversation_messages, read_tools, text_field
 from weft.server.client_conversation import (
     ClientConversation,
@@ -47,9 +47,10 @@ class AGUIRoutes:
         self._readers: dict[str, int] = {}  # responses by exchange
 
     def routes(self) -> list[Route]:
+        stop = self._context.node.forwarder.at_holder("POST /agui/{name}/stop", self.stop)
         return [
             Route("/agui", self.run, methods=["POST"]),
-            Route("/agui/{name}/stop", self.stop, methods=["POST"]),
+            Route("/agui/{name}/stop", stop, methods=["POST"]),
         ]
 
     async def run(self, request: Request) -> Response:
@@ -140,7 +141,7 @@ def _read_answers(body: JsonObject) -> ClientAnswers:
         fields = as_object(payload)
         is_resolved = entry.get("status") == "resolved"
         edited = fields.get("editedArgs")
-        answers.decisions[name] = Decision(
+        answers.decisions[name] = ClientDecision(
             is_resolved and payload is not False and fields.get("approved") is not False,
             str(fields.get("reason") or ""),
             as_object(edited) if isinstance(edited, dict) else None,

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from weft.core.events import ExchangeRequest, SessionRewound
+from weft.core.events import ExchangeRequest, ExchangeResponse, SessionRewound
 from weft.core.json import JsonObject, as_object, as_objects, encode_text, loads
 from weft.core.message_forms import system_texts
 from weft.dialects.ai_sdk import AISDKDialect
@@ -26,6 +26,7 @@ from weft.server.client_conversation import (
     cancel_conversation,
     continue_conversation,
     first_part,
+    last_exchange,
     list_sessions,
     require_model,
     start_in_conversation,
@@ -171,12 +172,13 @@ class ChatRoutes:
         self._context = context
 
     def routes(self) -> list[BaseRoute]:
+        stop = self._context.node.forwarder.at_holder("POST /api/chat/{name}/stop", self.stop)
         return [
             Route("/api/chat", self.chat, methods=["POST"]),
             WebSocketRoute("/api/chat/ws", self.socket),
             Route("/api/chat/{name}", self.messages, methods=["GET"]),
             Route("/api/chat/{name}/stream", self.resume, methods=["GET"]),
-            Route("/api/chat/{name}/stop", self.stop, methods=["POST"]),
+            Route("/api/chat/{name}/stop", stop, methods=["POST"]),
         ]
 
     async def chat(self, request: Request) -> Response:
@@ -232,12 +234,16 @@ class ChatRoutes:
         return ExchangeStreamResponse(self._context, caller_of(request), *found)
 
     async def find_running(self, owner: str, name: str) -> tuple[SessionInfo, ExchangeFrames] | None:
+        """The frames of the open exchange of a chat, on whichever node it runs."""
         for info in reversed(await self._sessions_of(owner, name)):
             session = self._context.open_sessions.find_open(info.id)
-            current = session.engine.current if session is not None else None
-            if session is not None and current is not None:
+            if info.work == "idle" if session is None else session.engine.current is None:
+                continue
+            if session is not None:
                 await session.flush()
-                part = ExchangePart(current.id, 0, pause_from=session.bus.seq)
+            events = await last_exchange(self._context, info)
+            if events and not any(isinstance(event.data, ExchangeResponse) for event in events):
+                part = ExchangePart(events[0].exchange or "", 0, pause_from=events[-1].seq)
                 return info, ExchangeFrames(AISDKDialect(info.id), part)
         return None
 

@@ -8,14 +8,16 @@ import msgspec
 from starlette.requests import Request
 
 from weft.core.errors import ConfigurationError
-from weft.core.json import JsonObject, as_list, as_object, as_objects, loads
+from weft.core.json import JsonObject, as_list, as_object, as_objects
 from weft.core.message_forms import read_messages
 from weft.core.messages import File, Image, Message, ToolDefinition, ToolResult
 from weft.dialects.ui_messages import NO_RESULT
 from weft.server.conversation import sniff_image
 from weft.server.errors import ApiError
-from weft.server.operations import require_json
+from weft.server.operations import parse_json, require_json
 from weft.tools.client_tools import read_client_tools
+
+_any: "msgspec.json.Decoder[Any]" = msgspec.json.Decoder()
 
 
 async def read_body(request: Request) -> JsonObject:
@@ -27,14 +29,9 @@ async def read_json(request: Request) -> Any:
     """Read a JSON body."""
     require_json(request)
     data = await request.body()
-    try:
-        body: Any = loads(data)
-        if b"\\u" in data:
-            msgspec.json.encode(body)  # an unpaired surrogate can be decoded, but not stored
-    except UnicodeEncodeError:
-        raise
-    except ValueError as error:
-        raise ApiError("invalid", f"The body is no JSON: {str(error)[:200]}.") from None
+    body = parse_json(_any, data)
+    if b"\\u" in data:
+        msgspec.json.encode(body)  # an unpaired surrogate can be decoded, but not stored
     return body
 
 

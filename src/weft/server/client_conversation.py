@@ -186,9 +186,8 @@ async def create_session(
         instructions=instructions,
         tools=[tool for tool in settings.tools if tool not in conversation.hidden_tools],
     )
-    fields = {field: getattr(settings, field) for field in settings.__struct_fields__}
     try:
-        return await context.sessions.create(owner=conversation.owner, session=name, **fields)
+        return await context.sessions.create(owner=conversation.owner, session=name, **msgspec.structs.asdict(settings))
     except SessionExists:  # another request of the same conversation was faster
         if name is None:
             raise
@@ -221,8 +220,7 @@ async def start_in_conversation(
         is_late = message.role == "tool"
         info = await find_or_create_session(context, conversation, rewinds=rewinds, fresh=is_late)
     async with context.open_sessions.use(info, moves_waiting=True) as session:
-        if is_waiting(session):
-            await end_current(session, "The client went on without an answer.")
+        await end_waiting(session)
         if conversation.tools is not None and session.runtime.client_tools != conversation.tools:
             await session.set_client_tools(conversation.tools)
         if configure is not None:
@@ -231,9 +229,10 @@ async def start_in_conversation(
     return info, accepted, exchange
 
 
-def is_waiting(session: Session) -> bool:
-    """Whether the running exchange waits for its client."""
-    return session.engine.current is not None and bool(session.client_calls or session.approvals)
+async def end_waiting(session: Session) -> None:
+    """Cancel the running exchange if it waits for a client that has sent another request instead."""
+    if session.client_calls or session.approvals:
+        await end_current(session, "The client went on without an answer.")
 
 
 async def _find_repeated(
@@ -297,7 +296,7 @@ async def continue_exchange(
         parse_client_result(content.content, content.is_error)  # raises before anything is resolved
     async with context.open_sessions.use(info, moves_waiting=True) as session:
         await session.flush()
-        events = await _last_exchange(context, info)
+        events = await last_exchange(context, info)
         requested = {name: event.seq for event in events if (name := _requested(event)) in answers.ids}
         if not requested or any(_is_too_late(event, answers) for event in events):
             return None
@@ -322,7 +321,8 @@ def _is_too_late(event: Event, answers: ClientAnswers) -> bool:
     return isinstance(result, ToolResult) and result.id in answers.results and result.status in _ENDED_WITHOUT
 
 
-async def _last_exchange(context: ServerContext, info: SessionInfo) -> list[Event]:
+async def last_exchange(context: ServerContext, info: SessionInfo) -> list[Event]:
+    """The events of the last exchange of a session so far."""
     events: list[Event] = []
     async for event in iterate_events(context.sessions.store, info.id):
         if isinstance(event.data, ExchangeRequest):

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from weft.agent.agent import FolderExtras
 from weft.agent.reactors import Reactor
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
@@ -29,7 +30,7 @@ from weft.sessions.memory import MemoryStore
 from weft.sessions.resumption import open_stored_files
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import FindExtras, FolderExtras, SessionSettings
+from weft.sessions.settings import FindExtras, SessionSettings
 from weft.sessions.store import NoSuchSession, SessionInfo
 from weft.tools.builtin import builtin_tool_names, named_tools
 from weft.tools.definitions import Tool

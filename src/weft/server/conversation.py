@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import re
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -104,7 +103,7 @@ async def _read_bytes(store: Store, session: str, part: ImagePart | FilePart) ->
         return await store.blob(session, part.blob)
     try:
         return base64.b64decode(part.data or "", validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise ApiError("invalid", "The data of a picture or file is not base64.") from None
 
 

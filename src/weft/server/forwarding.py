@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -72,12 +73,13 @@ class Forwarder:
         self._store = store
         self._answers: dict[str, Answer] = {}
 
-    def register(self, operation: str, answer: Answer) -> None:
-        """Make an operation known, by its method and path, so that other nodes can send it."""
+    def at_holder(self, operation: str, answer: Answer) -> Answer:
+        """Return a handler that runs on the node that holds the session of a request. Nodes know it by `operation`."""
         self._answers[operation] = answer
+        return partial(self._run, operation, answer)
 
-    async def run(self, operation: str, request: Request, caller: Caller, answer: Answer) -> Response:
-        """Answer a request here, or by the node that holds its session."""
+    async def _run(self, operation: str, answer: Answer, request: Request) -> Response:
+        caller: Caller = request.scope["state"]["caller"]
         until = monotonic() + FORWARD_SECONDS
         while True:
             try:

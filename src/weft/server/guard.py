@@ -20,7 +20,15 @@ from weft.server.connections import Connection
 from weft.server.errors import ApiError
 from weft.server.limits import RateLimiter
 from weft.server.metrics import ServerMetrics
-from weft.server.request_scope import PREVIEWS, RequestScope, header_values, read_trace, route_path, single_header
+from weft.server.request_scope import (
+    PREVIEWS,
+    RequestScope,
+    header_values,
+    read_absolute_target,
+    read_trace,
+    route_path,
+    single_header,
+)
 from weft.server.settings import PublicAddress, ServerSettings, hosts_of, is_address, is_loopback, split_host
 from weft.server.shares import ProjectShares
 
@@ -95,6 +103,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
+        read_absolute_target(scope)
         if single_header(scope, b"host") in self._secure_hosts:  # a proxy in front of the server terminates TLS
             scope["scheme"] = "https" if scope["type"] == "http" else "wss"
         origin = single_header(scope, b"origin")
@@ -301,6 +310,12 @@ def _check_body(scope: Scope) -> None:
     kind = (single_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if (has_body or kind) and not _matches_type(kind, _BODY_TYPES):
         raise ApiError("unsupported_media_type", "Send the body as application/json.")
+    if (single_header(scope, b"content-encoding") or "identity").strip().lower() != "identity":
+        raise ApiError(
+            "unsupported_media_type",
+            "Send the body without a Content-Encoding; compressed bodies are not read here.",
+            headers={"Accept-Encoding": "identity"},
+        )
 
 
 def _matches_type(kind: str, known: Iterable[str]) -> bool:

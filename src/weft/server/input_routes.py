@@ -1,37 +1,21 @@
-"""Routes for inputs before anything is built, and those below `/api` that design pages of the `studio` dialect call.
-
-The former judge a picture, show the moments of a recording that models get, and store, test and delete the token of
-Figma, which is kept in the keyring of this machine and never sent.
-"""
+"""Routes for inputs before anything is built: they judge a picture, show the moments of a recording that models get,
+and store, test and delete the token of Figma, which is kept in the keyring of this machine and never sent."""
 
 import asyncio
 from base64 import b64encode
 from functools import partial
-from typing import Annotated
 
 import msgspec
-from starlette.responses import Response
 
 from weft.core.errors import WeftError
 from weft.providers.keys import delete_key, find_key, store_key
-from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.file_routes import download
 from weft.server.operations import ApiCall, Operation, is_operator
 from weft.server.server_routes import KEY, KeyBody, KeyTest
 from weft.server.studio_host import VIDEO_BYTES, source_url
-from weft.server.studio_views import PictureBody, PromptBody, SourceBody, Words
-from weft.server.views import Body, Title
-from weft.studio.browser.capture import capture_both
-from weft.studio.browser.chromium import has_chromium
-from weft.studio.browser.page import BrowserError
-from weft.studio.export import zip_project
+from weft.server.studio_views import PictureBody, PromptBody, SourceBody
 from weft.studio.input.figma import KEY_NAMES, FigmaClient
 from weft.studio.input.pictures import MAX_BYTES, check_picture, load_bytes
-from weft.studio.offline import offline_project
-from weft.studio.preview import PAGE, read_title
-from weft.studio.project_store import DesignSystemStore, StoredDesignSystem
-from weft.studio.stack import find_stack, guess_stack
 
 
 class PictureSize(msgspec.Struct, frozen=True):
@@ -133,95 +117,3 @@ OPERATIONS = (
     _figma("DELETE", "/studio/figma/key", _delete_token, "Delete the token.", status=204),
     _figma("POST", "/studio/figma/test", _test_token, "Test the token.", KeyTest),
 )
-
-
-# --- design pages ----------------------------------------------------------------------------------------------------
-
-
-_PATH = "/api/design-systems"
-
-
-class Capabilities(msgspec.Struct, frozen=True):
-    screenshot_preview: bool
-    """Whether agents can look at the page that they write."""
-
-
-class NewDesignSystem(Body, frozen=True, kw_only=True):
-    name: Title = ""
-    content: Words = ""
-
-
-class DesignSystemChange(Body, frozen=True, kw_only=True):
-    name: Title | None = None
-    content: Words | None = None
-
-
-class ExportBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    code: Annotated[str, msgspec.Meta(max_length=8_000_000)]
-    base_url: str = ""
-    """The address of the client's page. It is not used."""
-
-
-class CaptureBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    url: Annotated[str, msgspec.Meta(max_length=4000)]
-    api_key: str | None = None
-    """A key of another service. It is not used."""
-
-
-class Capture(msgspec.Struct, frozen=True):
-    url: str
-    """The screenshot as a data: URL."""
-
-
-class DesignPageRoutes:
-    def __init__(self, context: ServerContext) -> None:
-        self._systems = DesignSystemStore(context.sessions.store)
-
-    def operations(self) -> list[Operation]:
-        operation = partial(Operation, tag="studio")
-        one = partial(operation, path=f"{_PATH}/{{system}}", errors=("not_found",))
-        capturing = partial(operation, errors=("unavailable",))
-        zipped = "application/zip"
-        return [
-            operation("GET", _PATH, self.list_systems, "Design systems.", list[StoredDesignSystem]),
-            operation("POST", _PATH, self.add, "Add one.", StoredDesignSystem, NewDesignSystem, status=201),
-            one(
-                "PATCH", handler=self.change, summary="Change it.", response=StoredDesignSystem, body=DesignSystemChange
-            ),
-            one("DELETE", handler=self.delete, summary="Delete it.", status=204),
-            operation("GET", "/api/capabilities", _capabilities, "What agents can do.", Capabilities),
-            operation("POST", "/api/export", _export, "A page as a zip.", body=ExportBody, media_type=zipped),
-            capturing("POST", "/api/screenshot", _capture, "A screenshot of a page on the web.", Capture, CaptureBody),
-        ]
-
-    async def list_systems(self, call: ApiCall) -> list[StoredDesignSystem]:
-        return await self._systems.list_all(call.owner)
-
-    async def add(self, call: ApiCall) -> StoredDesignSystem:
-        return await self._systems.add(call.owner, call.body.name, call.body.content)
-
-    async def change(self, call: ApiCall) -> StoredDesignSystem:
-        body: DesignSystemChange = call.body
-        return await self._systems.change(call.owner, call.path["system"], title=body.name, content=body.content)
-
-    async def delete(self, call: ApiCall) -> None:
-        await self._systems.delete(call.owner, call.path["system"])
-
-
-async def _capabilities(_: ApiCall) -> Capabilities:
-    return Capabilities(screenshot_preview=has_chromium())
-
-
-async def _export(call: ApiCall) -> Response:
-    files = {PAGE: call.body.code.encode()}
-    name = read_title(files, PAGE) or "page"
-    offline = await offline_project(find_stack(guess_stack(call.body.code)), files)
-    return download(await asyncio.to_thread(zip_project, offline, name), "page.zip")
-
-
-async def _capture(call: ApiCall) -> Capture:
-    try:
-        found = await capture_both(call.body.url)
-    except BrowserError as error:
-        raise ApiError("unavailable", str(error)) from None
-    return Capture(f"data:image/png;base64,{b64encode(found.desktop.picture).decode()}")

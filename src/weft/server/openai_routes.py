@@ -59,12 +59,10 @@ class OpenAIRoutes:
 
     # --- models ------------------------------------------------------------------------------------------------------
 
-    async def models(self, request: Request) -> Response:
-        caller_of(request)
+    async def models(self, _: Request) -> Response:
         return json_response({"object": "list", "data": [_model(name) for name in self._names()]})
 
     async def model(self, request: Request) -> Response:
-        caller_of(request)
         name = request.path_params["name"]
         if name not in self._names():
             raise ApiError("not_found", f"There is no model {name[:80]!r}; GET /v1/models lists them.", param="model")

@@ -4,6 +4,7 @@ A handler receives an `ApiCall` with its decoded parameters and body, and return
 response.
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -107,13 +108,8 @@ def build_route(operation: Operation, context: "ServerContext") -> Route:
         return Response(content, operation.status, media_type="application/json" if content else None)
 
     name = f"{operation.method} {operation.path}"
-    context.node.forwarder.register(name, answer)
-
-    async def answer_anywhere(request: Request) -> Response:
-        return await context.node.forwarder.run(name, request, caller_of(request), answer)
-
     path = operation.path.replace("{path}", "{path:path}")
-    return Route(path, answer_anywhere, methods=[operation.method], name=name)
+    return Route(path, context.node.forwarder.at_holder(name, answer), methods=[operation.method], name=name)
 
 
 async def _read_body(operation: Operation, request: Request) -> Any:
@@ -135,9 +131,12 @@ def require_json(request: Request) -> None:
 
 
 def parse_json(decoder: "msgspec.json.Decoder[T]", data: bytes | str, what: str = "body") -> T:
-    """Decode JSON of a client. The error for invalid data says where it is invalid."""
+    """Decode JSON of a client. The error for invalid data says where it is invalid.
+
+    Editors and shells of Windows write a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+    """
     try:
-        return decode(decoder, data)
+        return decode(decoder, data.removeprefix(BOM_UTF8) if isinstance(data, bytes) else data)
     except (ValueError, RecursionError) as error:
         detail = str(error)[:300] or "it is nested too deeply"
         raise ApiError("invalid", f"The {what} cannot be read: {detail}.") from None

@@ -18,12 +18,13 @@ from weft.providers.keys import find_key_origin
 from weft.server import input_routes
 from weft.server import studio_views as views
 from weft.server.context import ServerContext
+from weft.server.design_pages import SOCKET, DesignPageRoutes, GenerateCodeSocket
 from weft.server.errors import ApiError, ErrorCode
 from weft.server.evaluation_routes import EvaluationRoutes
 from weft.server.event_hub import wake_waiter
 from weft.server.file_routes import download
 from weft.server.guard import Caller
-from weft.server.input_routes import DesignPageRoutes, check_figma
+from weft.server.input_routes import check_figma
 from weft.server.openapi import RouteDescription
 from weft.server.operations import ApiCall, Handler, Operation, caller_of, is_operator
 from weft.server.sse import HEADERS
@@ -37,7 +38,6 @@ from weft.server.studio_host import (
     read_example,
 )
 from weft.server.studio_previews import PreviewRoutes, PreviewTickets
-from weft.server.studio_socket import STUDIO, GenerateCodeSocket
 from weft.server.views import ListQuery
 from weft.sessions.store import NoSuchSession
 from weft.studio.browser.browser import shared_browser
@@ -66,6 +66,14 @@ if TYPE_CHECKING:
 _BYTES = "application/octet-stream"
 _POLL_SECONDS = 5.0
 """Interval at which a stream checks whether the server stops, and sends a heartbeat."""
+_EVENTS = RouteDescription(
+    "GET",
+    "/projects/{project}/events",
+    "A project after every change, as server-sent events.",
+    "studio",
+    events=(views.ProjectChanged,),
+    errors=("not_found", "too_many"),
+)
 
 
 def studio_routes(
@@ -106,9 +114,10 @@ class ProjectRoutes:
             *DesignPageRoutes(self._context).operations(),
             *EvaluationRoutes(self._studio, self._context, self._evaluations).operations(),
             Route("/projects/{project}/events", self.events, methods=["GET"]),
+            _EVENTS,
             *previews.routes(),
             WebSocketRoute("/generate-code", GenerateCodeSocket(self._studio, self._context).run),
-            *STUDIO,
+            SOCKET,
         ]
 
     def _operations(self) -> list[Operation]:

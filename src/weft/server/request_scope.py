@@ -2,7 +2,9 @@
 line."""
 
 import logging
+import re
 from time import monotonic
+from urllib.parse import unquote
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -27,6 +29,8 @@ _EXPOSED_HEADERS = (
     b"Content-Disposition, Retry-After, X-Request-Id, X-Weft-Exchange, X-Weft-Session, x-vercel-ai-ui-message-stream"
 )
 """Headers of a response that pages of other origins may read."""
+
+_ABSOLUTE_TARGET = re.compile(rb"(?i:https?|wss?)://([^/]+)(/.*)?\Z", re.DOTALL)
 
 _log = logging.getLogger("weft.server.http")
 
@@ -128,6 +132,19 @@ def error_response(error: ApiError, scope: Scope | None = None) -> Response:
 def _loggable_path(scope: Scope) -> str:
     """The path without the secret of a preview's address."""
     return f"{scope.get('root_path', '')}{PREVIEWS}…" if route_path(scope).startswith(PREVIEWS) else scope["path"]
+
+
+def read_absolute_target(scope: Scope) -> None:
+    """Split a request target that is a whole address, as clients send it to a proxy (RFC 9112, section 3.2.2): its path
+    is the path, and its authority counts instead of the Host header."""
+    if scope["path"].startswith("/"):
+        return
+    found = _ABSOLUTE_TARGET.match(scope.get("raw_path") or b"")
+    if found is not None:
+        authority, path = found.groups()
+        scope["raw_path"] = path or b"/"
+        scope["path"] = unquote(scope["raw_path"].decode("latin-1"))
+        scope["headers"] = [*(each for each in scope["headers"] if each[0] != b"host"), (b"host", authority.lower())]
 
 
 def route_path(scope: Scope) -> str:

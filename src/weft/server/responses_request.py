@@ -13,7 +13,7 @@ from weft.core.json import JsonObject, as_list, as_object, as_objects
 from weft.core.messages import ToolDefinition
 from weft.core.turn import Reason
 from weft.dialects.response_items import call_error_text
-from weft.dialects.ui_messages import Decision
+from weft.dialects.ui_messages import ClientDecision
 from weft.providers.model import Model
 from weft.server.client_bodies import objects_in, read_tools
 from weft.server.guest_shapes import ResponseBody
@@ -283,7 +283,7 @@ class ResponseInput:
     messages: list[JsonObject] = field(default_factory=list[JsonObject])
     """In the form that `weft.core.message_forms` reads."""
     system: list[str] = field(default_factory=list[str])
-    decisions: dict[str, Decision] = field(default_factory=dict[str, Decision])
+    decisions: dict[str, ClientDecision] = field(default_factory=dict[str, ClientDecision])
     """The client's answers to approvals, by the ids of their requests."""
 
 
@@ -380,7 +380,7 @@ def _read_decision(read: ResponseInput, item: JsonObject, number: int) -> None:
     approve, reason = item.get("approve"), item.get("reason") or ""
     if not isinstance(approve, bool) or not isinstance(reason, str):
         raise refusal("input", f"Item {number} needs approve, which is true or false.")
-    read.decisions[_required(item, "approval_request_id", number)] = Decision(approve, reason[:2000])
+    read.decisions[_required(item, "approval_request_id", number)] = ClientDecision(approve, reason[:2000])
 
 
 def _output(item: JsonObject, number: int) -> str | list[JsonObject]:

@@ -20,7 +20,6 @@ from weft.server.client_bodies import read_json, text_field
 from weft.server.client_conversation import require_model
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
-from weft.server.forwarding import Answer
 from weft.server.guest_shapes import InputItemsQuery, RetrieveQuery
 from weft.server.openai_request import CLIENT_GONE, OpenAISessions, failure_response
 from weft.server.operations import caller_of, check_parameters, json_response
@@ -48,23 +47,16 @@ class ResponseRoutes:
         self._starter = ResponseStarter(context, self._sessions)
 
     def routes(self) -> list[Route]:
+        at_holder = self._context.node.forwarder.at_holder
+        delete = at_holder("DELETE /v1/responses", self.delete)
+        cancel = at_holder("cancel /v1/responses", self.cancel)
         return [
             Route("/v1/responses", self.create, methods=["POST"]),
             Route("/v1/responses/{response_id}", self.retrieve, methods=["GET"]),
-            Route("/v1/responses/{response_id}", self._at_holder("DELETE", self.delete), methods=["DELETE"]),
-            Route("/v1/responses/{response_id}/cancel", self._at_holder("cancel", self.cancel), methods=["POST"]),
+            Route("/v1/responses/{response_id}", delete, methods=["DELETE"]),
+            Route("/v1/responses/{response_id}/cancel", cancel, methods=["POST"]),
             Route("/v1/responses/{response_id}/input_items", self.input_items, methods=["GET"]),
         ]
-
-    def _at_holder(self, name: str, answer: Answer) -> Answer:
-        """Run a handler at the node that holds the session of a response."""
-        forwarder, operation = self._context.node.forwarder, f"{name} /v1/responses"
-        forwarder.register(operation, answer)
-
-        async def run(request: Request) -> Response:
-            return await forwarder.run(operation, request, caller_of(request), answer)
-
-        return run
 
     # --- create ------------------------------------------------------------------------------------------------------
 

@@ -19,10 +19,9 @@ from weft.server.client_bodies import convert_messages, with_all_results
 from weft.server.client_conversation import (
     ClientConversation,
     create_session,
-    end_current,
+    end_waiting,
     exchanged_texts,
     is_same_conversation,
-    is_waiting,
     resolve_answers,
 )
 from weft.server.context import ServerContext
@@ -45,7 +44,6 @@ from weft.sessions.store import SessionInfo
 from weft.tools.client_tools import parse_client_result
 
 KIND = "responses"
-_WENT_ON = "The client went on without an answer."
 _NOBODY = "Nobody can be asked over /v1/responses."
 
 
@@ -189,8 +187,7 @@ class ResponseStarter:
         shape = await asyncio.to_thread(asked.wanted.output_shape)
         info, message = await self._find_session(context, asked, messages)
         async with context.open_sessions.use(info) as session:
-            if is_waiting(session):
-                await end_current(session, _WENT_ON)
+            await end_waiting(session)
             digest = await self._prepare(context, info, session, asked)
             if session.engine.current is not None:
                 raise ApiError("conflict", "Another request runs in this conversation; wait for its end, or cancel it.")
@@ -258,7 +255,7 @@ class ResponseStarter:
         async with self._context.open_sessions.use(previous.info) as session:
             current = session.engine.current
             if current is not None and current.id == previous.request.exchange:
-                await end_current(session, _WENT_ON)
+                await end_waiting(session)
 
     async def _with_history(self, previous: StoredResponse, messages: Sequence[Message]) -> list[Message]:
         """Put the conversation up to an earlier response before new messages."""

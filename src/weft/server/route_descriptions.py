@@ -1,6 +1,6 @@
 """The routes that are no operations, as the OpenAPI document shows them: streams, sockets, pages, guests' endpoints.
 
-A route of the server without an entry here fails a test. The routes of the studio are in `studio_descriptions`.
+A route of the server without an entry here fails a test. The routes of the studio are described where they are made.
 """
 
 from functools import partial

@@ -48,7 +48,9 @@ async def _create(call: ApiCall) -> SessionView:
     call.context.meters.check_new_session(call.owner)
     settings = call.context.merge_settings(call.body.settings())
     offered = await _offered_tools(call.body)
-    info = await call.context.sessions.create(owner=call.owner, title=call.body.title, **_fields(settings))
+    info = await call.context.sessions.create(
+        owner=call.owner, title=call.body.title, **msgspec.structs.asdict(settings)
+    )
     if offered:
         try:
             await set_client_tools(call.context, info, offered)
@@ -161,10 +163,6 @@ async def _flush(call: ApiCall, info: SessionInfo) -> None:
 
 def _view(call: ApiCall, info: SessionInfo) -> SessionView:
     return session_view(info, call.context.open_sessions.find_open(info.id))
-
-
-def _fields(settings: SessionSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in settings.__struct_fields__}
 
 
 async def _list_delegates(call: ApiCall) -> DelegatesView:

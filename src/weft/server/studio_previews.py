@@ -9,7 +9,6 @@ navigate away from.
 
 import asyncio
 import base64
-import binascii
 import gzip
 import hmac
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,6 +23,7 @@ from weft.core.json import encode
 from weft.server.access_tokens import AccessTokens
 from weft.server.errors import ApiError
 from weft.server.guard import Caller
+from weft.server.openapi import RouteDescription
 from weft.server.request_scope import PREVIEWS
 from weft.server.server_routes import accepts_gzip
 from weft.server.settings import PublicAddress
@@ -75,7 +75,7 @@ class PreviewTickets:
         """The owner and the variant that a ticket was issued for."""
         try:
             raw = base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))
-        except (binascii.Error, ValueError):
+        except ValueError:
             raise _unknown_ticket() from None
         mac, content = raw[:_MAC_BYTES], raw[_MAC_BYTES:]
         if not hmac.compare_digest(mac, self._mac(content)):
@@ -137,8 +137,17 @@ class PreviewRoutes:
         self._public = [public.origin] if public is not None else []
         self._packed: dict[tuple[str, str], bytes] = {}
 
-    def routes(self) -> list[Route]:
-        return [Route(PREVIEWS + "{ticket}/{path:path}", self.answer, methods=["GET"])]
+    def routes(self) -> list[Route | RouteDescription]:
+        described = RouteDescription(
+            "GET",
+            PREVIEWS + "{ticket}/{path}",
+            "A file of a variant, in an origin of its own. The ticket is in the view of the variant.",
+            "studio",
+            media_type="*/*",
+            errors=("not_found",),
+            is_public=True,
+        )
+        return [Route(PREVIEWS + "{ticket}/{path:path}", self.answer, methods=["GET"]), described]
 
     async def answer(self, request: Request) -> Response:
         ticket = request.path_params["ticket"]

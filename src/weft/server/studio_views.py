@@ -209,6 +209,13 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True):
     versions: list[VersionView]
 
 
+class ProjectChanged(msgspec.Struct, frozen=True, kw_only=True):
+    """A project, now and after every change."""
+
+    type: Literal["project_changed"]
+    project: ProjectView
+
+
 class ProjectsView(msgspec.Struct, frozen=True):
     projects: list[ProjectView]
     next: str | None

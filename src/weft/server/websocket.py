@@ -45,7 +45,7 @@ _resumes = msgspec.json.Decoder(frames.ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
 
 
-class MessageWriter(Protocol):
+class SocketWriter(Protocol):
     """A socket that accepts messages without ASGI. Only Weft's own server has one."""
 
     @property
@@ -282,9 +282,9 @@ class SocketConnection:
     async def _send_events(self, stream: EventStream, encoder: DialectEncoder) -> None:
         dialect = encoder.dialect
         delivered = stream.seq
-        writer: MessageWriter | None = self._socket.scope.get("state", {}).get("message_writer")
+        writer: SocketWriter | None = self._socket.scope.get("state", {}).get("message_writer")
 
-        def push(writer: MessageWriter, entries: Sequence[EncodedEvent]) -> bool:
+        def push(writer: SocketWriter, entries: Sequence[EncodedEvent]) -> bool:
             nonlocal delivered
             delivered = stream.seq
             if not writer.is_ready or _log.isEnabledFor(logging.DEBUG):

@@ -48,23 +48,15 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "BadArchive": "weft.sessions.store",
-        "ChangeRefused": "weft.sessions.changes",
-        "Changes": "weft.sessions.changes",
-        "Fenced": "weft.sessions.store",
-        "Lease": "weft.sessions.store",
-        "MemoryStore": "weft.sessions.memory",
-        "NoSuchSession": "weft.sessions.store",
-        "Session": "weft.sessions.session",
-        "SessionBusy": "weft.sessions.store",
-        "SessionExists": "weft.sessions.store",
-        "SessionInfo": "weft.sessions.store",
-        "SessionPage": "weft.sessions.store",
-        "SessionSettings": "weft.sessions.settings",
-        "Sessions": "weft.sessions.sessions",
-        "SqliteStore": "weft.sessions.sqlite",
-        "Store": "weft.sessions.store",
-        "StoreError": "weft.sessions.store",
-        "open_store": "weft.sessions.open",
+        "weft.sessions.changes": "ChangeRefused Changes",
+        "weft.sessions.memory": "MemoryStore",
+        "weft.sessions.open": "open_store",
+        "weft.sessions.session": "Session",
+        "weft.sessions.sessions": "Sessions",
+        "weft.sessions.settings": "SessionSettings",
+        "weft.sessions.sqlite": "SqliteStore",
+        "weft.sessions.store": (
+            "BadArchive Fenced Lease NoSuchSession SessionBusy SessionExists SessionInfo SessionPage Store StoreError"
+        ),
     },
 )

@@ -7,7 +7,6 @@ Tools, permissions and folders are not read from it: the importer gives them.
 
 import asyncio
 from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -173,7 +172,7 @@ def _event(line: bytes, seq: int, epoch: int, last_epoch: int) -> Event:
 def _content(line: bytes) -> bytes:
     try:
         return b64decode(_contents.decode(line).content, validate=True)
-    except (msgspec.DecodeError, UnicodeDecodeError, Base64Error, ValueError):
+    except (msgspec.DecodeError, ValueError):
         raise BadArchive("The archive is damaged behind its last event.") from None
 
 

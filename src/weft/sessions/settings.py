@@ -1,5 +1,4 @@
-"""The settings that are stored with a session, and the parts that it gets from its folder: notes for agents, skills and
-hooks."""
+"""The settings that are stored with a session, and the calls that were allowed in it."""
 
 from collections.abc import Awaitable, Callable
 from copy import copy
@@ -7,7 +6,7 @@ from typing import Any, cast
 
 import msgspec
 
-from weft.agent.agent import Agent
+from weft.agent.agent import Agent, FolderExtras
 from weft.agent.engine import EditFormat
 from weft.agent.tracker import Budget
 from weft.core.envelope import Event
@@ -17,10 +16,9 @@ from weft.core.json import JsonObject
 from weft.core.messages import Message, ToolCall, ToolDefinition
 from weft.core.turn import Reason, Settings
 from weft.tools.compact import ToolProfile
-from weft.tools.function_tools import ToolLike
 from weft.tools.permissions import Mode, Permissions
 from weft.tools.results import ToolFault
-from weft.tools.runtime import Middleware, ToolRuntime
+from weft.tools.runtime import ToolRuntime
 
 
 class SessionSettings(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -144,23 +142,6 @@ class AllowedCalls:
         if isinstance(planned, ToolFault):
             return ""
         return self._runtime.digest(planned)
-
-
-class FolderExtras(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts that a folder and the settings of the user add to an agent."""
-
-    instructions: tuple[str, ...] = ()
-    """All instructions, those of the session's settings among them. If empty, those of the settings count."""
-    tools: tuple[ToolLike, ...] = ()
-    middleware: tuple[Middleware, ...] = ()
-    """Around the calls of the agent and of its subagents."""
-    equip: Callable[[Agent, object], None] = lambda _agent, _model: None
-    """Completes an agent, which has this model, when it is open: the description of the folder, the way it edits."""
-
-    def complete(self, agent: Agent, model: object) -> None:
-        """Add what an agent can get only when it is open."""
-        agent.runtime.shared_middleware = [*agent.runtime.shared_middleware, *self.middleware]
-        self.equip(agent, model)
 
 
 FindExtras = Callable[[str | None, SessionSettings], FolderExtras]

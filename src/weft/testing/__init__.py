@@ -25,14 +25,12 @@ __all__ = [
     "wire_stream",
 ]
 
-_SERVER, _STREAMS, _CHECKER = "weft.testing.server", "weft.testing.streams", "weft.testing.checker"
-
 __getattr__ = lazy_exports(
     __name__,
     {
-        **dict.fromkeys(("Cut", "Hang", "Pause", "ReceivedRequest", "Reply", "Reset", "ScriptedServer"), _SERVER),
-        **dict.fromkeys(("sse_event", "wire_reply", "wire_stream"), _STREAMS),
-        **dict.fromkeys(("LogChecker", "check_log"), _CHECKER),
-        "Violation": "weft.testing.checker.invariants",
+        "weft.testing.checker": "LogChecker check_log",
+        "weft.testing.checker.invariants": "Violation",
+        "weft.testing.server": "Cut Hang Pause ReceivedRequest Reply Reset ScriptedServer",
+        "weft.testing.streams": "sse_event wire_reply wire_stream",
     },
 )

@@ -99,12 +99,17 @@ async def todo_list(items: list[TodoItem], ctx: ToolContext) -> ToolOutput:
 
 def families(sandbox: "Sandbox | None" = None) -> dict[str, tuple[Tool, ...]]:
     """Return the built-in tools by family name. An agent without tools loads none of them."""
-    from weft.tools.files import FILE_TOOLS, READ_TOOLS
+    from weft.tools.files.edit import edit_file
+    from weft.tools.files.listing import find_file, glob, list_files
+    from weft.tools.files.patch import apply_patch
+    from weft.tools.files.read_write import create_file, read_file, write_file
+    from weft.tools.files.search import search_files
     from weft.tools.web.fetch_tool import fetch_url
 
+    reading = (read_file, list_files, glob, search_files, find_file)
     return {
-        "files": FILE_TOOLS,
-        "read": READ_TOOLS,
+        "files": (create_file, write_file, edit_file, apply_patch, *reading),
+        "read": reading,
         "shell": _shell_family(sandbox),
         "web": (fetch_url,),
         "todo": (todo_list,),

@@ -6,7 +6,7 @@ after cancellation.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
@@ -67,7 +67,9 @@ class CallHost(Protocol):
     @property
     def task(self) -> "asyncio.Task[None]": ...
 
-    def run_inline(self, work: Coroutine[Any, Any, None]) -> Awaitable[None]: ...
+    def run_inline(
+        self, work: Coroutine[Any, Any, None], on_wait: Callable[[], object] | None = None
+    ) -> Awaitable[None]: ...
 
     def detach(self, error: BaseException | None = None) -> None: ...
 
@@ -75,7 +77,10 @@ class CallHost(Protocol):
 class RunningCall:
     """The state of one call from plan to result."""
 
-    __slots__ = ("call", "context", "host", "result", "started", "task", "ticket", "timed_out", "tool")
+    __slots__ = (
+        *("call", "context", "host", "may_wait", "result", "started", "task", "ticket"),
+        *("timed", "timed_out", "tool"),
+    )
 
     def __init__(self, call: ToolCall) -> None:
         self.call = call
@@ -83,6 +88,8 @@ class RunningCall:
         self.ticket: Ticket | None = None
         self.task: asyncio.Task[None] | None = None
         self.host: CallHost | None = None
+        self.may_wait = True  # False until a call that runs inline waits for something
+        self.timed = False  # its time limit is set
         self.context: ToolContext | None = None
         self.timed_out = False
         self.started = 0.0
@@ -116,7 +123,7 @@ class CallBatch:
         self._attempts = attempts or {}
         self._waiting = waiting  # calls of an earlier process whose start is recorded, and which still wait
         self._host = host
-        self._calls = [RunningCall(call) for call in calls]
+        self._calls = list(map(RunningCall, calls))
         self._open = len(calls)
         self._stopped = False
         self._on_client: dict[str, None] = {}  # calls that wait for a client
@@ -140,8 +147,8 @@ class CallBatch:
         try:
             if len(ready) == 1 and self._host is not None:
                 running, planned = ready[0]
-                running.host = self._host
-                await self._host.run_inline(self._work(running, planned))
+                running.host, running.may_wait = self._host, False
+                await self._host.run_inline(self._work(running, planned), partial(self._on_wait, running))
             elif ready:
                 await self._run_in_tasks(ready)
         except asyncio.CancelledError:
@@ -176,7 +183,8 @@ class CallBatch:
                 continue
             running.stop()
             if running.host is not None:  # it runs in the exchange's task, which the caller cancels
-                self._runtime.timer.start(running, GRACE, partial(self._abandon_cancelled, running))
+                running.timed = True
+                self._runtime.timer.start(running, GRACE, self._abandon_cancelled)
 
     async def _stop(self) -> None:
         tasks = [running.task for running in self._calls if running.task is not None and not running.task.done()]
@@ -202,7 +210,7 @@ class CallBatch:
 
     async def _work(self, running: RunningCall, planned: PlannedCall) -> None:
         try:
-            if not self._runtime.allows(planned):
+            if self._runtime.decide(planned).verdict != "allow":
                 planned = await self._runtime.permit(planned, self._emit)
                 self._lock_changed_access(running, planned)
             if running.ticket is not None:
@@ -244,7 +252,6 @@ class CallBatch:
         if self._stopped:
             raise asyncio.CancelledError
         runtime, tool, call = self._runtime, planned.tool, running.call
-        loop = asyncio.get_running_loop()
         running.started = monotonic()
         running.context = ToolContext(
             call,
@@ -252,19 +259,30 @@ class CallBatch:
             emit=self._publish,
             keep=runtime.session_objects,
             ask=self._ask,
-            loop=loop,
+            loop=asyncio.get_running_loop(),
             host=runtime,
         )
-        held = running.ticket.held if running.ticket is not None else []
-        summary = call_summary(tool, planned.arguments)
-        attempt = self._attempts.get(call.id, 1)
         if call.id not in self._waiting:
+            held = running.ticket.held if running.ticket is not None else []
+            summary = call_summary(tool, planned.arguments)
+            attempt = self._attempts.get(call.id, 1)
             self._emit(ToolExecuting(call.id, tool.definition.name, attempt, held, summary, tool.idempotent))
         elif tool.on_client:
             self._on_client[call.id] = None
             self._report_waiting()
-        timeout = tool.timeout if tool.timeout is not None else runtime.timeout
-        runtime.timer.start(running, timeout, partial(self._time_out, running))
+        if running.may_wait:
+            self._limit_time(running, tool)
+
+    def _on_wait(self, running: RunningCall) -> None:
+        """A call that runs inline waits: only now can its time run out."""
+        running.may_wait = True
+        if running.started and running.tool is not None:
+            self._limit_time(running, running.tool)
+
+    def _limit_time(self, running: RunningCall, tool: Tool) -> None:
+        running.timed = True
+        timeout = tool.timeout if tool.timeout is not None else self._runtime.timeout
+        self._runtime.timer.start(running, running.started + timeout - monotonic(), self._time_out)
 
     def _publish(self, payload: Payload) -> None:
         """Publish a payload of a running tool."""
@@ -294,7 +312,7 @@ class CallBatch:
         running.stop()
         if running.host is not None:
             running.host.task.cancel()
-        self._runtime.timer.start(running, GRACE, partial(self._detach, running))
+        self._runtime.timer.start(running, GRACE, self._detach)
 
     def _detach(self, running: RunningCall) -> None:
         """Record a timeout for a call that did not stop in time, and detach it."""
@@ -320,13 +338,15 @@ class CallBatch:
         if note is not None:
             result = msgspec.structs.replace(result, content=_with_note(result.content, note))
         running.result = result
-        self._runtime.timer.cancel(running)
+        if running.timed:
+            self._runtime.timer.cancel(running)
         if running.context is not None:
             running.context.close()
         if running.ticket is not None:
             running.ticket.release()
         message = tool_use_result(running.call, result)
         self._emit_result(_outcome(running, result), result, *([] if message is None else [message]))
+        running.context = None  # it knows the batch, which knows the call
         self._open -= 1
         if self._on_client:
             self._on_client.pop(result.id, None)

@@ -6,7 +6,6 @@ call of one waits until `resolve` brings its result. Definitions and results com
 
 import asyncio
 import base64
-import binascii
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -21,7 +20,7 @@ from weft.core.media import describe_picture_fault, picture_type
 from weft.core.messages import File, Image, ResultPart, Text, ToolCall, ToolDefinition
 from weft.tools.approvals import NotPending
 from weft.tools.context import Emit, ToolContext
-from weft.tools.definitions import Tool
+from weft.tools.definitions import TOOL_NAME, Tool
 from weft.tools.json_schema import find_schema_problem
 from weft.tools.results import Parts, ToolFault, ToolOutput, plain_text, to_content
 
@@ -39,7 +38,6 @@ _MAX_REASON = 2_000
 _MAX_DEPTH = 100
 _FINISHED = 1_000  # calls whose end is remembered, to explain why a result comes too late
 
-_NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")
 _WEB_URL = lazy_pattern(r"https?://[^\s]{1,2000}\Z")
 _SCHEMA_KEYS = ("input_schema", "inputSchema", "parameters")
 _PART_TYPES = ("text", "image", "file")
@@ -89,7 +87,7 @@ def _read_definition(given: object, number: int) -> ToolDefinition:
     if isinstance(fields.get("function"), Mapping):
         fields = dict(cast("Mapping[str, Any]", fields["function"]))
     name, description = fields.get("name"), fields.get("description") or ""
-    if not isinstance(name, str) or not _NAME.match(name):
+    if not isinstance(name, str) or not TOOL_NAME.match(name):
         raise ConfigurationError(
             f"The client tool {number} needs a name of at most 64 letters, digits, _ and -, not {str(name)[:80]!r}."
         )
@@ -198,7 +196,7 @@ def _read_part(given: Any) -> ResultPart:
         return part
     try:
         raw = base64.b64decode(part.data or "", validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise ConfigurationError("The data of a picture or file in a result is not base64.") from None
     if isinstance(part, File):
         return part

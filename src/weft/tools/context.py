@@ -12,7 +12,7 @@ from weft.core.events import ToolOutputDelta
 from weft.core.messages import File, Image, Message, ResultPart, Text, ToolCall
 from weft.core.payload import Payload
 from weft.core.turn import StopReason
-from weft.tools.results import ToolFault, ToolOutput, join_output, plain_text, to_content
+from weft.tools.results import ToolFault, join_output, plain_text, to_content
 from weft.tools.secrets import environment_mask
 from weft.tools.workspace.base import Workspace
 
@@ -197,10 +197,10 @@ class ToolContext:
 
     def join(self, value: Any) -> Any:
         """Return the pieces so far together with a return value, and forget the pieces."""
-        if isinstance(value, ToolOutput) and not self._pieces:
+        if not self._pieces:
             return value
         pieces, self._pieces = self._pieces, []
-        return join_output(pieces, value) if pieces else value
+        return join_output(pieces, value)
 
     @property
     def has_pieces(self) -> bool:

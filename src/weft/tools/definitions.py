@@ -7,10 +7,14 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from weft.core.json import JsonObject
+from weft.core.lazy import lazy_pattern
 from weft.core.messages import ToolDefinition
 from weft.tools.context import ToolContext
 from weft.tools.validation import Validator
 from weft.tools.workspace.base import Workspace
+
+TOOL_NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")
+"""The names of tools that every provider accepts."""
 
 Growth = tuple[tuple[str | int, ...], str]
 """Path of a string in the arguments and the text appended to it, as `wires.partial_json` reports it."""

@@ -11,7 +11,7 @@ import inspect
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from os import PathLike
@@ -25,7 +25,7 @@ from weft.core.lazy import lazy_pattern
 from weft.core.message_forms import read_tool_definition
 from weft.core.messages import ToolDefinition
 from weft.tools.context import ToolContext
-from weft.tools.definitions import Access, CallPreview, Effect, Tool
+from weft.tools.definitions import TOOL_NAME, Access, CallPreview, Effect, Tool
 from weft.tools.results import ToolOutput
 from weft.tools.type_schema import TypeSchema, slim_schema
 from weft.tools.workspace.base import Workspace
@@ -175,22 +175,24 @@ def tool_of(function: Function, *, name: str | None = None, description: str | N
 
     plain = inspect.unwrap(function)
     gives_pieces = inspect.isasyncgenfunction(plain) or inspect.isgeneratorfunction(plain)
-    is_async = inspect.iscoroutinefunction(inspect.unwrap(function)) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004
-    )
+    called = getattr(function, "__call__", None)  # noqa: B004
+    is_async = inspect.iscoroutinefunction(plain) or inspect.iscoroutinefunction(called)
 
-    async def run(given: JsonObject, ctx: ToolContext) -> Any:
+    def run(given: JsonObject, ctx: ToolContext) -> Awaitable[Any]:
         if context is not None:
             given = {**given, context: ctx}
         if gives_pieces:
-            return await _run_pieces(function(**given), ctx, tool_name)
-        if is_async:
-            return await function(**given)
-        value = await in_thread(partial(function, **given), tool_name)
-        return await value if inspect.isawaitable(value) else value
+            return _run_pieces(function(**given), ctx, tool_name)
+        return function(**given) if is_async else _run_plain(partial(function, **given), tool_name)
 
     definition = ToolDefinition(name=tool_name, description=description or documented, input_schema=schema)
     return Tool(definition=definition, run=run, convert=convert, **options)
+
+
+async def _run_plain(call: Callable[[], Any], name: str) -> Any:
+    """Run a plain function in a thread. One that returns an awaitable gets its value awaited."""
+    value = await in_thread(call, name)
+    return await value if inspect.isawaitable(value) else value
 
 
 async def _run_pieces(made: Any, ctx: ToolContext, name: str) -> Any:
@@ -242,24 +244,19 @@ def _parameters(
             raise ConfigurationError(f"{where}: the parameter {parameter.name!r} has no type; annotate it.")
         if parameter.name in descriptions:
             kind = Annotated[kind, msgspec.Meta(description=descriptions[parameter.name])]
-        default = msgspec.NODEFAULT if parameter.default is parameter.empty else parameter.default
-        if isinstance(default, list | dict | set):
-            default = msgspec.field(default_factory=partial(_copy, default))
-        elif isinstance(default, PathLike):  # a schema's default must be JSON
-            default = msgspec.field(default_factory=partial(_same, cast("Any", default)))
-        fields.append((parameter.name, kind, default))
+        fields.append((parameter.name, kind, _field_default(parameter)))
     return fields, context
 
 
-def _copy(value: Any) -> Any:
-    return value.copy()
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-_NAME = lazy_pattern(r"[a-zA-Z0-9_-]{1,64}\Z")
+def _field_default(parameter: inspect.Parameter) -> Any:
+    default: Any = parameter.default
+    if default is parameter.empty:
+        return msgspec.NODEFAULT
+    if isinstance(default, list | dict | set):
+        return msgspec.field(default_factory=cast("Any", default).copy)
+    if isinstance(default, PathLike):  # a schema's default must be JSON
+        return msgspec.field(default_factory=lambda: cast("Any", default))
+    return default
 
 
 @runtime_checkable
@@ -301,7 +298,7 @@ class Registry:
             for name, tool in before.items():
                 if self._tools.get(name) is tool:
                     del self._tools[name]
-            added = {name: tool for name, tool in offered.items() if name not in self._tools and _NAME.match(name)}
+            added = {name: tool for name, tool in offered.items() if name not in self._tools and TOOL_NAME.match(name)}
             self._tools |= added
             self._sources[at] = source, now, added
         return changed
@@ -313,7 +310,7 @@ class Registry:
             tool = tool_of(cast("Callable[..., Any]", tool))
         if tool.name in self._tools:
             raise ConfigurationError(f"There are two tools named {tool.name!r}; give one of them another name.")
-        if not _NAME.match(tool.name):
+        if not TOOL_NAME.match(tool.name):
             raise ConfigurationError(f"{tool.name!r} is no name for a tool: use at most 64 letters, digits, _ and -.")
         self._tools[tool.name] = tool
         return tool
@@ -362,10 +359,9 @@ def declared_tool(declaration: Mapping[str, Any]) -> Tool:
             f"The tool {definition.name[:64]!r} has no function 'execute'; give one that is called with the arguments."
         )
 
-    async def run(given: JsonObject, ctx: ToolContext) -> Any:  # noqa: ARG001
-        if inspect.iscoroutinefunction(execute):
-            return await execute(given)
-        value = await in_thread(partial(execute, given), definition.name)
-        return await value if inspect.isawaitable(value) else value
+    is_async = inspect.iscoroutinefunction(execute)
+
+    def run(given: JsonObject, ctx: ToolContext) -> Awaitable[Any]:  # noqa: ARG001
+        return execute(given) if is_async else _run_plain(partial(execute, given), definition.name)
 
     return Tool(definition=definition, run=run)

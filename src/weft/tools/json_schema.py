@@ -113,7 +113,6 @@ class JsonSchema:
         return validator_map_for(self._schema, pattern_options=options, validate_formats=False, offline=True)
 
     def _subschema(self, path: Path) -> "Validator | None":
-        """Return the validator of a subschema."""
         pointer = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
         return self._subschemas.get(f"#{pointer}")
 

@@ -1,7 +1,6 @@
 """`ToolOutput`, `ToolFault`, and the size limits that make a result fit into one event of the log."""
 
 import base64
-import binascii
 import io
 import re
 from collections.abc import Sequence
@@ -213,7 +212,7 @@ def _smaller(image: Image, room: int) -> list[ResultPart] | None:
     """Return the picture scaled down to `room` base64 characters, and a note; None if that is not possible."""
     try:
         data = base64.b64decode(image.data or "", validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None
     header = picture_header(data)
     if header is None or not 0 < header.width * header.height <= MAX_PIXELS:

@@ -26,8 +26,8 @@ from weft.tools.result_cache import ResultCache, WatchedWorkspace
 from weft.tools.results import Parts, ToolFault, plain_text
 from weft.tools.scheduling import DeadlineTimer, Locks
 from weft.tools.secrets import HIDDEN
-from weft.tools.summaries import describe_call_in_full
-from weft.tools.whole_results import WholeResults, first_page, fits_page, read_result_tool
+from weft.tools.summaries import describe_call_in_full, describe_change
+from weft.tools.whole_results import SHORT, WholeResults, first_page, read_result_tool
 from weft.tools.workspace.base import Workspace
 from weft.tools.workspace.memory import MemoryWorkspace
 
@@ -129,8 +129,7 @@ class ToolRuntime:
 
         With a host, a single call runs in the host's task. Otherwise each call gets its own task. `attempts` gives the
         attempt number of repeated calls. `waiting` names calls of an earlier process that have started and still wait:
-        for a client, or for the answer to a question. `emit_result` publishes the end of a
-        call at once.
+        for a client, or for the answer to a question. `emit_result` publishes the end of a call in one moment.
         """
         return CallBatch(self, calls, emit, notes, host, attempts, waiting, emit_result)
 
@@ -206,10 +205,6 @@ class ToolRuntime:
         real = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
         return path if real.startswith("..") else real
 
-    def allows(self, planned: PlannedCall) -> bool:
-        """Return whether the call may run without approval."""
-        return self.permissions.decide(planned.tool, planned.arguments, self._real).verdict == "allow"
-
     async def permit(self, planned: PlannedCall, emit: Emit) -> PlannedCall:
         """Wait for approval if it is needed and return the approved call. Raises ToolFault if it is denied."""
         decision = self.decide(planned)
@@ -218,8 +213,6 @@ class ToolRuntime:
         digest = self.digest(planned)
         if decision.verdict == "allow" or digest in self.permissions.always:
             return planned
-        from weft.tools.files.effects import describe_change
-
         diff = await asyncio.to_thread(describe_change, planned.tool, planned.arguments, self.workspace)
         summary = describe_call_in_full(planned.arguments)
         approval = await self.approvals.approve(planned.call, digest, summary, emit, diff=diff)
@@ -271,7 +264,7 @@ class ToolRuntime:
 
     def fit_content(self, content: Parts, limit: int) -> tuple[Parts, WholeResult | None]:
         """Return the content if the model may get it at once, else its first page and the handle of the whole."""
-        if isinstance(content, str) and fits_page(content, limit):
+        if isinstance(content, str) and len(content) <= min(limit, SHORT):
             return plain_text(content), None
         content, whole = first_page(content, limit, self.whole_results)
         if whole is not None:

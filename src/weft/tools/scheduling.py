@@ -4,6 +4,7 @@ import asyncio
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from time import monotonic
+from typing import Any, TypeVar
 
 from weft.tools.definitions import Access
 
@@ -76,16 +77,19 @@ def _holds(outer: str, inner: str) -> bool:
     return inner.startswith(outer if outer.endswith((":", "/")) else outer + "/")
 
 
+Who = TypeVar("Who", bound=Hashable)
+
+
 class DeadlineTimer:
-    """Calls a callback for each key that is not cancelled before its deadline. Uses one timer handle."""
+    """Calls a callback with each key that is not cancelled before its deadline. Uses one timer handle."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0  # when the timer is due
-        self._due: dict[Hashable, tuple[float, Callable[[], None]]] = {}
+        self._due: dict[Any, tuple[float, Callable[[Any], None]]] = {}
 
-    def start(self, who: Hashable, seconds: float, ring: Callable[[], None]) -> None:
+    def start(self, who: Who, seconds: float, ring: Callable[[Who], None]) -> None:
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop, self._timer = loop, None
@@ -112,7 +116,7 @@ class DeadlineTimer:
         late = [(who, ring) for who, (due, ring) in self._due.items() if due <= now]
         for who, ring in late:
             self._due.pop(who, None)
-            ring()
+            ring(who)
         if self._due:
             self._set(min(due for due, _ in self._due.values()))
 

@@ -352,25 +352,25 @@ def _pattern_weight(source: str) -> int:
     return min(weight, _PATTERN_BYTES // 40)
 
 
+_CONTAINERS = (dict, list)
+
+
 def measure_value(value: Any) -> tuple[int, int, int]:
     """Return the number of nested values, the number of characters and the depth of a value."""
     nodes = characters = deepest = 0
-    pending: list[tuple[Any, int]] = [(value, 1)]
+    pending: list[tuple[Any, int]] = [([value], 0)]
     while pending:
-        item, depth = pending.pop()
-        nodes += 1
-        if isinstance(item, str):
-            characters += len(item)
-            continue
-        if isinstance(item, dict):
-            for name, member in cast(JsonObject, item).items():
-                characters += len(name)
-                pending.append((member, depth + 1))
-        elif isinstance(item, list):
-            pending += [(member, depth + 1) for member in cast("list[Any]", item)]
-        else:
-            continue
+        container, depth = pending.pop()
         deepest = max(deepest, depth)
         if deepest > MAX_VALUE_DEPTH:
             break
+        nodes += len(container)
+        if isinstance(container, dict):
+            characters += sum(map(len, cast(JsonObject, container)))
+            container = cast(JsonObject, container).values()
+        for member in cast("Iterable[Any]", container):
+            if isinstance(member, str):
+                characters += len(member)
+            elif isinstance(member, _CONTAINERS):
+                pending.append((member, depth + 1))
     return nodes, characters, deepest

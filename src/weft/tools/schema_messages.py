@@ -40,24 +40,14 @@ _BOUNDS = {
 }
 
 
-class Problem(msgspec.Struct, frozen=True, eq=False):
-    """A problem and its path in the value. Two problems are equal whatever the values are, which may have no hash."""
+class Problem(msgspec.Struct, frozen=True):
+    """A problem and its path in the value."""
 
     path: Path
     message: str
     choices: tuple[Any, ...] = ()
     """The allowed values, if the schema lists them."""
     value: Any = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Problem) and self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[Any, ...]:
-        return self.path, self.message, self.choices
 
     @property
     def where(self) -> str:
@@ -110,9 +100,9 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _closest(name: str, known: Sequence[str]) -> str | None:
-    names = {each[:_MAX_SHOWN].lower(): each for each in reversed(known[:_MAX_COMPARED])}
     from difflib import get_close_matches
 
+    names = {each[:_MAX_SHOWN].lower(): each for each in reversed(known[:_MAX_COMPARED])}
     found = get_close_matches(name[:_MAX_SHOWN].lower(), names, 1)
     return names[found[0]] if found else None
 

@@ -118,10 +118,8 @@ def hide_in_content(content: Parts, *, is_secret: bool) -> Parts:
     if isinstance(content, str):
         return environment_mask().hide(hide_file_values(content) if is_secret else content)
     return [
-        msgspec.structs.replace(part, text=_hide(part.text, is_secret)) if isinstance(part, Text) else part
+        msgspec.structs.replace(part, text=hide_in_content(part.text, is_secret=is_secret))
+        if isinstance(part, Text)
+        else part
         for part in content
     ]
-
-
-def _hide(text: str, is_secret: bool) -> str:
-    return environment_mask().hide(hide_file_values(text) if is_secret else text)

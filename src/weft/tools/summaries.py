@@ -1,15 +1,19 @@
-"""One-line summaries of calls and results, and the full description for the approval prompt."""
+"""One-line summaries of calls and results. For the person who decides on a call: all of it, and the diff it makes."""
 
+from collections.abc import Callable
 from typing import Any
 
-from weft.core.json import JsonObject, encode_text
+from weft.core.json import JsonObject, as_objects, encode_text
 from weft.core.messages import Image, ToolResult
 from weft.tools.definitions import Tool
+from weft.tools.results import ToolFault
 from weft.tools.sanitize import sanitize_text
+from weft.tools.workspace.base import Workspace
 
 _WIDTH = 120
 _VALUE = 60
 _FULL = 10_000
+_MAX_DIFF = 60_000
 
 
 def call_summary(tool: Tool, arguments: JsonObject) -> str:
@@ -33,6 +37,38 @@ def _whole(value: Any) -> str:
         sanitize_text(text[:_FULL]).replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
     )
     return shown if len(text) <= _FULL else f"{shown} … and {len(text) - _FULL:,} characters more"
+
+
+def describe_change(tool: Tool, arguments: JsonObject, workspace: Workspace) -> str:
+    """Return the diff that a call of a file tool will make; empty for other tools, and for a call that will fail."""
+    from weft.tools.files.edit import edit_file, replace_text
+    from weft.tools.files.patch import apply_patch
+    from weft.tools.files.read_write import create_file, write_file
+
+    def edit(text: str) -> str:
+        for each in as_objects(arguments.get("edits")) or [arguments]:
+            text = replace_text(text, str(each["old_text"]), str(each["new_text"]), count=int(each.get("count", 1)))
+        return text
+
+    try:
+        if tool is apply_patch:
+            return str(arguments["patch"])[:_MAX_DIFF]
+        if tool is edit_file:
+            return _diff(arguments["path"], workspace, edit)
+        if tool is create_file or tool is write_file:
+            return _diff(arguments["path"], workspace, lambda _: str(arguments["content"]))
+    except (ToolFault, KeyError, TypeError, ValueError, OSError):
+        pass  # the call itself will report it
+    return ""
+
+
+def _diff(path: Any, workspace: Workspace, change: Callable[[str], str]) -> str:
+    from weft.tools.workspace.diff import unified_diff
+
+    place = workspace.normal(str(path))
+    before = workspace.read_text(place, remember=False) if workspace.exists(place) else None
+    after = change(before or "")
+    return unified_diff(place, before.encode() if before is not None else None, after.encode())[:_MAX_DIFF]
 
 
 def arguments_summary(arguments: JsonObject) -> str:

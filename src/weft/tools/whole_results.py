@@ -22,6 +22,8 @@ MAX_CHARACTERS = 8_000_000
 """Maximum characters of one result that are kept."""
 MAX_ALL_CHARACTERS = 32_000_000
 """Maximum characters of all results that are kept in memory."""
+SHORT = TEXT_BYTES // 6
+"""Characters of a text that fits into an event, however they are encoded."""
 _PAGE_BYTES = TEXT_BYTES - 4096
 _HANDLE = 8
 _LEAST = 200
@@ -99,16 +101,11 @@ def page_end(text: str, offset: int, limit: int, room: int = _PAGE_BYTES) -> int
     return end
 
 
-def fits_page(text: str, limit: int) -> bool:
-    """Return whether a text is short enough for one page, however its characters are encoded."""
-    return len(text) <= limit and len(text) <= TEXT_BYTES // 6
-
-
 def first_page(content: Parts, limit: int, kept: WholeResults) -> tuple[Parts, WholeResult | None]:
     """Return the content if its text fits, else its first page, a note with the handle, its end, and the kept whole."""
     is_text = isinstance(content, str)
     texts = [content] if isinstance(content, str) else [part.text for part in content if isinstance(part, Text)]
-    if sum(map(len, texts)) <= limit and sum(map(len, texts)) <= TEXT_BYTES // 6:
+    if sum(map(len, texts)) <= min(limit, SHORT):
         return _plain(content), None
     text = plain_text("\n".join(texts))
     if len(text) <= limit and encoded_size(text) <= TEXT_BYTES:

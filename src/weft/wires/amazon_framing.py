@@ -5,7 +5,6 @@ Format: https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.ht
 """
 
 import base64
-import binascii
 import struct
 from zlib import crc32
 
@@ -132,5 +131,5 @@ class AmazonChunkParser(AmazonEventParser):
 def _unwrap(event: ServerSentEvent) -> ServerSentEvent:
     try:
         return ServerSentEvent(base64.b64decode(as_object(loads(event.data)).get("bytes") or "", validate=True))
-    except (ValueError, TypeError, binascii.Error):
+    except (ValueError, TypeError):
         raise GarbledStream("A chunk of the event stream is not base64; try again.") from None

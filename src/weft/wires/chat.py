@@ -15,6 +15,7 @@ from weft.core.turn import StopReason, Usage
 from weft.wires.chat_request import NAME, encode_call
 from weft.wires.decoder import UNREADABLE, Decoder, disjoint_usage, first_int
 from weft.wires.errors import error_from_object
+from weft.wires.text_only import restrict
 from weft.wires.think_tags import ThinkTags
 from weft.wires.writer import OpenBlock
 
@@ -61,37 +62,12 @@ class _Chunk(msgspec.Struct, gc=False):
     prompt_progress: Any = None
 
 
-class _TextDelta(msgspec.Struct, gc=False):
-    content: str
-    refusal: None = None
-    reasoning_content: None = None
-    reasoning: None = None
-    reasoning_details: None = None
-    tool_calls: None = None
-    function_call: None = None
-    annotations: None = None
-    images: None = None
-
-
-class _TextChoice(msgspec.Struct, gc=False):
-    delta: _TextDelta
-    index: Literal[0, None] = 0
-    finish_reason: None = None
-
-
-class _TextChunk(msgspec.Struct, gc=False):
-    """A chunk that holds nothing but a piece of text: any other one cannot be decoded to this."""
-
-    choices: tuple[_TextChoice]
-    usage: None = None
-    x_groq: None = None
-    error: None = None
-    citations: None = None
-    prompt_progress: None = None
-
-
+_TextDelta = restrict(_Delta, {"content": str})
+_TextChoice = restrict(_Choice, {"delta": _TextDelta}, {"index": Literal[0, None]})
+_TextChunk = restrict(_Chunk, {"choices": tuple[_TextChoice]}, {"id": Any, "model": Any})
+"""A chunk that holds nothing but a piece of text."""
 _chunks = msgspec.json.Decoder(_Chunk)
-_text_chunks = msgspec.json.Decoder(_TextChunk)
+_text_chunks: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_TextChunk)
 
 
 class ChatDecoder(Decoder):
@@ -252,6 +228,12 @@ class ChatDecoder(Decoder):
 
     def _read_call(self, delta: _CallDelta) -> None:
         function = delta.function or _Function()
+        if type(delta.index) is int and not delta.id and not function.name and function.arguments:
+            known = self._by_index.get(delta.index)
+            if known is not None and type(function.arguments) is str:  # nothing but more arguments of a call
+                self._latest = known
+                self._add_arguments(known, function.arguments)
+                return
         name = function.name if isinstance(function.name, str) else ""
         wire_id = str(delta.id) if delta.id else ""
         arguments: Any = function.arguments

@@ -8,17 +8,12 @@ provider's terminal event was seen, and with `message_discarded` otherwise. No c
 import sys
 from collections.abc import Callable, Container, Sequence
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
 from weft.core.errors import GarbledStream, IncompleteStream, MalformedResponse, ProviderError
-from weft.core.events import (
-    MessageDelta,
-    MessageDiscarded,
-    MessageStart,
-    MessageStop,
-)
+from weft.core.events import MessageDelta, MessageDiscarded, MessageStart, MessageStop
 from weft.core.json import JsonObject, convert, encode_text, loads
 from weft.core.messages import Block, Grounding, Message, Native, Reasoning, Text
 from weft.core.payload import Payload
@@ -26,12 +21,13 @@ from weft.core.turn import EXECUTABLE, StopReason, TokenLogprob, Usage
 from weft.wires.delta_join import join_deltas
 from weft.wires.errors import error_from_body
 from weft.wires.framing import ServerSentEvent, SSEOrArrayParser, StreamFraming
-from weft.wires.logprobs import read_logprobs
 from weft.wires.request import NO_QUIRKS, Quirks
-from weft.wires.text_call_forms import Tools
-from weft.wires.text_calls import Part, TextCalls
-from weft.wires.text_edits import PARTS, WHOLE, FilePart, TextEdits, TextFiles
-from weft.wires.writer import MessageWriter, OpenBlock
+from weft.wires.writer import FILE_PARTS, WHOLE_FILE, MessageWriter, OpenBlock
+
+if TYPE_CHECKING:
+    from weft.wires.text_call_forms import Tools
+    from weft.wires.text_calls import Part, TextCalls
+    from weft.wires.text_edits import FilePiece, TextEdits, TextFiles
 
 
 def disjoint_usage(
@@ -103,14 +99,12 @@ class Decoder(MessageWriter):
     """The log-probabilities of the tokens, if they were requested."""
 
     # An instance has attributes of its own for these only if it needs them: beyond thirty, access to all is slower.
-    _add_model_text: Callable[..., object] = MessageWriter._add_text  # pyright: ignore[reportPrivateUsage]
-    """Adds text of the model. A decoder that looks for calls or files in it replaces this by `_add_parsed_text`."""
-    _call_names: Tools | None = None
+    _call_names: "Tools | None" = None
     """The tools whose calls are looked for in text, until it is clear that the server parses calls itself."""
-    _text_calls: TextCalls | None = None
+    _text_calls: "TextCalls | None" = None
     """Looks for calls, from the first text on."""
-    _text_files: TextFiles | None = None
-    _text_edits: TextEdits | None = None
+    _text_files: "TextFiles | None" = None
+    _text_edits: "TextEdits | None" = None
     _file: OpenBlock | None = None
     """The file that is being written as text."""
     join_from: int = sys.maxsize
@@ -130,8 +124,8 @@ class Decoder(MessageWriter):
         quirks: Quirks = NO_QUIRKS,
         explain: Callable[[ProviderError], ProviderError] | None = None,
         logprobs: bool = False,
-        tools: Tools | None = None,
-        text_files: TextFiles | None = None,
+        tools: "Tools | None" = None,
+        text_files: "TextFiles | None" = None,
     ) -> None:
         super().__init__(message, used_ids)
         self.ignored: list[bytes] = []
@@ -145,10 +139,10 @@ class Decoder(MessageWriter):
         self._framing = self._new_framing()
         if tools and quirks.text_calls:
             self._call_names = tools
-            self._add_model_text = self._add_parsed_text
         if text_files is not None:
+            from weft.wires.text_edits import TextEdits  # only small models write files as text
+
             self._text_files, self._text_edits = text_files, TextEdits(text_files)
-            self._add_model_text = self._add_parsed_text
         if logprobs:
             self.logprobs = found = list[TokenLogprob]()
             self._read_event = partial(self._read_with_logprobs, found)
@@ -181,9 +175,8 @@ class Decoder(MessageWriter):
     def _read_together(self, events: Sequence[ServerSentEvent]) -> None:
         """Read events of which nobody wants to see each: more of the open text is read as one piece."""
         texts: list[str] = []
-        is_text_open = False
         for event in events:
-            if is_text_open:
+            if texts or self._has_open_text():
                 text = self._read_text_only(event.data)
                 if text is not None:
                     texts.append(text)
@@ -192,8 +185,6 @@ class Decoder(MessageWriter):
                     self._add_open_text("".join(texts))
                     texts = []
             self._read_event(event.data, event.event)
-            block = self._current
-            is_text_open = block is not None and block.kind == "text" and not self.done
         if texts:
             self._add_open_text("".join(texts))
 
@@ -237,6 +228,11 @@ class Decoder(MessageWriter):
         """Read one event of the stream."""
         raise NotImplementedError
 
+    def _has_open_text(self) -> bool:
+        """Whether the next event may hold nothing but more of a text."""
+        block = self._current
+        return block is not None and block.kind == "text" and not self.done
+
     def _read_text_only(self, data: bytes) -> str | None:
         """Return the text of an event that holds nothing but more of the open text; None for any other event."""
         return None
@@ -247,6 +243,8 @@ class Decoder(MessageWriter):
 
     def _read_with_logprobs(self, found: list[TokenLogprob], data: bytes, event: str) -> None:
         """Read one event, and the log-probabilities in it first."""
+        from weft.wires.logprobs import read_logprobs
+
         found += read_logprobs(self.wire, data)
         type(self)._read_event(self, data, event)
 
@@ -296,12 +294,14 @@ class Decoder(MessageWriter):
             self._ignore(data)
             return None
 
-    def _add_parsed_text(self, text: str) -> None:
-        """Add text in which calls or files may be written."""
+    def _add_model_text(self, text: str) -> None:
+        """Add text in which calls or files may be written, if there can be some."""
         if self._text_edits is not None:
             self._add_file_parts(self._text_edits.feed(text))
             return
         if self._call_names is not None and self._text_calls is None:
+            from weft.wires.text_calls import TextCalls  # with the first text, if calls are looked for
+
             self._text_calls = TextCalls(self._call_names)
         if self._text_calls is None or self._text_calls.is_plain(text):
             self._add_text(text)
@@ -319,33 +319,37 @@ class Decoder(MessageWriter):
             self._add_file_parts(self._text_edits.close())
             self._text_edits = None
             if self._file is not None and self._stop_reason(self.provider_stop_reason or "") in EXECUTABLE:
-                self._add_file_parts([FilePart("end", "")])  # the model finished without closing the block
+                self._end_file(self._file)  # the model finished without closing the block
 
-    def _add_file_parts(self, parts: list[str | FilePart]) -> None:
+    def _add_file_parts(self, parts: "list[str | FilePiece]") -> None:
         files = self._text_files
         assert files is not None
         for part in parts:
             if isinstance(part, str):
                 self._add_text(part)
             elif part.step == "begin":
-                self._file = self._begin_text_call(files.write_tool, WHOLE)
+                self._file = self._begin_text_call(files.write_tool, WHOLE_FILE)
                 self._add_arguments(self._file, f'{{"path":{encode_text(part.text)},"content":"')
             elif part.step == "edits":
-                block = self._begin_text_call(files.edit_tool, PARTS)
+                block = self._begin_text_call(files.edit_tool, FILE_PARTS)
                 self._add_arguments(block, part.text)
                 self._close(block)
+            elif self._file is not None and part.step == "grow":
+                self._add_arguments(self._file, part.text)
             elif self._file is not None:
-                self._add_arguments(self._file, part.text if part.step == "grow" else '"}')
-                if part.step == "end":
-                    self._close(self._file)
-                    self._file = None
+                self._end_file(self._file)
+
+    def _end_file(self, file: OpenBlock) -> None:
+        self._add_arguments(file, '"}')
+        self._close(file)
+        self._file = None
 
     def _begin_text_call(self, name: str, form: str) -> OpenBlock:
         block = self._start_call("", name)
         block.form = form
         return block
 
-    def _add_parts(self, parts: list[Part]) -> None:
+    def _add_parts(self, parts: "list[Part]") -> None:
         for part in parts:
             if isinstance(part, str):
                 self._add_text(part)

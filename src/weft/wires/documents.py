@@ -1,7 +1,6 @@
 """Text documents in requests: files whose content is text are sent as text where an API accepts only that."""
 
 import base64
-import binascii
 
 from weft.core.messages import File
 
@@ -30,5 +29,5 @@ def read_text_document(file: File) -> str | None:
         return None
     try:
         return base64.b64decode(file.data).decode("utf-8-sig", "replace")
-    except (binascii.Error, ValueError):
+    except ValueError:
         return None

@@ -121,8 +121,6 @@ def keep_supported(settings: Settings, features: WireFeatures) -> Settings:
 
 def check_features(wire: str, settings: Settings, features: WireFeatures) -> None:
     """Refuse a tool of the provider, or pictures as an answer, that the API cannot be asked for."""
-    if not settings.server_tools and not settings.image_output:
-        return
     asked: list[FeatureName] = [tool.name for tool in settings.server_tools]
     if settings.image_output:
         asked.append("image_output")

@@ -28,19 +28,20 @@ class ServerSentEvent(msgspec.Struct, frozen=True, gc=False):
 class SSEParser:
     """Parses bytes in any split into events. The cost is linear in the bytes."""
 
+    retry_ms: int | None = None
+    _held = 0  # bytes of the pieces
+    _size = 0  # of the data of an open event of which some lines are parsed
+    _event = ""
+    _id = ""
+    _dirty = False  # a field of the open event was read
+    _skip_lf = False  # the last byte seen was a CR: a following LF belongs to it
+    _started = False
+
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
-        self.retry_ms: int | None = None
         self.stray: list[bytes] = []
         self._max = max_event_bytes
         self._pieces: list[bytes] = []  # of the line or event that is still open, not parsed yet
-        self._held = 0  # bytes of them
-        self._size = 0  # of the data of an open event of which some lines are parsed
         self._data: list[bytes] = []
-        self._event = ""
-        self._id = ""
-        self._dirty = False  # a field of the open event was read
-        self._skip_lf = False  # the last byte seen was a CR: a following LF belongs to it
-        self._started = False
 
     def feed(self, chunk: bytes) -> list[ServerSentEvent]:
         if not self._started:

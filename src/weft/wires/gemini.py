@@ -18,6 +18,7 @@ from weft.wires.gemini_request import NAME
 from weft.wires.json_path import PathArguments
 from weft.wires.request import legal_name
 from weft.wires.server_tools import ServerCall, ServerResult, read_gemini_part, read_gemini_queries
+from weft.wires.text_only import restrict
 from weft.wires.writer import OpenBlock, replayable_input
 
 
@@ -47,28 +48,33 @@ class _TextPart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     text: str
 
 
-class _TextContent(msgspec.Struct, gc=False):
-    parts: tuple[_TextPart]
+class _Piece(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    jsonPath: str  # noqa: N815
+    stringValue: str  # noqa: N815
+    willContinue: Literal[True]  # noqa: N815
 
 
-class _TextCandidate(msgspec.Struct, gc=False):
-    content: _TextContent
-    index: Literal[0, None] = 0
-    finishReason: None = None  # noqa: N815
-    groundingMetadata: None = None  # noqa: N815
-    citationMetadata: None = None  # noqa: N815
+class _PieceCall(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    partialArgs: tuple[_Piece]  # noqa: N815
+    willContinue: Literal[True]  # noqa: N815
 
 
-class _TextChunk(msgspec.Struct, gc=False):
-    """A chunk that holds nothing but a piece of text: any other one cannot be decoded to this."""
+class _PiecePart(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    """More of a string in the arguments of a call."""
 
-    candidates: tuple[_TextCandidate]
-    usageMetadata: JsonObject | None = None  # noqa: N815
-    error: None = None
+    functionCall: _PieceCall  # noqa: N815
+
+
+def _chunks_with(part: Any) -> "msgspec.json.Decoder[Any]":
+    """Return the decoder of chunks that hold nothing but one such part."""
+    content = restrict(_Content, {"parts": tuple[part]})
+    candidate = restrict(_Candidate, {"content": content}, {"index": Literal[0, None]})
+    allowed = {"usageMetadata": JsonObject | None, "responseId": Any, "modelVersion": Any}
+    return msgspec.json.Decoder(restrict(_Chunk, {"candidates": tuple[candidate]}, allowed))
 
 
 _chunks = msgspec.json.Decoder(_Chunk)
-_text_chunks = msgspec.json.Decoder(_TextChunk)
+_text_chunks, _piece_chunks = _chunks_with(_TextPart), _chunks_with(_PiecePart)
 
 
 class GeminiDecoder(Decoder):
@@ -126,23 +132,39 @@ class GeminiDecoder(Decoder):
             if not candidate.index:
                 self._read_candidate(candidate)
 
+    def _has_open_text(self) -> bool:
+        if self._partial is not None:
+            return self._partial[1].open_path is not None
+        return self._plain[0] == len(self._parts) - 1 and super()._has_open_text()
+
     def _read_text_only(self, data: bytes) -> str | None:
         if self.response_id is None or self.response_model is None:
             return None  # the event may bring them
-        if self._plain[0] != len(self._parts) - 1:
-            return None  # the last part holds more than text
+        partial = self._partial
         try:
-            chunk = _text_chunks.decode(data)
+            chunk = (_text_chunks if partial is None else _piece_chunks).decode(data)
         except UNREADABLE:
+            return None
+        part = chunk.candidates[0].content.parts[0]
+        if partial is None:
+            text: str = part.text
+        elif part.functionCall.partialArgs[0].jsonPath == partial[1].open_path:
+            text = part.functionCall.partialArgs[0].stringValue
+        else:
             return None
         if chunk.usageMetadata:
             self.provider_usage = usage = self.provider_usage or {}
             usage.update(chunk.usageMetadata)
             self._usage = None
-        return chunk.candidates[0].content.parts[0].text
+        return text
 
     def _add_open_text(self, text: str) -> None:
-        self._plain[1].append(self._add_text(text))
+        if self._partial is None:
+            self._plain[1].append(self._add_text(text))
+            return
+        place, arguments = self._partial
+        if written := arguments.grow(text):
+            self._add_arguments(self._calls[place], written)
 
     def _read_candidate(self, candidate: _Candidate) -> None:
         if candidate.content is not None:

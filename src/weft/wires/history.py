@@ -41,16 +41,29 @@ class History:
 
         Every call is directly followed by its one result; orphans, duplicates and empty messages are dropped.
         """
+        return self._extend(messages, has_all=True)[0]
+
+    def extend_answered(self, messages: Sequence[Message]) -> tuple[list[Message], int]:
+        """Add the messages before the first call without a result, which it may still get. Returns them repaired, and
+        their number."""
+        return self._extend(messages, has_all=False)
+
+    def _extend(self, messages: Sequence[Message], *, has_all: bool) -> tuple[list[Message], int]:
         repaired: list[Message] = []
         for place, message in enumerate(messages):
             if message.role == "tool":
                 self._keep_early(message)
             elif calls := message.tool_calls:
-                answers = find_answers(messages, place, calls)
-                self._add_calls(message, calls, answers or self._answers(calls, messages, place), repaired)
+                answers = _find_answers(messages, place, calls)
+                if answers is None:
+                    results = _results_after(messages, place)
+                    if not has_all and not all(call.id in results for call in calls):
+                        return repaired, place
+                    answers = self._pair(calls, results)
+                self._add_calls(message, calls, answers, repaired)
             else:
                 _add_plain(message, repaired)
-        return repaired
+        return repaired, len(messages)
 
     def _keep_early(self, message: Message) -> None:
         for block in message.content:
@@ -77,9 +90,8 @@ class History:
         repaired.append(message)
         repaired.append(Message(role="tool", content=paired))
 
-    def _answers(self, calls: list[ToolCall], messages: Sequence[Message], place: int) -> list[ToolResult]:
+    def _pair(self, calls: list[ToolCall], results: Results) -> list[ToolResult]:
         """One result a call: the one that follows, one that precedes the call, or a placeholder."""
-        results = results_after(messages, place)
         answers: list[ToolResult] = []
         for call in calls:
             answer = results[call.id].popleft() if results.get(call.id) else self._early.pop(call.id, None)
@@ -112,7 +124,7 @@ def result_parts(result: ToolResult) -> list[ResultPart]:
     return [part for part in result.content if not _blank(part)] or [Text(NO_OUTPUT)]
 
 
-def find_answers(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
+def _find_answers(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
     """The results, if they are all in the next message and in the order of the calls."""
     answers: list[ToolResult] = []
     for block in messages[place + 1].content if place + 1 < len(messages) else ():
@@ -123,7 +135,7 @@ def find_answers(messages: Sequence[Message], place: int, calls: list[ToolCall])
     return answers if len(answers) == len(calls) else None
 
 
-def results_after(messages: Sequence[Message], place: int) -> Results:
+def _results_after(messages: Sequence[Message], place: int) -> Results:
     """The results that belong to a message: those before the next assistant message."""
     found: Results = {}
     for message in messages[place + 1 :]:

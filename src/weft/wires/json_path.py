@@ -33,13 +33,14 @@ class PathArguments:
         self.in_order = True
         self._open: list[_Container] = []
         self._path: list[Step] = []  # of the innermost open container
-        self._string: str | None = None  # the path of the string that continues
+        self.open_path: str | None = None
+        """The path of the string that continues."""
         self._pieces: list[str] = []  # of that string
 
     def add(self, part: JsonObject) -> str:
         """Add one partial argument and return the text that it adds."""
         path = part.get("jsonPath")
-        if path is not None and path == self._string:
+        if path is not None and path == self.open_path:
             return self._continue_string(part)
         steps = parse_path(path) if isinstance(path, str) else []
         if not steps or isinstance(steps[0], int):
@@ -47,7 +48,7 @@ class PathArguments:
         value = _value_of(part)
         text = self._end_string() + self._descend(steps)
         if part.get("willContinue") and isinstance(value, str):
-            self._string, self._pieces = path, [value]
+            self.open_path, self._pieces = path, [value]
             text += '"' + _escaped(value)
         else:
             _set(self.value, steps, value)
@@ -61,21 +62,23 @@ class PathArguments:
             return "{}"
         return text + "}"
 
+    def grow(self, piece: str) -> str:
+        """Add more of the string that continues and return the text that it adds."""
+        self._pieces.append(piece)
+        return _escaped(piece) if self.in_order else ""
+
     def _continue_string(self, part: JsonObject) -> str:
         piece = part.get("stringValue")
-        text = ""
-        if isinstance(piece, str):
-            self._pieces.append(piece)
-            text = _escaped(piece)
+        text = self.grow(piece) if isinstance(piece, str) else ""
         if not part.get("willContinue"):
             text += self._end_string()
         return text if self.in_order else ""
 
     def _end_string(self) -> str:
-        if self._string is None:
+        if self.open_path is None:
             return ""
-        _set(self.value, parse_path(self._string), "".join(self._pieces))
-        self._string = None
+        _set(self.value, parse_path(self.open_path), "".join(self._pieces))
+        self.open_path = None
         return '"'
 
     def _descend(self, steps: list[Step]) -> str:

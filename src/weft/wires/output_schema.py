@@ -6,7 +6,7 @@ schema stands in the instructions as long as tools are offered. The answer is va
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -60,7 +60,7 @@ def plan_output(request: TurnRequest, wire: str) -> TurnRequest:
     return msgspec.structs.replace(request, settings=settings)
 
 
-class _Rules(NamedTuple):
+class _Rules(msgspec.Struct, frozen=True):
     kept: Mapping[str, frozenset[str]]
     """The keywords that the API accepts, by type."""
     formats: frozenset[str]

@@ -9,7 +9,7 @@ from weft.core.json import JsonObject, encode
 from weft.core.messages import File, Image, Message, user_message
 from weft.core.running_total import RunningTotal
 from weft.core.turn import Settings
-from weft.wires.history import History, find_answers, results_after
+from weft.wires.history import History
 from weft.wires.request import TurnRequest, legal_name
 
 _OPENING = user_message("Continue.")
@@ -79,12 +79,13 @@ def render(
     if known is None or known.origin != (wire, request.provider, request.model) or cache.source != messages[:done]:
         known = cache.history = History(wire, request.provider, request.model, make_legal)
         cache.source, cache.items, cache.encoded, done = [], [], [], 0
-    stable = _stable_length(messages, done)
-    _write_all(messages[done:stable], known, cache.items, write, user_first)
-    cache.source = messages[:stable]
+    answered, number = known.extend_answered(messages[done:])
+    _write_all(answered, known, cache.items, write, user_first)
+    cache.source = messages[: done + number]
     items = list(cache.items)
-    if stable < len(messages):
-        _write_all(messages[stable:], known.copy(), items, write, user_first)
+    if done + number < len(messages):
+        history = known.copy()
+        _write_all(history.extend(messages[done + number :]), history, items, write, user_first)
     if request.cache is None:
         return items
     cache.encode_stable()
@@ -94,18 +95,7 @@ def render(
 def _write_all(
     messages: list[Message], history: History, items: list[JsonObject], write: Write, user_first: bool
 ) -> None:
-    for message in history.extend(messages):
+    for message in messages:
         if user_first and not items and message.role != "user":
             write(_OPENING, history, items)
         write(message, history, items)
-
-
-def _stable_length(messages: list[Message], done: int) -> int:
-    """The number of messages whose encoding is final: a call without a result may still get one."""
-    for place in range(done, len(messages)):
-        calls = messages[place].tool_calls if messages[place].role == "assistant" else []
-        if calls and find_answers(messages, place, calls) is None:
-            results = results_after(messages, place)
-            if not all(call.id in results for call in calls):
-                return place
-    return len(messages)

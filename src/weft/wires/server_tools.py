@@ -1,6 +1,8 @@
 """Reads calls and results of tools that providers run themselves out of the content of their answers."""
 
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from weft.core.json import JsonObject, as_list, as_object, as_objects, encode_text, parse_strict
 from weft.core.messages import Source
@@ -8,13 +10,13 @@ from weft.core.messages import Source
 MAX_TEXT = 20_000
 
 
-class ServerCall(NamedTuple):
+class ServerCall(msgspec.Struct, frozen=True):
     id: str
     name: str
     input: JsonObject
 
 
-class ServerResult(NamedTuple):
+class ServerResult(msgspec.Struct, frozen=True):
     id: str
     name: str
     text: str = ""

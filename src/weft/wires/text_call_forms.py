@@ -6,7 +6,9 @@ A form is what stands between its marks: JSON, XML or Python. One that names a t
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from weft.core.json import JsonObject
 from weft.core.lazy import LazyModule, lazy_pattern
@@ -20,7 +22,7 @@ Tools = Mapping[str, Sequence[str]]
 """The names of the arguments of each tool, in order."""
 
 
-class TextCall(NamedTuple):
+class TextCall(msgspec.Struct, frozen=True):
     """A call that a model wrote as text."""
 
     name: str

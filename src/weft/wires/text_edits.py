@@ -6,17 +6,13 @@ reader is incremental: the content of a whole file is passed on line by line. Ev
 
 import re
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
 from weft.core.json import encode_text
 from weft.core.lazy import lazy_pattern
 from weft.core.messages import Message, Text, ToolResult, assistant, user_message
-
-WHOLE, PARTS = "file", "search-replace"
-TEXT_FORMS = frozenset({WHOLE, PARTS})
-"""The forms of calls that were written as files."""
 
 INSTRUCTIONS = """\
 You create and change files. Answer a request in two steps:
@@ -82,7 +78,7 @@ class TextFiles(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.instructions) + sum(len(message.text) for message in EXAMPLE)
 
 
-class FilePart(NamedTuple):
+class FilePiece(msgspec.Struct, frozen=True):
     """A part of a written file: it begins, grows or ends, or it is a set of search/replace parts."""
 
     step: Literal["begin", "grow", "end", "edits"]
@@ -134,16 +130,16 @@ class TextEdits:
         self._block: list[str] = []  # lines of an open block that is not passed on
         self._kind: Literal["", "new", "whole", "parts", "unnamed", "text"] = ""
 
-    def feed(self, text: str) -> list[str | FilePart]:
+    def feed(self, text: str) -> list[str | FilePiece]:
         *lines, self._line = (self._line + text).split("\n")
-        out: list[str | FilePart] = []
+        out: list[str | FilePiece] = []
         for line in lines:
             self._read_line(line, out)
         return out
 
-    def close(self) -> list[str | FilePart]:
+    def close(self) -> list[str | FilePiece]:
         """Return the rest. A block that was not ended is a file that was cut off: its call stays incomplete."""
-        out: list[str | FilePart] = []
+        out: list[str | FilePiece] = []
         if self._line:
             self._read_line(self._line, out, last=True)
         if self._kind == "parts":
@@ -153,7 +149,7 @@ class TextEdits:
         out += self._held
         return out
 
-    def _read_line(self, line: str, out: list[str | FilePart], *, last: bool = False) -> None:
+    def _read_line(self, line: str, out: list[str | FilePiece], *, last: bool = False) -> None:
         end = "" if last else "\n"
         if self._fence:
             self._read_block_line(line, out, end)
@@ -187,7 +183,7 @@ class TextEdits:
         found = words & self._files.known
         return found.pop() if len(found) == 1 else None
 
-    def _open_block(self, fence: str, info: str, line: str, out: list[str | FilePart]) -> None:
+    def _open_block(self, fence: str, info: str, line: str, out: list[str | FilePiece]) -> None:
         self._fence, self._block = fence, []
         language, _, rest = info.replace(":", " ", 1).partition(" ")
         self._language = language.lower()
@@ -200,7 +196,7 @@ class TextEdits:
         self._held, self._kind = [], "unnamed"
         self._block = [line]
 
-    def _read_block_line(self, line: str, out: list[str | FilePart], end: str) -> None:
+    def _read_block_line(self, line: str, out: list[str | FilePiece], end: str) -> None:
         closes = line.strip().startswith(self._fence) and not line.strip().strip(self._fence[0])
         match self._kind:
             case "new" if not closes:
@@ -208,16 +204,16 @@ class TextEdits:
                     self._kind, self._block = "parts", [line]
                     return
                 self._kind = "whole"
-                out.append(FilePart("begin", self._path or ""))
+                out.append(FilePiece("begin", self._path or ""))
                 if self._path_in_comment(line) != self._path:
-                    out.append(FilePart("grow", _escape(line + "\n")))
+                    out.append(FilePiece("grow", _escape(line + "\n")))
             case "whole" if not closes:
-                out.append(FilePart("grow", _escape(line + "\n")))
+                out.append(FilePiece("grow", _escape(line + "\n")))
             case "whole":
-                out.append(FilePart("end", ""))
+                out.append(FilePiece("end", ""))
                 self._reset()
             case "new":
-                out += [FilePart("begin", self._path or ""), FilePart("end", "")]
+                out += [FilePiece("begin", self._path or ""), FilePiece("end", "")]
                 self._reset()
             case "parts":
                 if closes:
@@ -227,12 +223,12 @@ class TextEdits:
             case _:
                 self._read_unnamed(line, out, closes, end)
 
-    def _read_unnamed(self, line: str, out: list[str | FilePart], closes: bool, end: str) -> None:
+    def _read_unnamed(self, line: str, out: list[str | FilePiece], closes: bool, end: str) -> None:
         if len(self._block) == 1 and not closes:
             path = self._path_in_comment(line)
             if path is not None and (path in self._files.known or "." in path.rpartition("/")[2]):
                 self._path, self._kind = path, "whole"
-                out.append(FilePart("begin", path))
+                out.append(FilePiece("begin", path))
                 return
         self._block.append(line + end)
         if closes:
@@ -242,7 +238,7 @@ class TextEdits:
         found = _COMMENT.match(line)
         return _without_placeholder(found["path"]) if found is not None else None
 
-    def _end_unnamed(self, out: list[str | FilePart], *, closed: bool) -> None:
+    def _end_unnamed(self, out: list[str | FilePiece], *, closed: bool) -> None:
         """End a block without a path: it is the file that the words before it name, the only one, or text."""
         body = "".join(self._block[1:-1] if closed else self._block[1:])
         path = self._only_file(len(body)) if closed else None
@@ -253,7 +249,7 @@ class TextEdits:
             self._end_parts(out)
             return
         else:
-            out += [FilePart("begin", path), FilePart("grow", _escape(body)), FilePart("end", "")]
+            out += [FilePiece("begin", path), FilePiece("grow", _escape(body)), FilePiece("end", "")]
         self._reset()
 
     def _only_file(self, size: int) -> str | None:
@@ -269,10 +265,10 @@ class TextEdits:
             return None
         return paths[0] if size >= self._files.sizes[paths[0]] * _LEAST_SHARE else None
 
-    def _end_parts(self, out: list[str | FilePart]) -> None:
+    def _end_parts(self, out: list[str | FilePiece]) -> None:
         edits = _read_parts(self._block)
         if edits:
-            out.append(FilePart("edits", encode_text({"path": self._path, "edits": edits})))
+            out.append(FilePiece("edits", encode_text({"path": self._path, "edits": edits})))
         else:
             out.append("\n".join(self._block) + "\n")
         self._reset()

@@ -95,6 +95,9 @@ def replayable_input(call: ToolCall) -> JsonObject:
 
 
 BlockKind = Literal["text", "refusal", "thinking", "tool"]
+WHOLE_FILE, FILE_PARTS = "file", "search-replace"
+FILE_FORMS = frozenset({WHOLE_FILE, FILE_PARTS})
+"""The forms of calls that were written as files."""
 
 
 class OpenBlock:

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from weft.tools.builtin import families
 from weft.tools.definitions import Access, Tool
-from weft.tools.files import FILE_TOOLS, READ_TOOLS
 from weft.tools.summaries import call_summary
 
-TOOLS = {tool.name: tool for tool in FILE_TOOLS}
+TOOLS = {tool.name: tool for tool in families()["files"]}
 PATCH = "*** Begin Patch\n*** Update File: ./a\n*** Move to: b/c\n@@\n-x\n*** Delete File: d\n*** End Patch"
 
 
@@ -17,7 +17,7 @@ def test_the_tools_there_are() -> None:
         *("create_file", "write_file", "edit_file", "apply_patch"),
         *("read_file", "list_files", "glob", "search_files", "find_file"),
     ]
-    assert list(READ_TOOLS) == [tool for tool in FILE_TOOLS if tool.effect == "read"]
+    assert list(families()["read"]) == [tool for tool in families()["files"] if tool.effect == "read"]
 
 
 def _access(name: str, arguments: dict[str, Any]) -> list[Access]:
@@ -49,7 +49,7 @@ def test_a_patch_needs_all_of_its_files() -> None:
     assert _access("apply_patch", {"patch": "nonsense"}) == []
 
 
-@pytest.mark.parametrize("tool", FILE_TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", families()["files"], ids=lambda tool: tool.name)
 @pytest.mark.parametrize("bad", ["../x", "/etc/passwd", "a\0b", 5, None, ["a"]])
 def test_bad_arguments_name_no_resource_and_break_nothing(tool: Tool, bad: object) -> None:
     arguments: dict[str, Any] = {"path": bad, "files": bad, "patch": bad, "pattern": bad, "query": bad, "edits": bad}

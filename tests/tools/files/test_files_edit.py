@@ -7,8 +7,7 @@ from files_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.tools.files import edit_file
-from weft.tools.files.edit import candidates, find_all, replace_text
+from weft.tools.files.edit import candidates, edit_file, find_all, replace_text
 from weft.tools.results import ToolFault
 
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from example_counts import scaled
 from weft.tools.definitions import Growth
-from weft.tools.files import edit_file
-from weft.tools.files.edit import EditPreview
+from weft.tools.files.edit import EditPreview, edit_file
 from weft.tools.workspace.memory import MemoryWorkspace
 
 ALPHABET = 'abc\n"\\é😀'

@@ -7,8 +7,7 @@ from files_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.tools.files import find_file
-from weft.tools.files.listing import MAX_FOUND, score
+from weft.tools.files.listing import MAX_FOUND, find_file, score
 
 FILES = [
     "src/user/controller.ts",

@@ -10,8 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import scaled
-from weft.tools.files import glob, list_files
-from weft.tools.files.listing import MAX_LISTED
+from weft.tools.files.listing import MAX_LISTED, glob, list_files
 from weft.tools.files.pattern import Glob, PatternFault
 
 FILES = ["README.md", "src/app.py", "src/lib/deep/x.py", "src/lib/y.ts", "src/style.css", "test_a.py", "test_bc.py"]

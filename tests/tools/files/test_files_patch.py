@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import scaled
-from weft.tools.files import apply_patch
-from weft.tools.files.patch import apply_hunks, read_patch
+from weft.tools.files.patch import apply_hunks, apply_patch, read_patch
 from weft.tools.results import ToolFault
 from weft.tools.workspace.diff import unified_diff
 from weft.tools.workspace.memory import MemoryWorkspace

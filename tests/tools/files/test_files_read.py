@@ -5,9 +5,8 @@ import base64
 import pytest
 from files_bench import Bench
 
-from weft.tools.files import read_file
 from weft.tools.files.access import MAX_IMAGE
-from weft.tools.files.read_write import ALL_CHARACTERS, FILE_CHARACTERS, FILE_LINES, MAX_FILES
+from weft.tools.files.read_write import ALL_CHARACTERS, FILE_CHARACTERS, FILE_LINES, MAX_FILES, read_file
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 PICTURES = {

@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from example_counts import scaled
-from weft.tools.files import ripgrep, search, search_files
+from weft.tools.files import ripgrep, search
 from weft.tools.files.listing import Deadline
 from weft.tools.files.pattern import Expression, PatternFault
 from weft.tools.files.ripgrep import Ripgrep
-from weft.tools.files.search import Scan
+from weft.tools.files.search import Scan, search_files
 from weft.tools.workspace.disk import DiskWorkspace
 from weft.tools.workspace.memory import MemoryWorkspace
 

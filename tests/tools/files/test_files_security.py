@@ -9,19 +9,13 @@ from typing import Any
 import pytest
 from files_bench import Bench, Outcome, previewed
 
+from weft.tools.builtin import families
 from weft.tools.definitions import Tool
-from weft.tools.files import (
-    FILE_TOOLS,
-    apply_patch,
-    create_file,
-    edit_file,
-    find_file,
-    glob,
-    list_files,
-    read_file,
-    search_files,
-    write_file,
-)
+from weft.tools.files.edit import edit_file
+from weft.tools.files.listing import find_file, glob, list_files
+from weft.tools.files.patch import apply_patch
+from weft.tools.files.read_write import create_file, read_file, write_file
+from weft.tools.files.search import search_files
 from weft.tools.workspace.disk import DiskWorkspace
 
 CANARY = "CANARY-7f3a"
@@ -161,7 +155,7 @@ async def test_whole_looks_do_not_follow_links(place: Place) -> None:
         assert not done.is_error
 
 
-@pytest.mark.parametrize("tool", FILE_TOOLS, ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", families()["files"], ids=lambda tool: tool.name)
 async def test_p14_pipes_and_sockets_hang_nothing(place: Place, tool: Tool) -> None:
     os.mkfifo(place.inside / "pipe")
     for called, arguments in _calls("pipe"):

@@ -7,7 +7,7 @@ import pytest
 
 from weft.core.messages import ToolCall
 from weft.core.payload import Payload
-from weft.tools.files import FILE_TOOLS
+from weft.tools.builtin import families
 from weft.tools.runtime import ToolRuntime
 from weft.tools.workspace.disk import DiskWorkspace
 
@@ -16,7 +16,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.file = path / "a.txt"
         self.file.write_text("one\n")
-        self.runtime = ToolRuntime(FILE_TOOLS, workspace=DiskWorkspace(path))
+        self.runtime = ToolRuntime(families()["files"], workspace=DiskWorkspace(path))
         self.said: list[Payload] = []
 
     async def __call__(self, name: str, /, **arguments: Any) -> str:

@@ -6,7 +6,7 @@ import pytest
 from files_bench import Bench, previewed
 
 from weft.tools.definitions import Tool
-from weft.tools.files import create_file, read_file, write_file
+from weft.tools.files.read_write import create_file, read_file, write_file
 
 both = pytest.mark.parametrize("tool", [create_file, write_file], ids=lambda tool: tool.name)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from mcp_calls import HERE, by_name, run, until
 from test_mcp_http import answers, free_port
 
@@ -54,7 +55,7 @@ class Ticks:
             assert self.longest < ALLOWED
 
 
-@pytest.fixture(autouse=True)
+@pytest_asyncio.fixture(scope="module", loop_scope="module", autouse=True)
 async def loaded() -> None:
     """Everything that is loaded at the first use is loaded."""
     async with hostile_http() as server, McpServers([hostile(), replace(server, name="web")]) as servers:

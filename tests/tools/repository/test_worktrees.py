@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from git_commands import git
-from weft.tools.repository.applied_attempts import AppliedAttempts, ChangedMeanwhile
 from weft.tools.repository.checkpoints import Checkpoint
 from weft.tools.repository.git import GitRepository, find_repository
-from weft.tools.repository.worktrees import FOLDER, Worktrees, find_ignored, remove_leftovers
+from weft.tools.repository.worktrees import (
+    FOLDER,
+    AppliedAttempts,
+    ChangedMeanwhile,
+    Worktrees,
+    find_ignored,
+    remove_leftovers,
+)
 
 
 @pytest.fixture

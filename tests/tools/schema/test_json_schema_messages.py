@@ -104,5 +104,5 @@ def test_what_cannot_be_seen_is_escaped() -> None:
 
 def test_a_problem_has_its_path() -> None:
     schema = JsonSchema({"properties": {"a": {"items": {"required": ["b"]}}}})
-    assert schema.problems({"a": [{}]}) == [Problem(("a", 0), '"b" is required')]
+    assert schema.problems({"a": [{}]}) == [Problem(("a", 0), '"b" is required', value={})]
     assert schema.problems({"a": [{}]})[0].where == "a[0]"

@@ -7,7 +7,7 @@ import zlib
 import pytest
 from web_site import page, redirect, site
 
-from weft.core.media import picture_header
+from weft.core.media import PictureHeader, picture_header
 from weft.core.messages import Image, Text, ToolCall
 from weft.tools.context import SessionObjects, ToolContext
 from weft.tools.results import ToolFault, ToolOutput
@@ -155,7 +155,7 @@ def test_encodings(body: bytes, said: str, text: str) -> None:
     ],
 )
 def test_pictures_by_their_header(body: bytes, found: tuple[str, int, int] | None) -> None:
-    assert picture_header(body) == found
+    assert picture_header(body) == (found and PictureHeader(*found))
 
 
 def test_a_page_without_a_type_is_recognised() -> None:

@@ -394,7 +394,7 @@ def test_files_are_the_texts_of_the_session(bench: Bench) -> None:
 
 
 def test_old_contents_are_dropped_but_not_their_hashes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench.workspace, "_revisions", type(bench.workspace._revisions)(2500))  # type: ignore[attr-defined]
+    monkeypatch.setattr("weft.tools.workspace.revisions.MAX_KEPT_BYTES", 2500)
     for letter in "abcde":
         bench.changed("f", letter * 1000)
     assert "no longer kept" in str(fault("not_found", lambda: bench.workspace.content_at("f", 3)))

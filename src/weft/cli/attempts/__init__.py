@@ -31,9 +31,8 @@ from weft.core.events import ApprovalRequested, QuestionAsked
 from weft.core.json import encode_text
 from weft.core.messages import Message
 from weft.tools.approvals import Approval
-from weft.tools.repository.applied_attempts import AppliedAttempts, ChangedMeanwhile
 from weft.tools.repository.git import GitFailed, GitRepository, find_repository
-from weft.tools.repository.worktrees import Worktrees, remove_leftovers
+from weft.tools.repository.worktrees import AppliedAttempts, ChangedMeanwhile, Worktrees, remove_leftovers
 from weft.tools.shell.sandbox import Sandbox
 
 if TYPE_CHECKING:

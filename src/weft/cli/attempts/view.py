@@ -11,7 +11,7 @@ from weft.cli.event_printer import describe_activity
 from weft.cli.terminal import align_columns, format_seconds, format_usd
 from weft.core.envelope import Event
 from weft.core.events import FileChanged, RetryScheduled
-from weft.tools.repository.worktrees import INCLUDE_FILE, IgnoredFiles
+from weft.tools.repository.worktrees import INCLUDE_FILE, IgnoredPaths
 from weft.tools.sanitize import sanitize_text
 
 _MARKS = {"running": "▸", "completed": "✓", "failed": "✗", "cancelled": "✗", "limit": "!"}
@@ -93,7 +93,7 @@ def check_lines(attempt: Attempt) -> list[str]:
     return [f"check of attempt {attempt.number}:", *(f"  {sanitize_text(line)}" for line in attempt.check.lines)]
 
 
-def describe_missing(ignored: IgnoredFiles) -> str:
+def describe_missing(ignored: IgnoredPaths) -> str:
     """Say which ignored files the attempts lack; nothing if they lack none."""
     if not ignored.missing:
         return ""

@@ -11,8 +11,8 @@ from weft.cli.terminal import BOLD
 from weft.config.keys import command_keys
 from weft.core.errors import ConfigurationError
 from weft.core.messages import Message, Text, user_message
-from weft.tools.repository.applied_attempts import AppliedAttempts
 from weft.tools.repository.git import find_repository
+from weft.tools.repository.worktrees import AppliedAttempts
 
 if TYPE_CHECKING:
     from weft.cli.chat.console import ChatConsole

@@ -1,7 +1,10 @@
 """`weft chat` without a terminal: each line of standard input is a request, answers are printed as plain text."""
 
 import asyncio
+import os
 import sys
+from contextlib import suppress
+from threading import Thread
 
 from weft.agent.reactors import ApprovalReactor, QuestionReactor
 from weft.cli.chat.session import ChatSession
@@ -25,7 +28,8 @@ async def chat_plain(chat: ChatSession) -> int:
     session.subscribe(ApprovalReactor(ask_approval, approvals.resolve))
     session.subscribe(QuestionReactor(ask_question, approvals.answer))
     code = 0
-    while line := await asyncio.to_thread(_read_line):
+    lines = StdinLines()
+    while line := await lines.read():
         text = line.strip()
         if text in _LEAVING:
             break
@@ -64,8 +68,35 @@ def _attach(text: str, workspace: Workspace) -> "list[str | Image]":
     return list(request.parts)
 
 
-def _read_line() -> str:
-    try:
-        return sys.stdin.readline()
-    except UnicodeDecodeError:
-        raise ConfigurationError("Standard input is not text.") from None
+class StdinLines:
+    """Lines of standard input. Unlike a thread that reads with `sys.stdin`, a wait for one can be cancelled."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    async def read(self) -> str:
+        """Return the next line; empty at the end."""
+        while b"\n" not in self._held and (data := await _read_bytes()):
+            self._held += data
+        line, end, self._held = self._held.partition(b"\n")
+        try:
+            return (line + end).decode(sys.stdin.encoding)
+        except UnicodeDecodeError:
+            raise ConfigurationError("Standard input is not text.") from None
+
+
+async def _read_bytes() -> bytes:
+    """Read what there is of standard input, in a thread that does not hold up the end of the process."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[bytes] = loop.create_future()
+
+    def read() -> None:
+        try:
+            data = os.read(sys.stdin.fileno(), 65536)
+        except OSError:  # such as a terminal that was closed
+            data = b""
+        with suppress(RuntimeError):  # the loop may be closed
+            loop.call_soon_threadsafe(lambda: found.done() or found.set_result(data))
+
+    Thread(target=read, name="weft-stdin", daemon=True).start()
+    return await found

@@ -11,7 +11,7 @@ from weft.agent.engine import ModelLike
 from weft.cli.edit_formats import describe_format
 from weft.cli.folder_extras import ExtrasCollector
 from weft.cli.project_commands import MarkdownFile, load_commands, load_skills
-from weft.cli.run import no_model_error, require_key
+from weft.cli.run import check_chat_model
 from weft.cli.sessions import list_sessions
 from weft.cli.terminal import format_usd
 from weft.core.envelope import Event
@@ -145,11 +145,7 @@ class ChatSession:
 
     def check(self, name: str) -> None:
         """Raise if a model cannot be used for a conversation."""
-        if not name:
-            raise no_model_error()
-        if name.startswith("local/"):
-            raise ConfigurationError(f"{name} builds pages and does not talk; `weft build` uses it.")
-        require_key(self._models, name)
+        check_chat_model(self._models, name)
 
     def find_model(self, name: str) -> ModelLike:
         """Return the model of this name."""

@@ -11,6 +11,7 @@ import msgspec
 from acp import PROTOCOL_VERSION, Client, RequestError, schema
 
 from weft import __version__
+from weft.agent.agent import FolderExtras
 from weft.core.errors import WeftError
 from weft.core.messages import ToolDefinition
 from weft.server.acp.requests import (
@@ -30,7 +31,7 @@ from weft.server.acp.requests import (
 from weft.server.acp.session import CALL_METHOD, EditorAbilities, EditorSession, SessionParts
 from weft.server.models import ModelSource
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import FolderExtras, SessionSettings
+from weft.sessions.settings import SessionSettings
 from weft.sessions.store import BadCursor, NoSuchSession, SessionInfo
 from weft.tools.builtin import named_tools
 from weft.tools.client_tools import check_names

@@ -4,7 +4,6 @@ messages."""
 import posixpath
 import re
 from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Awaitable, Iterable, Sequence
 from datetime import UTC, datetime
 from os.path import isdir, realpath
@@ -176,7 +175,7 @@ def _picture(data: str, media_type: str) -> Image:
 def _decode(data: str, name: str) -> bytes:
     try:
         return b64decode(data, validate=True)
-    except (Base64Error, ValueError):
+    except ValueError:
         raise BadContent(f"The data of the {name} is no base64; attach it once more.") from None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from acp import Client, schema
 
+from weft.agent.agent import FolderExtras
 from weft.agent.exchange import Exchange
 from weft.agent.result import AgentResult
 from weft.core.envelope import Event
@@ -32,7 +33,7 @@ from weft.server.acp.requests import Block, to_user_message
 from weft.server.acp.updates import Update, UpdateEncoder, agent_text
 from weft.server.models import ModelSource
 from weft.sessions.sessions import Sessions
-from weft.sessions.settings import FolderExtras, SessionSettings
+from weft.sessions.settings import SessionSettings
 from weft.sessions.store import SessionInfo, iterate_events
 from weft.tools.approvals import Approval
 from weft.tools.builtin import named_tools

@@ -5,8 +5,8 @@ from typing import Any
 
 from weft.core.envelope import Event
 from weft.sessions.event_codec import DeltaRun, blob_digests, encode_stored, thin_out
-from weft.sessions.postgres.connection import NOW, ConnectionPool
-from weft.sessions.postgres.driver import Connection
+from weft.sessions.postgres.connection import PostgresConnection, PostgresPool
+from weft.sessions.postgres.schema import NOW
 from weft.sessions.postgres.writer import (
     LOCK_BLOBS,
     damaged,
@@ -32,7 +32,7 @@ _RUNS = 1000
 class LogReader:
     """Decodes chunks, with the blobs that belong to their events."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
 
     async def read(self, key: int, end: int, *, after: int, upto: int | None, limit: int) -> Sequence[Event]:
@@ -120,7 +120,7 @@ def _decode(after: int, chunks: Sequence[Chunk], blobs: Mapping[str, bytes]) -> 
     return found
 
 
-async def thin_sessions(pool: ConnectionPool, log: LogReader, *, seconds: float, limit: int) -> int:
+async def thin_sessions(pool: PostgresPool, log: LogReader, *, seconds: float, limit: int) -> int:
     """Thin out sessions that are idle and were not changed for `seconds`. Returns how many were."""
     rows = await pool.fetch(
         "SELECT key FROM sessions WHERE work = 'idle' AND holder = '' AND thinned < last_seq AND NOT draft"
@@ -134,7 +134,7 @@ async def thin_sessions(pool: ConnectionPool, log: LogReader, *, seconds: float,
     return count
 
 
-async def _thin_session(pool: ConnectionPool, log: LogReader, key: int) -> bool:
+async def _thin_session(pool: PostgresPool, log: LogReader, key: int) -> bool:
     """Replace the chunks of a session by thinner ones, unless somebody has come to write it."""
     row = await pool.fetchrow("SELECT thinned, last_seq FROM sessions WHERE key = $1", key)
     if row is None:
@@ -148,7 +148,7 @@ async def _thin_session(pool: ConnectionPool, log: LogReader, key: int) -> bool:
         events = []  # it is named by `weft store check`, and stays as it is
     runs = thin_out(events)
 
-    async def replace(connection: Connection) -> bool:
+    async def replace(connection: PostgresConnection) -> bool:
         async with connection.transaction():
             await connection.execute(LOCK_BLOBS)
             free = await connection.fetchval(
@@ -170,7 +170,7 @@ async def _thin_session(pool: ConnectionPool, log: LogReader, key: int) -> bool:
     return await pool.run(replace)
 
 
-async def _insert(connection: Connection, key: int, runs: list[DeltaRun]) -> None:
+async def _insert(connection: PostgresConnection, key: int, runs: list[DeltaRun]) -> None:
     lines: list[tuple[bytes, int]] = []
     blobs: dict[str, bytes] = {}
     for run in runs:

@@ -18,8 +18,7 @@ import msgspec
 from weft.core.errors import ConfigurationError
 from weft.core.json import encode
 from weft.sessions.postgres.address import without_password
-from weft.sessions.postgres.connection import ConnectionPool
-from weft.sessions.postgres.driver import Connection
+from weft.sessions.postgres.connection import PostgresConnection, PostgresPool
 from weft.sessions.shared import News, NewsCallbacks, OnNews
 
 CHECK_SECONDS = 5.0
@@ -99,7 +98,7 @@ def _channel_of(schema: str) -> str:
 class PostgresNews:
     """Notices by LISTEN and NOTIFY."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
         self._callbacks = NewsCallbacks()
         self._task: asyncio.Task[None] | None = None
@@ -141,7 +140,7 @@ SELECT id, key, (SELECT count(*) FROM n) FROM h{rest}"""
     async def _listen(self) -> None:
         pause = 0.05
         while True:
-            connection: Connection | None = None
+            connection: PostgresConnection | None = None
             try:
                 await self._pool.open()
                 connection = await self._pool.connect_alone()
@@ -201,7 +200,7 @@ def _new_client() -> _Client:
 class NatsNews:
     """Notices on a subject of a NATS server, one for each database and schema."""
 
-    def __init__(self, pool: ConnectionPool, url: str) -> None:
+    def __init__(self, pool: PostgresPool, url: str) -> None:
         self._pool = pool
         self._url = url
         self._callbacks = NewsCallbacks()

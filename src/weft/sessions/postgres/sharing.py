@@ -9,9 +9,9 @@ from time import monotonic
 
 import weft
 from weft.core.ids import new_id
-from weft.sessions.postgres.connection import CLAIMABLE, FREE, NOW, ConnectionPool
-from weft.sessions.postgres.driver import Connection
+from weft.sessions.postgres.connection import PostgresConnection, PostgresPool
 from weft.sessions.postgres.news import NewsChannel, Notice
+from weft.sessions.postgres.schema import CLAIMABLE, FREE, NOW
 from weft.sessions.shared import (
     HEARTBEAT_SECONDS,
     NODE_SECONDS,
@@ -36,7 +36,7 @@ _log = logging.getLogger("weft.store")
 class PostgresSharing:
     """The shared part of a PostgreSQL store."""
 
-    def __init__(self, pool: ConnectionPool, news: NewsChannel, node: str, *, control: ConnectionPool) -> None:
+    def __init__(self, pool: PostgresPool, news: NewsChannel, node: str, *, control: PostgresPool) -> None:
         self._pool = pool
         self._control = control
         """Connections for heartbeats and claims, which must not wait for readers."""
@@ -66,7 +66,7 @@ class PostgresSharing:
     async def heartbeat(self, *, folders: Sequence[str] = (), room: int = 0) -> None:
         self._folders = tuple(folders)
 
-        async def beat(connection: Connection) -> float | None:
+        async def beat(connection: PostgresConnection) -> float | None:
             return await connection.fetchval(
                 f"WITH before AS (SELECT {NOW} + $2 - expires AS age FROM nodes WHERE name = $1)"
                 f" INSERT INTO nodes VALUES ($1, {NOW} + $2, $3, $4, $5) ON CONFLICT (name) DO UPDATE"
@@ -271,7 +271,7 @@ class PostgresSharing:
         await self._news.publish(Notice(k=[kind]))
 
 
-async def _clean(connection: Connection) -> None:
+async def _clean(connection: PostgresConnection) -> None:
     """Delete what is over: dead nodes, expired commands, old spending."""
     await connection.execute(f"DELETE FROM nodes WHERE expires < {NOW} - 3600")
     await connection.execute(f"DELETE FROM commands WHERE expires < {NOW} - 60")
@@ -282,7 +282,9 @@ class HeartbeatThread:
     """Extends the life of a node every second, as long as `is_alive` returns True. It is a thread of its own, so that a
     node whose event loop is busy for a while is not judged dead."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Connection]], node: str, is_alive: Callable[[], bool]) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[PostgresConnection]], node: str, is_alive: Callable[[], bool]
+    ) -> None:
         self._connect = connect
         self._node = node
         self._is_alive = is_alive
@@ -297,7 +299,7 @@ class HeartbeatThread:
         asyncio.run(self._beat_for_ever())
 
     async def _beat_for_ever(self) -> None:
-        connection: Connection | None = None
+        connection: PostgresConnection | None = None
         while not await asyncio.to_thread(self._stopped.wait, HEARTBEAT_SECONDS):
             if not self._is_alive():
                 continue

@@ -10,10 +10,10 @@ from typing import Any
 from weft.core.envelope import Event
 from weft.core.json import JsonObject, encode
 from weft.sessions.crash_points import reach
-from weft.sessions.postgres.connection import FREE, NOW, ConnectionPool, folder_of
-from weft.sessions.postgres.driver import Connection
+from weft.sessions.postgres.connection import PostgresConnection, PostgresPool
 from weft.sessions.postgres.log import LogReader, thin_sessions
 from weft.sessions.postgres.news import NatsNews, Notice, PostgresNews
+from weft.sessions.postgres.schema import FREE, NOW
 from weft.sessions.postgres.sharing import PostgresSharing
 from weft.sessions.postgres.writer import LOCK_BLOBS, GroupWriter, PendingAppend, fenced, keep_blobs
 from weft.sessions.shared import Work
@@ -54,10 +54,10 @@ class PostgresStore(PostgresSharing):
     """
 
     def __init__(self, url: str, *, node: str = "", news_url: str = "", patience: float = 30.0) -> None:
-        pool = ConnectionPool(url, patience=patience)
+        pool = PostgresPool(url, patience=patience)
         channel = NatsNews(pool, news_url) if news_url else PostgresNews(pool)
-        super().__init__(pool, channel, node, control=ConnectionPool(url, size=2, patience=patience))
-        self._commit_pool = ConnectionPool(url, size=1, patience=patience)
+        super().__init__(pool, channel, node, control=PostgresPool(url, size=2, patience=patience))
+        self._commit_pool = PostgresPool(url, size=1, patience=patience)
         self._writer = GroupWriter(self._commit_pool, channel)
         self._log = LogReader(pool)
 
@@ -73,7 +73,7 @@ class PostgresStore(PostgresSharing):
             raise SessionExists("The id of a session has no NUL and no half of a character; choose another id.")
         title = _storable(info.title)
 
-        async def insert(connection: Connection) -> object:
+        async def insert(connection: PostgresConnection) -> object:
             return await connection.fetchval(
                 "INSERT INTO sessions (id, owner, kind, title, title_key, created, updated, epoch, parent, parent_seq,"
                 f" cause, settings, folder, draft) VALUES ($1, $2, $3, $4, $5, coalesce($6, {NOW}),"
@@ -90,7 +90,7 @@ class PostgresStore(PostgresSharing):
                 info.parent_seq,
                 info.cause,
                 encode(info.settings),
-                folder_of(info.settings),
+                _folder_of(info.settings),
                 draft,
             )
 
@@ -161,11 +161,11 @@ class PostgresStore(PostgresSharing):
             "UPDATE sessions SET settings = $2, folder = $3 WHERE id = $1 RETURNING key",
             session,
             encode(settings),
-            folder_of(settings),
+            _folder_of(settings),
         )
 
     async def delete(self, session: str) -> None:
-        async def delete_all(connection: Connection) -> None:
+        async def delete_all(connection: PostgresConnection) -> None:
             async with connection.transaction():
                 await connection.execute(LOCK_BLOBS.replace("_shared", ""))
                 rows = await connection.fetch(
@@ -193,7 +193,7 @@ class PostgresStore(PostgresSharing):
     async def acquire(self, session: str, holder: str, *, seconds: float = LEASE_SECONDS, force: bool = False) -> Lease:
         node, until = (self.node, _ENDLESS) if self._is_beating and seconds > 0 else ("", seconds)
 
-        async def change(connection: Connection) -> Sequence[Any]:
+        async def change(connection: PostgresConnection) -> Sequence[Any]:
             async with connection.transaction():
                 row = await connection.fetchrow(
                     f"SELECT s.key, s.holder, s.node, {FREE} FROM sessions s WHERE s.id = $2"
@@ -300,7 +300,7 @@ class PostgresStore(PostgresSharing):
         digest = sha256(data).hexdigest()
         key = (await self._find_row("SELECT key FROM sessions WHERE id = $1", session))[0]
 
-        async def keep(connection: Connection) -> None:
+        async def keep(connection: PostgresConnection) -> None:
             async with connection.transaction():
                 await connection.execute(LOCK_BLOBS)
                 await keep_blobs(connection, [(key, digest, data)])
@@ -354,6 +354,12 @@ def _end_append(pending: PendingAppend, on_done: OnAppended, done: "asyncio.Futu
 def _has_ended(holder: str, node: str) -> bool:
     """Whether a writer has ended, as far as this process can see."""
     return is_marked_dead(holder) or (not node and is_free(holder, _ENDLESS, 0.0))
+
+
+def _folder_of(settings: JsonObject) -> str | None:
+    """Return the name of the folder that a session works in, if it works in one."""
+    folder = settings.get("workspace")
+    return folder if isinstance(folder, str) else None
 
 
 def _storable(text: str) -> str:

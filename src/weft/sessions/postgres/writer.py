@@ -18,9 +18,9 @@ import msgspec
 from weft.core.envelope import Event
 from weft.sessions.crash_points import reach
 from weft.sessions.event_codec import DeltaRun, decode_stored, encode_stored
-from weft.sessions.postgres.connection import NOW, ConnectionPool, translate_error
-from weft.sessions.postgres.driver import Connection, is_lost
+from weft.sessions.postgres.connection import PostgresConnection, PostgresPool, is_lost, translate_error
 from weft.sessions.postgres.news import NewsChannel
+from weft.sessions.postgres.schema import NOW
 from weft.sessions.shared import Work
 from weft.sessions.store import Fenced, Lease, NoSuchBlob, NoSuchSession, StoreCorrupt, StoreError
 
@@ -146,7 +146,7 @@ class PendingAppend(msgspec.Struct):
 class GroupWriter:
     """Commits the appends of a node, one commit at a time."""
 
-    def __init__(self, pool: ConnectionPool, news: NewsChannel) -> None:
+    def __init__(self, pool: PostgresPool, news: NewsChannel) -> None:
         self._pool = pool
         self._news = news
         self._waiting: list[PendingAppend] = []
@@ -225,7 +225,7 @@ class GroupWriter:
             await asyncio.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _commit(self, connection: Connection, group: list[PendingAppend]) -> None:
+    async def _commit(self, connection: PostgresConnection, group: list[PendingAppend]) -> None:
         reach("append.before")
         if any(pending.blobs for pending in group):
             async with connection.transaction():
@@ -248,7 +248,7 @@ class GroupWriter:
         for pending, reason in zip(refused, reasons, strict=True):
             self._fail([pending], reason)
 
-    async def _append(self, connection: Connection, group: list[PendingAppend]) -> dict[str, int]:
+    async def _append(self, connection: PostgresConnection, group: list[PendingAppend]) -> dict[str, int]:
         """Run the statement. Returns the keys of the sessions that it stored, by id."""
         rows = await connection.fetch(
             self._news.with_notice(APPEND, self._pool.schema),
@@ -269,7 +269,9 @@ class GroupWriter:
                 pending.done.set_exception(error)
 
 
-async def _store_blobs(connection: Connection, group: Sequence[PendingAppend], stored: Mapping[str, int]) -> None:
+async def _store_blobs(
+    connection: PostgresConnection, group: Sequence[PendingAppend], stored: Mapping[str, int]
+) -> None:
     pairs = [
         (stored[pending.lease.session], digest, data)
         for pending in group
@@ -279,7 +281,7 @@ async def _store_blobs(connection: Connection, group: Sequence[PendingAppend], s
     await keep_blobs(connection, pairs)
 
 
-async def keep_blobs(connection: Connection, blobs: Sequence[tuple[int, str, bytes]]) -> None:
+async def keep_blobs(connection: PostgresConnection, blobs: Sequence[tuple[int, str, bytes]]) -> None:
     """Store blobs for sessions, given by their keys. The caller holds the lock of blobs."""
     await connection.executemany(
         "INSERT INTO session_blobs VALUES ($1, $2) ON CONFLICT DO NOTHING", [(key, digest) for key, digest, _ in blobs]
@@ -288,7 +290,7 @@ async def keep_blobs(connection: Connection, blobs: Sequence[tuple[int, str, byt
     await connection.executemany("INSERT INTO blobs VALUES ($1, $2) ON CONFLICT DO NOTHING", sorted(contents.items()))
 
 
-async def _without_stored(connection: Connection, group: list[PendingAppend]) -> list[PendingAppend]:
+async def _without_stored(connection: PostgresConnection, group: list[PendingAppend]) -> list[PendingAppend]:
     """Resolve the appends whose commit succeeded though its answer was lost. Returns the others."""
     rows = await connection.fetch(
         "SELECT id, last_seq, epoch, holder FROM sessions WHERE id = ANY($1)", [each.lease.session for each in group]
@@ -304,7 +306,7 @@ async def _without_stored(connection: Connection, group: list[PendingAppend]) ->
     return left
 
 
-async def _why_refused(connection: Connection, pending: PendingAppend) -> StoreError:
+async def _why_refused(connection: PostgresConnection, pending: PendingAppend) -> StoreError:
     lease = pending.lease
     row = await connection.fetchrow("SELECT last_seq, epoch, holder FROM sessions WHERE id = $1", lease.session)
     if row is None:

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import get_args
+
+import msgspec
 
 from weft.core import events as ev
 from weft.core.envelope import Event
@@ -16,8 +17,7 @@ _STATUSES = frozenset(get_args(ToolStatus))
 _NEVER_RAN = frozenset({"invalid_input", "unknown_tool", "error"})
 
 
-@dataclass(slots=True)
-class _CallState:
+class _CallState(msgspec.Struct):
     """A call that has no result yet."""
 
     invalid: bool
@@ -34,7 +34,7 @@ class _CallState:
     waits: bool = False
     """It waits for a client or a person, and may wait on under the next writer."""
     resources: Sequence[str] = ()
-    changed: list[str] = field(default_factory=list[str])
+    changed: list[str] = []
     """The files that it has changed."""
 
     @property
@@ -245,8 +245,7 @@ class ToolCallCheck(InvariantCheck):
 _AFTER_DENIAL = frozenset({"denied", "cancelled", "interrupted"})
 
 
-@dataclass(slots=True)
-class _ApprovalState:
+class _ApprovalState(msgspec.Struct):
     """The approval of a call."""
 
     waiting: str | None = None

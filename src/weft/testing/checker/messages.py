@@ -1,8 +1,9 @@
 """Invariants of messages, blocks and attempts (I20 to I22, I26 and I29), and of content: a message and its calls equal
 what streamed (I23 to I25, I27 and I28)."""
 
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
+
+import msgspec
 
 from weft.core import events as ev
 from weft.core.envelope import Event
@@ -185,14 +186,13 @@ ENGINE_CALL_PREFIX = "final_"
 """The prefix of the ids of calls that the engine makes itself; no message contains them."""
 
 
-@dataclass(slots=True)
-class _StreamedBlock:
+class _StreamedBlock(msgspec.Struct):
     """A block as it streamed."""
 
     refusal: bool = False
     call: str = ""
     name: str = ""
-    parts: list[str] = field(default_factory=list[str])
+    parts: list[str] = []
 
     @property
     def text(self) -> str:

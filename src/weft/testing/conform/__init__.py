@@ -1,7 +1,8 @@
 """Conformance checks of a model server: sends real requests and reports what the server gets wrong."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from weft.testing.conform.answer import ProbeAnswer
 from weft.testing.conform.judge import (
@@ -27,8 +28,7 @@ _TEXT_EDITS = ("chat", "ollama")
 _TOOL_CHOICE = ("chat", "responses", "messages", "gemini")
 
 
-@dataclass(frozen=True)
-class ConformanceCheck:
+class ConformanceCheck(msgspec.Struct, frozen=True):
     name: str
     right: str
     judge: Callable[[ProbeClient], Awaitable[CheckFinding]]
@@ -37,8 +37,7 @@ class ConformanceCheck:
     """The wires that it applies to; empty means all."""
 
 
-@dataclass(frozen=True)
-class CheckResult:
+class ConformanceResult(msgspec.Struct, frozen=True):
     """The finding of one check, with the name of the check and what would be right."""
 
     outcome: Outcome
@@ -52,14 +51,14 @@ def checks_of(wire: str) -> list[ConformanceCheck]:
     return [check for check in CHECKS if not check.wires or wire in check.wires]
 
 
-async def run_checks(client: ProbeClient, only: Collection[str] = ()) -> AsyncIterator[CheckResult]:
+async def run_checks(client: ProbeClient, only: Collection[str] = ()) -> AsyncIterator[ConformanceResult]:
     """Run the checks and yield each result as soon as it is known."""
     for check in checks_of(client.api.wire):
         if only and check.name not in only:
             continue
         found = await check.judge(client)
         seen = printable(found.seen)[:_MAX_SEEN]
-        yield CheckResult(found.outcome, check.name, seen, check.right, found.case or check.case)
+        yield ConformanceResult(found.outcome, check.name, seen, check.right, found.case or check.case)
 
 
 def _expect_answer(

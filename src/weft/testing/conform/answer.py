@@ -1,8 +1,10 @@
 """The response of a server to one probe, and the rules of each API beside its stream."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import cached_property
+
+import msgspec
+from msgspec.structs import replace
 
 from weft.core.json import JsonObject, as_object, parse_strict
 from weft.core.messages import Message
@@ -14,8 +16,7 @@ from weft.testing.conform.reader import StreamReading, StrictReader, excerpt, qu
 from weft.wires.decoder import Decoder
 
 
-@dataclass(frozen=True)
-class ApiRules:
+class ApiRules(msgspec.Struct, frozen=True):
     wire: str
     reader: type[StrictReader]
     history: str
@@ -65,13 +66,12 @@ APIS: dict[str, ApiRules] = {
 }
 
 
-@dataclass(frozen=True)
-class DecodedAnswer:
+class DecodedAnswer(msgspec.Struct, frozen=True):
     """The answer as Weft decodes it."""
 
     message: Message | None = None
     stop_reason: StopReason | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = msgspec.field(default_factory=Usage)
     error: str | None = None
 
 
@@ -109,14 +109,13 @@ class GuardedDecoder:
         return DecodedAnswer(decoder.message, decoder.stop_reason, decoder.usage, error)
 
 
-@dataclass(frozen=True)
-class ProbeAnswer:
+class ProbeAnswer(msgspec.Struct, frozen=True, dict=True):
     probe: str
     api: ApiRules
     status: int = 0
     content_type: str = ""
     body: bytes = b""
-    decoded: DecodedAnswer = field(default_factory=DecodedAnswer)
+    decoded: DecodedAnswer = msgspec.field(default_factory=DecodedAnswer)
     broken: str | None = None
     """Why the connection broke before the end of the body."""
     kept_open: bool = False

@@ -4,8 +4,9 @@ A server is wrong only for what the server does: if a model did not do what it w
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from weft.testing.conform.answer import ProbeAnswer
 from weft.testing.conform.probes import (
@@ -20,7 +21,7 @@ from weft.testing.conform.probes import (
     UNICODE,
 )
 from weft.testing.conform.reader import StreamFault, excerpt, quoted
-from weft.wires.text_edits import FilePart, TextEdits, TextFiles
+from weft.wires.text_edits import FilePiece, TextEdits, TextFiles
 
 Outcome = Literal["ok", "wrong", "skipped"]
 
@@ -30,8 +31,7 @@ _TEXT_RULES = ("utf-8", "json", "envelope", "order", "after-end")
 _CALL_RULES = (*_TEXT_RULES, "call-ids", "call-index", "call-fields", "arguments")
 
 
-@dataclass(frozen=True)
-class CheckFinding:
+class CheckFinding(msgspec.Struct, frozen=True):
     """The outcome of a judge. `case` names the conformance case if it is not the one of the check."""
 
     outcome: Outcome
@@ -155,7 +155,7 @@ def _judge_image(answer: ProbeAnswer) -> CheckFinding:
 def _judge_text_edit(answer: ProbeAnswer) -> CheckFinding:
     """Read the answer as Weft reads the files that a model writes as text."""
     reader = TextEdits(TextFiles(known=frozenset([EDITED_FILE]), sizes={EDITED_FILE: 24}))
-    parts = [each for each in (*reader.feed(answer.reading.text), *reader.close()) if isinstance(each, FilePart)]
+    parts = [each for each in (*reader.feed(answer.reading.text), *reader.close()) if isinstance(each, FilePiece)]
     written = "".join(part.text for part in parts)
     if EDITED_FILE in written and "Good evening" in written:
         return ok(f"the model changed {EDITED_FILE} as text")
@@ -207,8 +207,7 @@ def _judge_success_status(answer: ProbeAnswer) -> CheckFinding:
 FoundFaults = Iterator[tuple[ProbeAnswer, StreamFault]]
 
 
-@dataclass(frozen=True)
-class StreamRule:
+class StreamRule(msgspec.Struct, frozen=True):
     name: str
     right: str
     case: str = ""

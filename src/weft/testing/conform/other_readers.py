@@ -1,6 +1,6 @@
 """Strict readers of the streams of Anthropic, Gemini and Ollama."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.testing.conform.reader import ReadCall, ReadUsage, StrictReader, split_lines

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from weft.core.errors import ConfigurationError, InvalidRequest, ProviderError
 from weft.core.json import JsonObject, encode
@@ -61,16 +63,14 @@ GET_WEATHER = ToolDefinition(name="get_weather", description="The weather in a c
 GET_TIME = ToolDefinition(name="get_time", description="The time now.")
 
 
-@dataclass(frozen=True)
-class ProbeRequest:
+class ProbeRequest(msgspec.Struct, frozen=True):
     """One encoded request."""
 
     model: Model
     body: bytes
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(msgspec.Struct, frozen=True):
     name: str
     make: Callable[[Model, ProbeAnswer | None], ProbeRequest]
     after: str | None = None
@@ -172,8 +172,7 @@ _FATAL_STATUSES = (401, 402, 403, 404, 429)
 _MAX_BODY = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True)
-class ProbeTimeouts:
+class ProbeTimeouts(msgspec.Struct, frozen=True):
     """Times in seconds, and the number of tries."""
 
     silence: float = 120.0

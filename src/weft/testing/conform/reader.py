@@ -5,8 +5,9 @@ The decoders in `weft.wires` forgive much of this, so no parser is shared with t
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+import msgspec
 
 from weft.core.json import JsonObject, as_int, as_object, encode_text, parse_strict
 from weft.wires.errors import mask_keys
@@ -36,8 +37,7 @@ def quoted(text: str | bytes, shown: int = _SHOWN) -> str:
 # --- framing ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class StreamFault:
+class StreamFault(msgspec.Struct, frozen=True):
     """One fault of an answer, with the rule that it breaks and the conformance case that describes it."""
 
     rule: str
@@ -45,14 +45,12 @@ class StreamFault:
     case: str = ""
 
 
-@dataclass(frozen=True)
-class RawFrame:
+class RawFrame(msgspec.Struct, frozen=True):
     data: str
     event: str = ""
 
 
-@dataclass(frozen=True)
-class SplitBody:
+class SplitBody(msgspec.Struct, frozen=True):
     frames: tuple[RawFrame, ...]
     faults: tuple[StreamFault, ...]
 
@@ -105,13 +103,12 @@ def _decode_text(body: bytes) -> tuple[str, list[StreamFault]]:
 # --- answers ----------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class ReadCall:
+class ReadCall(msgspec.Struct):
     """A call; its arguments arrive in pieces."""
 
     id: str = ""
     name: str = ""
-    pieces: list[str] = field(default_factory=list[str])
+    pieces: list[str] = []
     index: int | None = None
 
     @property
@@ -128,15 +125,13 @@ class ReadCall:
         return as_object(value) if isinstance(value, dict) else None
 
 
-@dataclass(frozen=True)
-class ReadUsage:
+class ReadUsage(msgspec.Struct, frozen=True):
     input: int | None
     output: int | None
     total: int | None = None
 
 
-@dataclass(frozen=True)
-class StreamReading:
+class StreamReading(msgspec.Struct, frozen=True):
     """An answer as read from its bytes."""
 
     events: int

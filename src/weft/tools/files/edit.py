@@ -6,7 +6,6 @@ line endings of the text that it replaces. If an old text is not found, the faul
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Annotated
 
@@ -84,8 +83,7 @@ def _likeness(first: str, second: str) -> float:
 _MAX_NAMED_LINES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(msgspec.Struct, frozen=True):
     """An occurrence of an old text in a file, as character positions."""
 
     start: int
@@ -304,7 +302,6 @@ def _summary(arguments: JsonObject) -> str:
 
 
 @tool(
-    name="edit_file",
     effect="write",
     access=writes_path,
     subjects=path_subject,

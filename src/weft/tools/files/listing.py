@@ -207,7 +207,6 @@ _MAX_QUERY = 200
 
 
 @tool(
-    name="list_files",
     effect="read",
     access=reads_all,
     subjects=path_subject,
@@ -244,7 +243,6 @@ def _listed(entry: WorkspaceEntry, *, is_closed: bool) -> str:
 
 
 @tool(
-    name="glob",
     effect="read",
     access=reads_all,
     summary=lambda arguments: f"Glob {arguments['pattern']}",
@@ -281,7 +279,6 @@ def glob(pattern: str, ctx: ToolContext) -> ToolOutput:
 
 
 @tool(
-    name="find_file",
     effect="read",
     access=reads_all,
     summary=lambda arguments: f"Find {arguments['query']}",

@@ -218,7 +218,6 @@ def _summary(arguments: JsonObject) -> str:
 
 
 @tool(
-    name="apply_patch",
     effect="write",
     access=_access,
     subjects=lambda arguments: path_subjects(_paths(arguments)),

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from weft.core.lazy import lazy_pattern
 from weft.tools.results import ToolFault
@@ -17,45 +18,20 @@ class PatchFault(ToolFault):
         super().__init__(message, kind)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatchHunk:
-    """A hunk: `new` replaces `old`."""
+class PatchHunk(msgspec.Struct):
+    """A hunk, line by line as it is read: `new` replaces `old`."""
 
-    old: Sequence[str]
-    new: Sequence[tuple[str, int | None]]
-    """Each line, with its index in `old` if it is context."""
     line: int | None = None
     """The line number of the first old line, from 1, if the patch has one."""
-    headings: Sequence[str] = ()
+    headings: list[str] = []
     """Lines that occur before the hunk, from its `@@` lines."""
     at_end: bool = False
     """Whether the hunk reaches the end of the file."""
+    old: list[str] = []
+    new: list[tuple[str, int | None]] = []
+    """Each line, with its index in `old` if it is context."""
     old_open: bool = False
     """Whether the last old line has no line break."""
-    new_open: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePatch:
-    """The changes to one file: it is added, deleted, or changed and possibly moved."""
-
-    path: str
-    hunks: Sequence[PatchHunk] = ()
-    added: str | None = None
-    deletes: bool = False
-    moves_to: str | None = None
-
-
-@dataclass(slots=True)
-class OpenHunk:
-    """A hunk that is being read."""
-
-    line: int | None = None
-    headings: list[str] = field(default_factory=list[str])
-    at_end: bool = False
-    old: list[str] = field(default_factory=list[str])
-    new: list[tuple[str, int | None]] = field(default_factory=list[tuple[str, int | None]])
-    old_open: bool = False
     new_open: bool = False
     _last: str = ""
     _bare: int = 0
@@ -81,26 +57,24 @@ class OpenHunk:
         self._bare = 0 if line.strip("\r") else self._bare + 1
         return True
 
-    def closed(self) -> PatchHunk:
-        return PatchHunk(
-            old=self.old,
-            new=self.new,
-            line=self.line,
-            headings=self.headings,
-            at_end=self.at_end,
-            old_open=self.old_open,
-            new_open=self.new_open,
-        )
-
-    def closed_before_space(self) -> PatchHunk:
-        """Return the hunk without the empty lines at its end, which separate it from the next section."""
+    def drop_empty_end(self) -> None:
+        """Drop the empty lines at the end, which separate the hunk from the next section."""
         if self._bare:
             del self.old[-self._bare :], self.new[-self._bare :]
-        return self.closed()
 
     @property
     def is_empty(self) -> bool:
         return not self.old and not self.new
+
+
+class FilePatch(msgspec.Struct, frozen=True, kw_only=True):
+    """The changes to one file: it is added, deleted, or changed and possibly moved."""
+
+    path: str
+    hunks: Sequence[PatchHunk] = ()
+    added: str | None = None
+    deletes: bool = False
+    moves_to: str | None = None
 
 
 _RANGE = lazy_pattern(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
@@ -192,25 +166,26 @@ class UnifiedPatch:
         if counted is not None:
             return counted
         self._at = start
-        opened = OpenHunk(line=line)
-        while self._at < len(self._lines) and not self._ends_hunk(self._at) and opened.add_line(self._lines[self._at]):
+        hunk = PatchHunk(line)
+        while self._at < len(self._lines) and not self._ends_hunk(self._at) and hunk.add_line(self._lines[self._at]):
             self._at += 1
-        return opened.closed_before_space()
+        hunk.drop_empty_end()
+        return hunk
 
     def _counted(self, line: int, counts: tuple[int, int]) -> PatchHunk | None:
-        opened = OpenHunk(line=line)
-        while (len(opened.old), len(opened.new)) != counts:
-            if len(opened.old) > counts[0] or len(opened.new) > counts[1]:
+        hunk = PatchHunk(line)
+        while (len(hunk.old), len(hunk.new)) != counts:
+            if len(hunk.old) > counts[0] or len(hunk.new) > counts[1]:
                 return None
             if self._at == len(self._lines):
-                missing = counts[0] - len(opened.old)  # trailing empty context lines that were stripped
-                is_blank = missing <= self._blank and missing == counts[1] - len(opened.new)
-                return opened.closed() if is_blank else None
-            if not opened.add_line(self._lines[self._at]):
+                missing = counts[0] - len(hunk.old)  # trailing empty context lines that were stripped
+                is_blank = missing <= self._blank and missing == counts[1] - len(hunk.new)
+                return hunk if is_blank else None
+            if not hunk.add_line(self._lines[self._at]):
                 return None
             self._at += 1
         while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
-            opened.add_line(self._lines[self._at])
+            hunk.add_line(self._lines[self._at])
             self._at += 1
         if (
             self._at < len(self._lines)
@@ -218,7 +193,7 @@ class UnifiedPatch:
             and self._lines[self._at][:1] in ("+", "-", " ")
         ):
             return None
-        return opened.closed()
+        return hunk
 
     def _ends_hunk(self, at: int) -> bool:
         return self._is_header(at) or self._lines[at].startswith(("@@", _GIT))
@@ -284,28 +259,29 @@ class MarkedPatch:
             moves_to = self._lines[self._at].removeprefix(_MOVE).strip()
             self._at += 1
         hunks: list[PatchHunk] = []
-        opened = OpenHunk()
+        hunk = PatchHunk()
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if line.startswith("*** ") and line.rstrip() != _END_OF_FILE:
                 break
             self._at += 1
             if line.startswith("@@"):
-                if not opened.is_empty:
-                    hunks.append(opened.closed())
-                    opened = OpenHunk()
+                if not hunk.is_empty:
+                    hunks.append(hunk)
+                    hunk = PatchHunk()
                 heading = line[2:].strip()
                 if heading and not _MARKED_RANGE.match(line):
-                    opened.headings.append(heading)
+                    hunk.headings.append(heading)
             elif line.rstrip() == _END_OF_FILE:
-                opened.at_end = True
-            elif not opened.add_line(line):
+                hunk.at_end = True
+            elif not hunk.add_line(line):
                 raise PatchFault(
                     f"Line {self._at} of the patch, in {path}, begins with {line[:1]!r}; a line of a hunk begins "
                     "with a space, + or -."
                 )
-        if not opened.is_empty:
-            hunks.append(opened.closed_before_space())
+        if not hunk.is_empty:
+            hunk.drop_empty_end()
+            hunks.append(hunk)
         if not hunks and moves_to is None:
             raise PatchFault(f"The patch changes nothing in {path}; give it at least one hunk.")
         return FilePatch(path=path, hunks=hunks, moves_to=moves_to)

@@ -1,7 +1,7 @@
 """The tools `read_file`, `create_file` and `write_file`."""
 
 import base64
-from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -23,7 +23,7 @@ from weft.tools.files.access import (
     publish_changes,
     writes_path,
 )
-from weft.tools.function_tools import tool
+from weft.tools.function_tools import tool, tool_of
 from weft.tools.results import NO_CHANGE, ToolFault, ToolOutput
 from weft.tools.workspace.base import PathFault, Workspace, require_text
 
@@ -32,45 +32,13 @@ def _write_summary(arguments: JsonObject) -> str:
     return f"Write {arguments['path']} ({count_lines(arguments['content'])})"
 
 
-@tool(
-    name="create_file",
-    effect="write",
-    access=writes_path,
-    subjects=path_subject,
-    summary=_write_summary,
-    preview=WholeFile,
-)
-def create_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a whole file, making its folders. A file that is there already is replaced.
-
-    To change a part of a file, edit_file takes less writing.
-
-    Args:
-        path: The file's path, relative to the workspace.
-        content: The whole text of the file.
-    """
-    return _write_file(path, content, ctx)
-
-
-@tool(
-    name="write_file",
-    effect="write",
-    access=writes_path,
-    subjects=path_subject,
-    summary=_write_summary,
-    preview=WholeFile,
-)
-def write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
-    """Write a whole file, making its folders. A file that is there already is replaced.
-
-    Args:
-        path: The file's path, relative to the workspace.
-        content: The whole text of the file.
-    """
-    return _write_file(path, content, ctx)
-
-
 def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
+    """Write a whole file, making its folders. A file that is there already is replaced.
+
+    Args:
+        path: The file's path, relative to the workspace.
+        content: The whole text of the file.
+    """
     place = ctx.workspace.normal(path)
     replaces = ctx.workspace.exists(place)
     if replaces and not ctx.workspace.is_project and not ctx.workspace.is_seen(place):
@@ -82,6 +50,22 @@ def _write_file(path: str, content: str, ctx: ToolContext) -> ToolOutput:
         return ToolOutput(content=f"Created {place} ({count_lines(content)}).", summary=f"new, {count_lines(content)}")
     counts = count_changes(change.diff)
     return ToolOutput(content=f"Replaced {place} ({count_lines(content)}, {counts}).", summary=counts)
+
+
+_make_writer = partial(
+    tool_of,
+    _write_file,
+    effect="write",
+    access=writes_path,
+    subjects=path_subject,
+    summary=_write_summary,
+    preview=WholeFile,
+)
+write_file = _make_writer(name="write_file")
+create_file = _make_writer(
+    name="create_file",
+    description=f"{write_file.definition.description}\n\nTo change a part of a file, edit_file takes less writing.",
+)
 
 
 def _require_reading(place: str, content: str, ctx: ToolContext) -> None:
@@ -114,8 +98,7 @@ class FileRange(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end_line: _Line | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
+class _Read(msgspec.Struct, frozen=True):
     parts: list[ResultPart]
     size: int = 0
     cut: bool = False
@@ -127,7 +110,6 @@ def _read_summary(arguments: JsonObject) -> str:
 
 
 @tool(
-    name="read_file",
     effect="read",
     access=lambda arguments: file_accesses(named_paths(arguments), changes=False),
     subjects=lambda arguments: path_subjects(named_paths(arguments)),

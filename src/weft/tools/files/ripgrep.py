@@ -62,6 +62,12 @@ def _escape(pattern: str, at: int) -> tuple[int, str] | None:
         return at + 2, f"(?-i:[^{_CLASSES[char.lower()]}])"
     if char == "b":
         return at + 2, r"(?-u:\b)"
+    return _character_escape(pattern, at)
+
+
+def _character_escape(pattern: str, at: int) -> tuple[int, str] | None:
+    """Rewrite an escape that stands for one character, inside of a class or outside."""
+    char = pattern[at + 1 : at + 2]
     if char == "x":
         return _hex(pattern, at)
     if char in _SAME_ESCAPES and char:
@@ -139,13 +145,7 @@ def _class_item(pattern: str, at: int) -> tuple[int, str] | None:
         return at + 2, _CLASSES[escaped]
     if escaped == "n":
         return at + 2, r"\x{a}"
-    if escaped == "x":
-        return _hex(pattern, at)
-    if escaped in _SAME_ESCAPES and escaped:
-        return at + 2, f"\\{escaped}"
-    if escaped and escaped.isascii() and not escaped.isalnum() and escaped.isprintable():
-        return at + 2, _literal(escaped)
-    return None
+    return _character_escape(pattern, at)
 
 
 def _literal(char: str) -> str:

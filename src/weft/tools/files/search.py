@@ -4,7 +4,6 @@ A text is searched in pieces, so that the time limit is checked often, whatever 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Annotated
 
 import msgspec
@@ -26,8 +25,7 @@ _LEAST, _MOST = 4_096, 1_000_000
 _WIDTH = 300
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLine:
+class FoundLine(msgspec.Struct, frozen=True):
     """A line of a file, shortened for display. `matches` is False for a context line."""
 
     number: int
@@ -135,7 +133,6 @@ def _summary(arguments: JsonObject) -> str:
 
 
 @tool(
-    name="search_files",
     effect="read",
     access=reads_all,
     subjects=path_subject,

@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from time import monotonic, sleep
 
 import mcp_types as types
+import msgspec
 from mcp import Client
 
 from weft.core.json import JsonObject, encode, loads
@@ -65,8 +65,7 @@ _threads = ThreadPoolExecutor(1, "weft-mcp-schemas")
 """One thread for all servers, so that compiling leaves time for the event loop."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedTool:
+class ListedTool(msgspec.Struct, frozen=True, kw_only=True):
     """A tool as its server lists it."""
 
     original: str

@@ -69,8 +69,8 @@ class McpConnection:
         self.server = server
         self.log = ErrorLog()
         self.requests = requests
-        self._make_tool = make_tool
-        self._on_tools = on_tools
+        self.make_tool = make_tool
+        self.on_tools = on_tools
         self._sign_in = sign_in
         self.prompts: list[types.Prompt] = []
         self.resources: list[types.Resource] = []
@@ -118,13 +118,6 @@ class McpConnection:
     def signing_in(self, limit: asyncio.Timeout) -> AbstractContextManager[None]:
         """Extend a time limit while the user signs in."""
         return self._sign_in.pausing(self.server, limit) if self._sign_in is not None else nullcontext()
-
-    def offer(self, tools: Offer) -> None:
-        self._on_tools(tools)
-
-    @property
-    def make_tool(self) -> MakeTool:
-        return self._make_tool
 
     async def close(self) -> None:
         self._closed = True
@@ -346,7 +339,7 @@ class _ServerRun:
             for problem in problems:
                 _log.warning("%s", problem)
         self._problems = problems
-        self._connection.offer(offer)
+        self._connection.on_tools(offer)
 
     def _not_started(self, error: BaseException) -> McpFault:
         match error:

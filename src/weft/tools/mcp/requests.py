@@ -51,7 +51,7 @@ FindFolders = Callable[[], Sequence[Path]]
 _log = logging.getLogger("weft.mcp")
 
 
-class OpenCall:
+class McpCall:
     """One call. Its time limit rests while the server waits for a person or for the agent's model."""
 
     def __init__(self, context: ToolContext, seconds: float) -> None:
@@ -119,15 +119,15 @@ class OpenCall:
                 return
 
 
-class OpenCalls:
+class McpCalls:
     """The open calls of one server, the latest last."""
 
     def __init__(self) -> None:
-        self._open: list[OpenCall] = []
+        self._open: list[McpCall] = []
 
     @contextmanager
-    def opened(self, context: ToolContext, seconds: float) -> Generator[OpenCall]:
-        call = OpenCall(context, seconds)
+    def opened(self, context: ToolContext, seconds: float) -> Generator[McpCall]:
+        call = McpCall(context, seconds)
         self._open.append(call)
         try:
             yield call
@@ -135,7 +135,7 @@ class OpenCalls:
             self._open.remove(call)
             call.close()
 
-    def find(self) -> OpenCall | None:
+    def find(self) -> McpCall | None:
         """Return the call that a request of the server belongs to. None if there is no call, or if it is not clear."""
         owners = {call.owner for call in self._open}
         return self._open[-1] if len(owners) == 1 else None
@@ -145,7 +145,7 @@ class ServerRequests:
     """Answers the requests of one server."""
 
     def __init__(self, server: str, folders: FindFolders) -> None:
-        self.calls = OpenCalls()
+        self.calls = McpCalls()
         self._server = server
         self._folders = folders
         self._person = asyncio.Lock()
@@ -218,7 +218,7 @@ class ServerRequests:
             stop_reason=_STOPS.get(answer.stop_reason, "endTurn"),
         )
 
-    def _find_call(self) -> OpenCall | None:
+    def _find_call(self) -> McpCall | None:
         call = self.calls.find()
         return call if call is not None and call.count_request() else None
 

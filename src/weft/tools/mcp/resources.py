@@ -1,19 +1,18 @@
-"""What MCP servers send: the content of results; resources, with two tools with which a model lists and reads them; and
-prompts, which a user chooses by name and fills in.
+"""The content of MCP servers' results; their resources, with two tools with which a model lists and reads them; and
+their prompts, which a user chooses by name and fills in.
 
 Content is not trusted: media types are sniffed and sizes bounded.
 """
 
-import binascii
 import fnmatch
 import shlex
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import mcp_types as types
+import msgspec
 from mcp import Client, MCPError
 from pydantic import ValidationError
 
@@ -82,7 +81,6 @@ def convert_block(block: types.ContentBlock) -> ResultPart:
 
 
 def convert_resource(held: types.TextResourceContents | types.BlobResourceContents) -> ResultPart:
-    """Convert the content of a resource."""
     if isinstance(held, types.BlobResourceContents):
         return _media(held.blob, held.mime_type or "")
     return Text(f"[Resource {shorten(held.uri, 1000)}]\n{_clean(held.text)[:MAX_TEXT]}")
@@ -95,7 +93,7 @@ def _media(data: str, media_type: str) -> ResultPart:
         return Text(f"[Data of type {shorten(media_type, 60)} was left out: it is more than {MAX_MEDIA:,} bytes.]")
     try:
         raw = b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return left_out
     picture = picture_header(raw)
     if picture is not None and 0 < picture.width * picture.height <= MAX_PIXELS:
@@ -135,6 +133,7 @@ _READ_SCHEMA: JsonObject = {
     "required": ["uri"],
     "additionalProperties": False,
 }
+Page = TypeVar("Page", bound=types.PaginatedResult)
 Listed = TypeVar("Listed")
 T = TypeVar("T")
 
@@ -146,42 +145,33 @@ class Requester(Protocol):
 
 
 async def read_pages(
-    fetch: Callable[[str | None], Awaitable[tuple[Sequence[Listed], str | None]]],
+    fetch: Callable[[str | None], Awaitable[Page]], items_of: Callable[[Page], Sequence[Listed]]
 ) -> list[Listed]:
     """Return the items of all pages, within limits. A list that cannot be read is empty."""
     found: list[Listed] = []
     cursor: str | None = None
     with suppress(MCPError, ValidationError):
         for _ in range(_MAX_PAGES):
-            items, cursor = await fetch(cursor)
-            found += items
+            page = await fetch(cursor)
+            found += items_of(page)
+            cursor = page.next_cursor
             if not cursor or len(found) >= MAX_LISTED:
                 break
     return found[:MAX_LISTED]
 
 
 async def list_resources(client: Client) -> list[types.Resource]:
-    async def fetch(cursor: str | None) -> tuple[list[types.Resource], str | None]:
-        page = await client.list_resources(cursor=cursor)
-        return page.resources, page.next_cursor
-
-    return await read_pages(fetch)
+    return await read_pages(lambda cursor: client.list_resources(cursor=cursor), lambda page: page.resources)
 
 
 async def list_templates(client: Client) -> list[types.ResourceTemplate]:
-    async def fetch(cursor: str | None) -> tuple[list[types.ResourceTemplate], str | None]:
-        page = await client.list_resource_templates(cursor=cursor)
-        return page.resource_templates, page.next_cursor
-
-    return await read_pages(fetch)
+    return await read_pages(
+        lambda cursor: client.list_resource_templates(cursor=cursor), lambda page: page.resource_templates
+    )
 
 
 async def list_prompts(client: Client) -> list[types.Prompt]:
-    async def fetch(cursor: str | None) -> tuple[list[types.Prompt], str | None]:
-        page = await client.list_prompts(cursor=cursor)
-        return page.prompts, page.next_cursor
-
-    return await read_pages(fetch)
+    return await read_pages(lambda cursor: client.list_prompts(cursor=cursor), lambda page: page.prompts)
 
 
 async def read_resource(server: Requester, uri: str) -> list[ResultPart]:
@@ -206,28 +196,25 @@ def resource_tools(name: str, server: Requester, timeout: float) -> list[Tool]:
     async def read(args: JsonObject, ctx: ToolContext) -> ToolOutput:  # noqa: ARG001
         return join_parts(await read_resource(server, str(args["uri"])))
 
-    listing = ToolDefinition(
-        name=f"{name}__list_resources",
-        description=f"Lists the resources (documents, data) that the MCP server {name} offers.",
-        input_schema=_LIST_SCHEMA,
-    )
-    reading = ToolDefinition(
-        name=f"{name}__read_resource",
-        description=f"Reads a resource of the MCP server {name} by its address.",
-        input_schema=_READ_SCHEMA,
-    )
     return [
         Tool(
-            definition=listing,
+            definition=ToolDefinition(
+                name=f"{name}__list_resources",
+                description=f"Lists the resources (documents, data) that the MCP server {name} offers.",
+                input_schema=_LIST_SCHEMA,
+            ),
             run=list_all,
             effect="read",
             timeout=timeout,
             summary=lambda _: f"{name}: list resources",
         ),
         Tool(
-            definition=reading,
+            definition=ToolDefinition(
+                name=f"{name}__read_resource",
+                description=f"Reads a resource of the MCP server {name} by its address.",
+                input_schema=_READ_SCHEMA,
+            ),
             run=read,
-            effect="any",
             timeout=timeout,
             subjects=lambda args: [str(args["uri"])],
             summary=lambda args: f"{name}: read {shorten(args.get('uri', ''), 200)}",
@@ -241,8 +228,7 @@ def _describe(address: str, item: types.Resource | types.ResourceTemplate) -> st
     return f"{shorten(address, 500)} {shorten(item.title or item.name, 80)}{kind}{about}"
 
 
-@dataclass(frozen=True, slots=True)
-class McpPrompt:
+class McpPrompt(msgspec.Struct, frozen=True):
     """A prompt: its server, its name there, and its arguments in order."""
 
     server: str

@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from weft.core.errors import ConfigurationError
 from weft.core.json import JsonObject
@@ -25,8 +26,7 @@ _PERSON_SECONDS = 3600.0
 """Added to the time limit of a call, since a server may ask the user; its own limit is shorter."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolChange:
+class ToolChange(msgspec.Struct, frozen=True):
     """A change in the tools of a server. `changed` means another description or schema under the same name."""
 
     server: str
@@ -212,7 +212,6 @@ class _ServerTools:
         return Tool(
             definition=listed.definition,
             run=run,
-            effect="any",
             summary=lambda _: line,
             timeout=limits.connect_timeout + limits.call_timeout + _PERSON_SECONDS,
             identity=listed.digest,

@@ -7,9 +7,7 @@ somebody who opens the page, a server that asks for a sign-in is a fault that na
 
 import asyncio
 import logging
-import os
 import socket
-import tempfile
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
@@ -33,7 +31,7 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl, ValidationError
 
-from weft.config.paths import config_home
+from weft.config.paths import config_home, write_private_file
 from weft.core.errors import ConfigurationError, WeftError
 from weft.tools.mcp.config import McpServer
 
@@ -69,9 +67,9 @@ class TokenStore:
         return StoredSignIn()
 
     def write(self, stored: StoredSignIn) -> None:
-        text = msgspec.json.encode(stored).decode()
-        if not self._write_keyring(text):
-            self._write_file(text)
+        content = msgspec.json.encode(stored)
+        if not self._write_keyring(content.decode()):
+            write_private_file(self._path, content, "Tokens")
 
     def delete(self) -> bool:
         """Delete what is stored; whether there was something."""
@@ -92,16 +90,6 @@ class TokenStore:
             return self._path.read_text()
         except (OSError, UnicodeDecodeError):
             return ""
-
-    def _write_file(self, text: str) -> None:
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, part = tempfile.mkstemp(dir=self._folder, prefix=".token-")  # creates it with mode 0600
-            with os.fdopen(handle, "w") as file:
-                file.write(text)
-            os.replace(part, self._path)
-        except OSError as error:
-            raise ConfigurationError(f"Tokens cannot be kept in {self._folder}: {error.strerror}.") from None
 
     def _read_keyring(self) -> str:
         try:

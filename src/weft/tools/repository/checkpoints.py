@@ -11,10 +11,11 @@ import os
 import re
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from time import time
+
+import msgspec
 
 from weft.tools.repository.git import GIT_SECONDS, GitFailed, GitRepository, find_repository, run_git, split_paths
 from weft.tools.shell.protected_paths import list_placeholders
@@ -33,8 +34,7 @@ _AUTHOR = ("Weft", "weft@localhost")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(msgspec.Struct, frozen=True):
     """One saved state of the folder."""
 
     commit: str

@@ -4,7 +4,8 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from weft.core.errors import WeftError
 
@@ -16,8 +17,7 @@ class GitFailed(WeftError):
     """A git command failed, or took too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class GitRepository:
+class GitRepository(msgspec.Struct, frozen=True):
     """The repository that a folder belongs to."""
 
     folder: str

@@ -10,11 +10,12 @@ query for definitions along. A language whose grammar is not installed has no de
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from math import sqrt
 from typing import Any
+
+import msgspec
 
 from weft.core.lazy import lazy_pattern
 from weft.tools.files.listing import Deadline, Walk
@@ -31,25 +32,24 @@ _PYTHON_LINE = lazy_pattern(
     re.M,
 )
 _BRACKETS = lazy_pattern(r"\[[^\[\]]*\]|\([^()]*\)")
-_LANGUAGES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "javascript": ("tree_sitter_javascript", "language", (".js", ".jsx", ".mjs", ".cjs")),
-    "typescript": ("tree_sitter_typescript", "language_typescript", (".ts", ".mts", ".cts")),
-    "tsx": ("tree_sitter_typescript", "language_tsx", (".tsx",)),
-    "go": ("tree_sitter_go", "language", (".go",)),
-    "rust": ("tree_sitter_rust", "language", (".rs",)),
-    "java": ("tree_sitter_java", "language", (".java",)),
-    "c": ("tree_sitter_c", "language", (".c", ".h")),
-    "cpp": ("tree_sitter_cpp", "language", (".cc", ".cpp", ".cxx", ".hh", ".hpp")),
-    "ruby": ("tree_sitter_ruby", "language", (".rb",)),
-    "php": ("tree_sitter_php", "language_php", (".php",)),
+_GRAMMARS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys(("js", "jsx", "mjs", "cjs"), ("tree_sitter_javascript", "language")),
+    **dict.fromkeys(("ts", "mts", "cts"), ("tree_sitter_typescript", "language_typescript")),
+    "tsx": ("tree_sitter_typescript", "language_tsx"),
+    "go": ("tree_sitter_go", "language"),
+    "rs": ("tree_sitter_rust", "language"),
+    "java": ("tree_sitter_java", "language"),
+    **dict.fromkeys(("c", "h"), ("tree_sitter_c", "language")),
+    **dict.fromkeys(("cc", "cpp", "cxx", "hh", "hpp"), ("tree_sitter_cpp", "language")),
+    "rb": ("tree_sitter_ruby", "language"),
+    "php": ("tree_sitter_php", "language_php"),
 }
-"""The module, its function and the file endings of each language."""
+"""The module of each grammar and its function, by the endings of files."""
 _BASE_QUERIES = {"tree_sitter_typescript": "tree_sitter_javascript"}
 """Grammars whose query only adds to that of another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(msgspec.Struct, frozen=True):
     """A class, function or other named thing, and the line that shows it."""
 
     name: str
@@ -57,8 +57,7 @@ class Definition:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class FileSymbols:
+class FileSymbols(msgspec.Struct, frozen=True):
     """The definitions of a file, and how often it uses each word."""
 
     definitions: tuple[Definition, ...]
@@ -67,7 +66,7 @@ class FileSymbols:
 
 def is_source(path: str) -> bool:
     """Return whether definitions can be found in a file of this name."""
-    return path.endswith(_PYTHON) or _language_of(path) is not None
+    return path.endswith(_PYTHON) or _parser_of(path) is not None
 
 
 def find_symbols(path: str, text: str) -> FileSymbols:
@@ -107,7 +106,7 @@ def _definition(name: str, line: int, text: str) -> Definition:
 
 
 def _parsed_definitions(path: str, text: str) -> list[Definition]:
-    parser = _parser(_language_of(path) or "")
+    parser = _parser_of(path)
     if parser is None:
         return []
     content = text.encode("utf-8", "replace")
@@ -121,14 +120,6 @@ def _parsed_definitions(path: str, text: str) -> list[Definition]:
         shown = " ".join(line.split()).rstrip("{ ").strip()
         found[name, row] = _definition(name, row + 1, f"{indent}{shown or name}")
     return list(found.values())
-
-
-@cache
-def _language_of(path_or_ending: str) -> str | None:
-    """The language of a file whose grammar is installed."""
-    ending = f".{path_or_ending.rpartition('.')[2].lower()}"
-    language = next((name for name, (_, _, endings) in _LANGUAGES.items() if ending in endings), None)
-    return language if language is not None and _parser(language) is not None else None
 
 
 class _Parser:
@@ -149,11 +140,15 @@ class _Parser:
         return names
 
 
+def _parser_of(path: str) -> _Parser | None:
+    """The parser for a file; None if the grammar of its language is not installed."""
+    return _open_parser(*_GRAMMARS.get(path.rpartition(".")[2].lower(), ("", "")))
+
+
 @cache
-def _parser(language: str) -> _Parser | None:
-    if language not in _LANGUAGES:
+def _open_parser(module: str, function: str) -> _Parser | None:
+    if not module:
         return None
-    module, function, _ = _LANGUAGES[language]
     try:
         tree_sitter, grammar = import_module("tree_sitter"), import_module(module)
         names = [*([_BASE_QUERIES[module]] if module in _BASE_QUERIES else []), module]

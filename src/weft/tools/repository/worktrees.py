@@ -8,6 +8,9 @@ A copy gets the ignored files that it needs: dependencies as links, those in `.w
 dependencies becomes a folder with a link to each of its entries: that costs nothing, sandboxed commands may only read
 behind the links, and git ignores the folder by the same rule. Other ignored files, such as results of a build, are
 missing: they would be those of another state.
+
+The result of an attempt is applied to the user's working tree, and undone: the states before and after are checkpoints
+on a ref of the working tree, `refs/weft/applied-HASH`.
 """
 
 import fcntl
@@ -16,10 +19,14 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
+from weft.core.errors import WeftError
 from weft.core.ids import new_id
 from weft.core.json import as_object, loads
 from weft.tools.repository.checkpoints import MAX_BYTES, REFS, Checkpoint, Checkpoints
@@ -32,8 +39,7 @@ _REGENERATED = ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".
 _MAX_COPIED_BYTES = 500_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoredFiles:
+class IgnoredPaths(msgspec.Struct, frozen=True):
     """The ignored files of a working tree, as paths below its top."""
 
     linked: tuple[str, ...] = ()
@@ -49,7 +55,7 @@ class IgnoredFiles:
         return tuple(f"{path}/{name}" for path in self.linked for name in inner)
 
 
-def find_ignored(repository: GitRepository, data: str) -> IgnoredFiles:
+def find_ignored(repository: GitRepository, data: str) -> IgnoredPaths:
     """Find the ignored files of a working tree. `data`, Weft's own folder, is none of them. Raises GitFailed."""
     words = ("ls-files", "-z", "--others", "--ignored")
     found = split_paths(repository.run(*words, "--exclude-standard", "--directory"))
@@ -63,10 +69,10 @@ def find_ignored(repository: GitRepository, data: str) -> IgnoredFiles:
             copied = [path for path in named if not any(_is_below(path, each) for each in (*linked, own))]
     missing = [path for path in found if not _is_part(path, (*linked, *copied)) and _name(path) not in _REGENERATED]
     outermost = [path for path in missing if not any(other != path and other.startswith(path) for other in found)]
-    return IgnoredFiles(linked, tuple(copied), tuple(outermost))
+    return IgnoredPaths(linked, tuple(copied), tuple(outermost))
 
 
-def provide_ignored(ignored: IgnoredFiles, source: str, target: str) -> None:
+def provide_ignored(ignored: IgnoredPaths, source: str, target: str) -> None:
     """Link and copy the ignored files of the working tree at `source` into the one at `target`."""
     for path in ignored.linked:
         place = os.path.join(target, path)
@@ -111,8 +117,7 @@ _LOCK, _NOTE, _KEPT = "lock", "repository.json", "kept"
 _NEW = "."
 
 
-@dataclass(frozen=True, slots=True)
-class Worktree:
+class Worktree(msgspec.Struct, frozen=True):
     """One copy of the working tree."""
 
     number: int
@@ -132,7 +137,7 @@ class Worktrees:
     def __init__(self, repository: GitRepository, data: Path) -> None:
         self.repository = replace(repository, folder=repository.top)
         self.name = new_id("att")
-        self.ignored = IgnoredFiles()
+        self.ignored = IgnoredPaths()
         self._prefix = repository.prefix
         self._data = data.resolve()
         self._place = self._data / FOLDER / self.name
@@ -262,3 +267,68 @@ def _make_writable(function: Callable[..., object], path: str, _error: object) -
             shutil.rmtree(path, ignore_errors=True)
         else:
             function(path)
+
+
+# --- the results of attempts ------------------------------------------------------------------------------------------
+
+
+_BEFORE, _AFTER, _UNDONE = "before ", "after ", "undone "
+_BASE = "base"
+
+
+class ChangedMeanwhile(WeftError):
+    """Files that an attempt changed were changed in the working tree too, so that nothing was applied."""
+
+
+class AppliedAttempts:
+    """The results of attempts that were applied to one working tree."""
+
+    def __init__(self, repository: GitRepository, data: Path) -> None:
+        whole = replace(repository, folder=repository.top)
+        name = sha256(os.fsencode(whole.top)).hexdigest()[:16]
+        self.checkpoints = Checkpoints(whole, f"applied-{name}", data)
+
+    def save_base(self) -> Checkpoint:
+        """Save the state that the attempts begin with."""
+        return self.checkpoints.save(_BASE)
+
+    def apply(self, base: Checkpoint, result: Checkpoint, title: str) -> Sequence[str]:
+        """Bring the files that an attempt changed to its result. Returns their paths below the top.
+
+        Raises ChangedMeanwhile, before anything is written, if one of them is no longer as the attempt found it.
+        """
+        title = " ".join(title.split())[:80]
+        before = self.checkpoints.save(f"{_BEFORE}{title}")
+        paths = self.checkpoints.changed(base, result)
+        clashes = sorted(paths & self.checkpoints.changed(base, before))
+        if clashes:
+            more = f" and {len(clashes) - 1} more files were" if len(clashes) > 1 else " was"
+            raise ChangedMeanwhile(f"{clashes[0]}{more} changed while the attempts ran; nothing is applied.")
+        self.checkpoints.restore(result, sorted(paths))
+        self.checkpoints.save(f"{_AFTER}{title}")
+        return sorted(paths)
+
+    def undo(self) -> list[str]:
+        """Undo what was applied last. Returns sentences to print; none if nothing is left to undo. Raises GitFailed."""
+        found = self._find_last()
+        if found is None:
+            return []
+        before, after = found
+        lines = list(self.checkpoints.move(after, before).values())
+        title = after.label.removeprefix(_AFTER)
+        self.checkpoints.save(f"{_UNDONE}{title}")
+        return [f"Undone: {title}", *lines]
+
+    def _find_last(self) -> tuple[Checkpoint, Checkpoint] | None:
+        """The states around what was applied last and not undone."""
+        undone = 0
+        after: Checkpoint | None = None
+        for checkpoint in self.checkpoints.list():
+            if after is not None and checkpoint.label.startswith(_BEFORE):
+                return checkpoint, after
+            if after is None and checkpoint.label.startswith(_UNDONE):
+                undone += 1
+            elif after is None and checkpoint.label.startswith(_AFTER):
+                undone -= 1
+                after = checkpoint if undone < 0 else None
+        return None

@@ -52,11 +52,10 @@ class _Reader:
 class CommandOutput:
     """Both streams of a command, interleaved in order of arrival. `show` receives every piece that is kept."""
 
-    def __init__(self, show: Show | None = None, *, head: int = HEAD, tail: int = TAIL, most: int = MOST) -> None:
+    def __init__(self, show: Show | None = None) -> None:
         self.size = 0
         """Total bytes received."""
         self._show = show
-        self._head, self._tail, self._most = head, tail, most
         self._readers: dict[Channel, _Reader] = {"stdout": _Reader(), "stderr": _Reader()}
         self._text: list[str] = []
         self._last: deque[tuple[Channel, bytes]] = deque()
@@ -65,14 +64,14 @@ class CommandOutput:
 
     @property
     def exceeds_limit(self) -> bool:
-        return self.size > self._most
+        return self.size > MOST
 
     @property
     def truncated(self) -> bool:
-        return self.size > self._head + self._tail
+        return self.size > HEAD + TAIL
 
     def feed(self, channel: Channel, data: bytes) -> None:
-        room = self._head - self.size
+        room = HEAD - self.size
         self.size += len(data)
         if room > 0:
             self._append(channel, self._readers[channel].feed(data[:room]))
@@ -80,7 +79,7 @@ class CommandOutput:
         if data:
             self._last.append((channel, data))
             self._last_size += len(data)
-            while self._last_size - len(self._last[0][1]) >= self._tail:
+            while self._last_size - len(self._last[0][1]) >= TAIL:
                 self._last_size -= len(self._last.popleft()[1])
 
     def peek(self) -> str:
@@ -98,10 +97,10 @@ class CommandOutput:
         if self.truncated:
             self._append("stdout", self._readers["stdout"].close())
             self._append("stderr", self._readers["stderr"].close())
-            self._append("stdout", f"\n\n[… {self.size - self._head - self._tail:,} bytes left out …]\n\n")
+            self._append("stdout", f"\n\n[… {self.size - HEAD - TAIL:,} bytes left out …]\n\n")
             self._readers = {"stdout": _Reader(), "stderr": _Reader()}
             channel, first = self._last[0]
-            first = first[self._last_size - self._tail :].lstrip(bytes(range(0x80, 0xC0)))
+            first = first[self._last_size - TAIL :].lstrip(bytes(range(0x80, 0xC0)))
             self._last[0] = channel, first
         for channel, data in self._last:
             self._append(channel, self._readers[channel].feed(data))
@@ -143,7 +142,8 @@ class Process:
         self._ended = False
         self._streams: dict[int, Channel] = {}
         self._drained = asyncio.Event()
-        self._excess: str | None = None
+        self.excess: str | None = None
+        """Why the command was stopped, if it used too much."""
         self._watch = ResourceWatch(launch.limits, launch.root or None, self._on_excess)
         self._task = self._loop.create_task(self._run())
         self._task.add_done_callback(lambda _: self._end())  # for a task that is cancelled before it starts
@@ -151,11 +151,6 @@ class Process:
     @property
     def running(self) -> bool:
         return not self._task.done()
-
-    @property
-    def excess(self) -> str | None:
-        """Why the command was stopped, if it used too much."""
-        return self._excess
 
     @property
     def elapsed(self) -> float:
@@ -187,7 +182,7 @@ class Process:
 
     def _on_excess(self, reason: str) -> None:
         """Stop a command that uses too much."""
-        self._excess = self._excess or reason
+        self.excess = self.excess or reason
         if not self._ended:
             self._stopping = True
             self._kill()
@@ -353,7 +348,7 @@ class Process:
             os.close(self._first)
             self._first = None
         self._watch.stop()
-        self.notes = [*([self._excess] if self._excess is not None else []), *self._launch.close()]
+        self.notes = [*([self.excess] if self.excess is not None else []), *self._launch.close()]
         self._duration = monotonic() - self._started
 
     def _abandon(self, child: "subprocess.Popen[bytes]") -> None:

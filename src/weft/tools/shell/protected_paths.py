@@ -11,9 +11,10 @@ import stat
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from posixpath import basename, dirname, join, normpath
 from secrets import token_hex
+
+import msgspec
 
 from weft.tools.results import ToolFault
 from weft.tools.workspace.base import PROTECTED_FILES, PROTECTED_FOLDERS
@@ -52,8 +53,7 @@ def list_placeholders(folder: str) -> frozenset[str]:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(msgspec.Struct, frozen=True):
     """An open file or folder of the workspace that is mounted over itself."""
 
     fd: int

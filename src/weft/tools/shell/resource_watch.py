@@ -12,9 +12,10 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import Event, Thread
 from time import time
+
+import msgspec
 
 from weft.tools.shell import cgroups
 from weft.tools.shell.sandbox import SandboxLimits
@@ -194,9 +195,8 @@ def _kilobytes(path: str, names: tuple[str, ...]) -> int:
     return total
 
 
-@dataclass(slots=True)
-class _Space:
-    """What a file system has left."""
+class _Space(msgspec.Struct):
+    """The free space of a file system."""
 
     blocks: int
     files: int

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
+import msgspec
+
 from weft.tools.results import ToolFault
 from weft.tools.shell import seccomp
 from weft.tools.shell.protected_paths import PROTECTED, SET_ASIDE, ProtectedPaths
@@ -106,8 +108,7 @@ _MADE_UP = {
 }
 
 
-@dataclass(slots=True)
-class Launch:
+class Launch(msgspec.Struct):
     """A command that is ready to start, with the file descriptors that must stay open for it."""
 
     argv: list[str]
@@ -121,7 +122,7 @@ class Launch:
     gate: int | None = None
     """Write end of a pipe: the command starts when it reads one byte."""
     shield: ProtectedPaths | None = None
-    given: list[int] = field(default_factory=list[int])
+    given: list[int] = []
     """Descriptors for the child only."""
 
     @property

@@ -8,41 +8,58 @@ decompression) and redirects are limited. Cookies, credentials and proxies of th
 import asyncio
 import socket
 import ssl
-import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 
 import msgspec
 
 from weft.http1 import pool
 from weft.http1.connection import HttpReply
-from weft.http1.errors import ConnectionBroken, NetworkError, NoTls, TlsRefused, Unreachable, UntrustedCertificate
+from weft.http1.errors import (
+    CompressionBroken,
+    ConnectionBroken,
+    NetworkError,
+    NotHttp,
+    NoTls,
+    TlsRefused,
+    Unreachable,
+    UntrustedCertificate,
+)
 from weft.http1.request import Origin, tls_context
 from weft.http1.request import RequestTarget as Request
+from weft.http1.response import InflatedReader, parse_content_coding
 from weft.tools.results import ToolFault
 from weft.tools.web.urls import Address, WebTarget, follow, is_public, not_allowed, parse_address, parse_target
 
-_ENCODINGS = {"": None, "identity": None, "gzip": 31, "x-gzip": 31, "deflate": 15}
-"""The zlib window bits of each content encoding."""
-ACCEPT_ENCODING = "gzip, deflate"
 
-
-async def read_body(chunks: AsyncIterator[bytes], encoding: str, limit: int) -> bytes:
-    """Return the decoded body. Raises ToolFault as soon as it exceeds the limit; no more is buffered."""
-    encoding = encoding.strip().lower()
-    if encoding not in _ENCODINGS:
-        raise ToolFault(f"The answer is compressed as {encoding[:40]!r}, which was not asked for.", "unreadable")
-    window = _ENCODINGS[encoding]
-    unpack = None if window is None else _Unpacker(window, limit)
-    body = bytearray()
+async def read_body(reply: HttpReply, limit: int) -> bytes:
+    """Return the decoded body. Raises ToolFault as soon as it exceeds the limit, before or after decompression."""
     arrived = 0
-    async for chunk in chunks:
-        arrived += len(chunk)
+
+    async def read_packed() -> bytes:
+        nonlocal arrived
+        piece = await reply.read()
+        arrived += len(piece)
         if arrived > limit:
             raise too_large(limit)
-        body += chunk if unpack is None else unpack(chunk, limit - len(body))
-    if unpack is not None and arrived and not unpack.ended:
-        raise ToolFault("The answer ended before its compressed body was complete; try again.", "unreadable")
+        return piece
+
+    encoding = reply.headers.get("content-encoding", "")
+    try:
+        coding = parse_content_coding(encoding)
+    except NotHttp:
+        raise ToolFault(
+            f"The answer is compressed as {encoding[:40]!r}, which was not asked for.", "unreadable"
+        ) from None
+    read = read_packed if coding is None else InflatedReader(coding, read_packed, reply.at_end).read
+    body = bytearray()
+    try:
+        while piece := await read():
+            body += piece
+            if len(body) > limit:
+                raise too_large(limit)
+    except CompressionBroken:
+        raise ToolFault("The compressed body of the answer cannot be read.", "unreadable") from None
     return bytes(body)
 
 
@@ -50,36 +67,9 @@ def too_large(limit: int) -> ToolFault:
     return ToolFault(f"The answer is larger than {limit:,} bytes, the most that is fetched.", "too_large")
 
 
-class _Unpacker:
-    """Decompresses chunk by chunk, within a limit."""
-
-    def __init__(self, window: int, limit: int) -> None:
-        self.ended = False
-        self._limit = limit
-        self._bare = window == 15  # "deflate" may come without its zlib header
-        self._zlib = zlib.decompressobj(window)
-
-    def __call__(self, chunk: bytes, room: int) -> bytes:
-        if self.ended or not chunk:
-            return b""
-        try:
-            data = self._zlib.decompress(chunk, room + 1)
-        except zlib.error:
-            if not self._bare:
-                raise ToolFault("The compressed body of the answer cannot be read.", "unreadable") from None
-            self._bare = False
-            self._zlib = zlib.decompressobj(-15)
-            return self(chunk, room)
-        self._bare = False
-        if len(data) > room:
-            raise too_large(self._limit)
-        self.ended = self._zlib.eof
-        return data
-
-
 _HEADERS = {
     "Accept": "text/html, application/json, text/*, image/*, */*;q=0.1",
-    "Accept-Encoding": ACCEPT_ENCODING,
+    "Accept-Encoding": "gzip, deflate",
     "User-Agent": "weft",
 }
 
@@ -93,12 +83,6 @@ def open_request(
     tls = (tls or tls_context()) if target.scheme == "https" else None
     origin = Origin(target.scheme, target.host, target.port, addresses=tuple(map(str, addresses)))
     return pool.get_once(Request(origin, target.path), _HEADERS, tls=tls, connect_timeout=seconds)
-
-
-async def read_chunks(reply: HttpReply) -> AsyncIterator[bytes]:
-    """Yield the body as it arrives, still compressed."""
-    while piece := await reply.read():
-        yield piece
 
 
 def announced_length(reply: HttpReply) -> int:
@@ -128,6 +112,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host name and port."""
 
 _REDIRECTS = (301, 302, 303, 307, 308)
+_MAX_REDIRECTS = 5
 _MAX_ADDRESSES = 16
 
 
@@ -153,14 +138,12 @@ class WebFetcher:
         allow: Collection[str] = (),
         max_bytes: int = 5_000_000,
         seconds: float = 20.0,
-        max_redirects: int = 5,
         resolve: Resolve | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self._allow = frozenset(name.lower() for name in allow)
         self._max_bytes = max_bytes
         self._seconds = seconds
-        self._max_redirects = max_redirects
         self._resolve = resolve or _resolve
         self._tls = tls
 
@@ -169,7 +152,7 @@ class WebFetcher:
         target = parse_target(url)
         try:
             async with asyncio.timeout(self._seconds):
-                for _ in range(self._max_redirects + 1):
+                for _ in range(_MAX_REDIRECTS + 1):
                     answer = await self._get(target)
                     if isinstance(answer, FetchedResponse):
                         return answer
@@ -177,7 +160,7 @@ class WebFetcher:
         except TimeoutError:
             raise ToolFault(f"{target.host} did not answer within {self._seconds:g} s.", "timeout") from None
         raise ToolFault(
-            f"The URL redirects more than {self._max_redirects} times; give the address it ends at.", "redirects"
+            f"The URL redirects more than {_MAX_REDIRECTS} times; give the address it ends at.", "redirects"
         )
 
     async def _get(self, target: WebTarget) -> FetchedResponse | WebTarget:
@@ -195,7 +178,7 @@ class WebFetcher:
     async def _read(self, target: WebTarget, reply: HttpReply) -> FetchedResponse:
         if announced_length(reply) > self._max_bytes:
             raise too_large(self._max_bytes)
-        body = await read_body(read_chunks(reply), reply.headers.get("content-encoding", ""), self._max_bytes)
+        body = await read_body(reply, self._max_bytes)
         return FetchedResponse(
             url=target.url, status=reply.status, content_type=reply.headers.get("content-type", ""), body=body
         )
@@ -217,10 +200,7 @@ class WebFetcher:
         if {target.authority, target.authority.rpartition(":")[0]} & self._allow:
             return found[:_MAX_ADDRESSES]
         if not all(map(is_public, found)):
-            raise not_allowed(
-                f"{target.host} is not on the public internet and may not be fetched; "
-                "an operator can allow it by name if it should be."
-            )
+            raise not_allowed(f"{target.host} is not on the public internet and may not be fetched.")
         return found[:_MAX_ADDRESSES]
 
 

@@ -36,8 +36,7 @@ def digest(content: bytes | None) -> str | None:
 
 
 class RevisionLog:
-    def __init__(self, max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
-        self._max = max_kept_bytes
+    def __init__(self) -> None:
         self._seen: dict[str, str | None] = {}
         self._changes: dict[str, list[Change]] = {}
         self._contents: dict[tuple[str, int], bytes | None] = {}  # oldest first
@@ -45,7 +44,6 @@ class RevisionLog:
 
     @property
     def paths(self) -> Sequence[str]:
-        """The paths of files with revisions."""
         return list(self._changes)
 
     def of(self, path: str) -> Sequence[Change]:
@@ -126,7 +124,7 @@ class RevisionLog:
         if (path, revision) not in self._contents:
             raise PathFault(
                 f"The content of revision {revision} of {quote_path(path)} is no longer kept; "
-                f"only the newest contents are, up to {self._max} bytes.",
+                f"only the newest contents are, up to {MAX_KEPT_BYTES} bytes.",
                 "not_found",
             )
         return self._contents[path, revision]
@@ -149,7 +147,7 @@ class RevisionLog:
     def _keep(self, path: str, revision: int, content: bytes | None) -> None:
         self._contents[path, revision] = content
         self._kept += len(content or b"")
-        while self._kept > self._max:
+        while self._kept > MAX_KEPT_BYTES:
             oldest = next(iter(self._contents))
             self._kept -= len(self._contents.pop(oldest) or b"")
 

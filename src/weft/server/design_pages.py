@@ -1,15 +1,19 @@
-"""The `/generate-code` WebSocket: a design page sends one message with everything and receives the studio dialect.
+"""Routes of design pages, which speak the `studio` dialect: the `/generate-code` WebSocket, and those below `/api`.
 
-The first frame is `variantCount`. Closing with 4333 cancels the agents; any other close lets them continue. Application
-errors close with 4332. Keys and addresses that the page sends are ignored.
+A page sends one message with everything on the socket and receives the dialect. The first frame is `variantCount`.
+Closing with 4333 cancels the agents; any other close lets them continue. Application errors close with 4332. Keys and
+addresses that the page sends are ignored.
 """
 
 import asyncio
 import logging
+from base64 import b64encode
 from contextlib import aclosing, suppress
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated
 
 import msgspec
+from starlette.responses import Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from weft.core.errors import ErrorInfo, WeftError
@@ -21,16 +25,26 @@ from weft.server.connections import Patience
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError, api_error_of
 from weft.server.event_stream import EventStream
+from weft.server.file_routes import download
 from weft.server.guard import Caller
 from weft.server.openapi import RouteDescription
-from weft.server.operations import caller_of
+from weft.server.operations import ApiCall, Operation, caller_of
 from weft.server.sse import closing_frames
 from weft.server.studio_host import VIDEO_BYTES, read_brief
-from weft.server.studio_views import ProjectView, PromptBody, SelectedBody, SourceBody
+from weft.server.studio_views import PromptBody, SelectedBody, SourceBody, Words
+from weft.server.views import Body, Title
 from weft.server.websocket import CLOSE_CODES
+from weft.studio.browser.capture import capture_both
+from weft.studio.browser.chromium import has_chromium
+from weft.studio.browser.page import BrowserError
+from weft.studio.export import zip_project
 from weft.studio.input.pictures import load_bytes, load_picture
+from weft.studio.offline import offline_project
+from weft.studio.preview import PAGE, read_title
 from weft.studio.project import Project, VariantRef, Version, find_version
+from weft.studio.project_store import DesignSystemStore, StoredDesignSystem
 from weft.studio.request import UPDATE_VARIANTS, BuildRequest, HistoryMessage, Shot
+from weft.studio.stack import find_stack, guess_stack
 from weft.studio.studio import Studio
 
 CANCEL = 4333
@@ -299,16 +313,6 @@ async def _close_with_error(websocket: WebSocket, error: Exception) -> None:
         await websocket.close(ERROR, api_error.message.encode()[:_MAX_REASON_BYTES].decode("utf-8", "ignore"))
 
 
-# --- descriptions of the routes that are no operations ---------------------------------------------------------------
-
-
-class ProjectChanged(msgspec.Struct, frozen=True, kw_only=True):
-    """A project, now and after every change."""
-
-    type: Literal["project_changed"]
-    project: ProjectView
-
-
 class StudioFrame(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A message of the studio dialect to a design page."""
 
@@ -319,30 +323,103 @@ class StudioFrame(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     event_id: str | None = None
 
 
-STUDIO = (
-    RouteDescription(
-        "GET",
-        "/projects/{project}/events",
-        "A project after every change, as server-sent events.",
-        "studio",
-        events=(ProjectChanged,),
-        errors=("not_found", "too_many"),
-    ),
-    RouteDescription(
-        "GET",
-        "/preview/{ticket}/{path}",
-        "A file of a variant, in an origin of its own. The ticket is in the view of the variant.",
-        "studio",
-        media_type="*/*",
-        errors=("not_found",),
-        is_public=True,
-    ),
-    RouteDescription(
-        "WS",
-        "/generate-code",
-        "A design page: one message, then the studio dialect.",
-        "studio",
-        body=GenerateRequest,
-        events=(StudioFrame,),
-    ),
+SOCKET = RouteDescription(
+    "WS",
+    "/generate-code",
+    "A design page: one message, then the studio dialect.",
+    "studio",
+    body=GenerateRequest,
+    events=(StudioFrame,),
 )
+
+
+# --- below /api ------------------------------------------------------------------------------------------------------
+
+
+_PATH = "/api/design-systems"
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    screenshot_preview: bool
+    """Whether agents can look at the page that they write."""
+
+
+class NewDesignSystem(Body, frozen=True, kw_only=True):
+    name: Title = ""
+    content: Words = ""
+
+
+class DesignSystemChange(Body, frozen=True, kw_only=True):
+    name: Title | None = None
+    content: Words | None = None
+
+
+class ExportBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    code: Annotated[str, msgspec.Meta(max_length=8_000_000)]
+    base_url: str = ""
+    """The address of the client's page. It is not used."""
+
+
+class CaptureBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    url: Annotated[str, msgspec.Meta(max_length=4000)]
+    api_key: str | None = None
+    """A key of another service. It is not used."""
+
+
+class Capture(msgspec.Struct, frozen=True):
+    url: str
+    """The screenshot as a data: URL."""
+
+
+class DesignPageRoutes:
+    def __init__(self, context: ServerContext) -> None:
+        self._systems = DesignSystemStore(context.sessions.store)
+
+    def operations(self) -> list[Operation]:
+        operation = partial(Operation, tag="studio")
+        one = partial(operation, path=f"{_PATH}/{{system}}", errors=("not_found",))
+        capturing = partial(operation, errors=("unavailable",))
+        zipped = "application/zip"
+        return [
+            operation("GET", _PATH, self.list_systems, "Design systems.", list[StoredDesignSystem]),
+            operation("POST", _PATH, self.add, "Add one.", StoredDesignSystem, NewDesignSystem, status=201),
+            one(
+                "PATCH", handler=self.change, summary="Change it.", response=StoredDesignSystem, body=DesignSystemChange
+            ),
+            one("DELETE", handler=self.delete, summary="Delete it.", status=204),
+            operation("GET", "/api/capabilities", _capabilities, "What agents can do.", Capabilities),
+            operation("POST", "/api/export", _export, "A page as a zip.", body=ExportBody, media_type=zipped),
+            capturing("POST", "/api/screenshot", _capture, "A screenshot of a page on the web.", Capture, CaptureBody),
+        ]
+
+    async def list_systems(self, call: ApiCall) -> list[StoredDesignSystem]:
+        return await self._systems.list_all(call.owner)
+
+    async def add(self, call: ApiCall) -> StoredDesignSystem:
+        return await self._systems.add(call.owner, call.body.name, call.body.content)
+
+    async def change(self, call: ApiCall) -> StoredDesignSystem:
+        body: DesignSystemChange = call.body
+        return await self._systems.change(call.owner, call.path["system"], title=body.name, content=body.content)
+
+    async def delete(self, call: ApiCall) -> None:
+        await self._systems.delete(call.owner, call.path["system"])
+
+
+async def _capabilities(_: ApiCall) -> Capabilities:
+    return Capabilities(screenshot_preview=has_chromium())
+
+
+async def _export(call: ApiCall) -> Response:
+    files = {PAGE: call.body.code.encode()}
+    name = read_title(files, PAGE) or "page"
+    offline = await offline_project(find_stack(guess_stack(call.body.code)), files)
+    return download(await asyncio.to_thread(zip_project, offline, name), "page.zip")
+
+
+async def _capture(call: ApiCall) -> Capture:
+    try:
+        found = await capture_both(call.body.url)
+    except BrowserError as error:
+        raise ApiError("unavailable", str(error)) from None
+    return Capture(f"data:image/png;base64,{b64encode(found.desktop.picture).decode()}")
