@@ -68,6 +68,14 @@ async def chrome() -> "AsyncIterator[Browser]":
         await asyncio.wait_for(browser.close(), 20)
 
 
+@pytest.fixture
+def one_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge a page at one width instead of eight, which are most of the time, where the others do not matter."""
+    from weft.studio.evaluate import quality
+
+    monkeypatch.setattr(quality, "WIDTHS", (360,))
+
+
 def pytest_configure() -> None:
     """Collect no garbage while tests are collected: all that is made then stays until the end.
 

@@ -4,6 +4,7 @@ Python runs. Of commands it is checked that the command, its options and its fil
 in `test_tutorial_typed.py`. TOML is given to Weft as its settings, JSON is read.
 """
 
+import asyncio
 import importlib.util
 import json
 import os
@@ -18,8 +19,15 @@ import pytest
 
 from doc_commands import commands, lines, wrong_with
 from doc_pages import PAGES, ROOT, Block, blocks, name_of
+from warm_process import start_warm, warm_host
 
 LANGUAGES = frozenset({"python", "console", "toml", "json", "html", "ini", "nginx", "text", "yaml"})
+LOADED = (
+    *("aiohttp", "mcp", "re2", "starlette.applications", "uvicorn.lifespan.on", "weft.agent.agent", "weft.cli.models"),
+    *("weft.providers.scripted", "weft.providers.session", "weft.server.app", "weft.sessions.sqlite", "weft.testing"),
+    *("weft.tools.builtin", "weft.tools.function_tools", "weft.wires.chat"),
+)
+"""What most blocks load. `import weft` finds all of it by itself, so that a block which ran here runs anywhere."""
 _LONGEST = 300
 
 ALL = [block for page in PAGES for block in blocks(page)]
@@ -53,9 +61,10 @@ def test_blocks_state_what_they_are(page: Path) -> None:
 
 
 @pytest.mark.parametrize("block", _of("python"))
-def test_the_block_runs(block: Block, folder: Path) -> None:
-    done = _run([sys.executable, "-W", "error", *([block.file] if block.file else ["-c", block.text])], folder)
-    assert done.returncode == 0, f"{block.place}\n{done.stderr}"
+async def test_the_block_runs(block: Block, folder: Path) -> None:
+    code = f"import runpy; runpy.run_path({block.file!r}, run_name='__main__')" if block.file else block.text
+    ended, errors = await _run(folder, code=code)
+    assert ended == 0, f"{block.place}\n{errors}"
 
 
 @pytest.mark.parametrize("block", _of("console"))
@@ -68,14 +77,14 @@ def test_the_commands_are_there(block: Block) -> None:
 
 
 @pytest.mark.parametrize("block", _of("toml"))
-def test_the_settings_are_ones_that_weft_accepts(block: Block, tmp_path: Path) -> None:
+async def test_the_settings_are_ones_that_weft_accepts(block: Block, tmp_path: Path) -> None:
     tomllib.loads(block.text)
     settings = tmp_path / ".config" / "weft" / "weft.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text(block.text, "utf-8")
     (tmp_path / "house-rules.md").write_text("Answer in English.\n", "utf-8")
-    done = _run(["weft", "models", "--json"], tmp_path)
-    assert done.returncode == 0, f"{block.place}\n{done.stderr}"
+    ended, errors = await _run(tmp_path, "models", "--json")
+    assert ended == 0, f"{block.place}\n{errors}"
 
 
 @pytest.mark.parametrize("block", _of("json"))
@@ -92,21 +101,28 @@ def _values(text: str) -> list[str]:
     return [value for value in re.split(r"^(?=[{\[])", text, flags=re.M) if value.strip()]
 
 
-def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """As a stranger would: an empty home, no keys, and the programs of this environment."""
+async def _run(folder: Path, *words: str, code: str | None = None) -> tuple[int | None, str]:
+    """Run a command or Python as a stranger would: an empty home, no keys, and the programs of this environment.
+
+    Warnings are errors. Returns the exit code, and what was written to standard error."""
     kept = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY") and name != "WEFT_TOKEN"}
     home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "WEFT_DATA": str(folder / ".data")}
     path = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=kept | home | path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=_LONGEST,
-        check=False,
+    process = await start_warm(
+        warm_host(*LOADED, strict=True),
+        *words,
+        folder=folder,
+        environment=kept | home | path,
+        said=None,
+        own_errors=True,
+        code=code,
     )
+    try:
+        async with asyncio.timeout(_LONGEST):
+            _, errors = await process.communicate()
+    finally:
+        process.kill()
+    return process.returncode, errors.decode()
 
 
 def _script(name: str, folder: str = "scripts") -> Any:

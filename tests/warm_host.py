@@ -1,8 +1,8 @@
-"""A process that starts weft commands by forking: what takes long to load is loaded once.
+"""A process that starts weft commands and other programs by forking: what takes long to load is loaded once.
 
 Its standard input is a socket. Each line is one order, `{"words": …, "folder": …, "environment": …}`, with the four
 descriptors that the command gets: its standard input, output and error, and the pipe for its exit code. The answer is
-the command's process id.
+the command's process id. With `"code"` in the order, Python runs that in place of the command.
 """
 
 import gc
@@ -13,6 +13,7 @@ import selectors
 import signal
 import socket
 import sys
+from types import ModuleType
 
 from weft.cli.main import main as weft_main
 
@@ -34,8 +35,19 @@ def run_command(message: bytes, streams: list[int]) -> int:
     os.chdir(order["folder"])
     os.environ.clear()
     os.environ.update(order["environment"])
+    if "code" in order:
+        return run_code(order["code"])
     sys.argv = ["weft", *order["words"]]
     return weft_main()
+
+
+def run_code(code: str) -> int:
+    """Run Python as `python -c` does."""
+    sys.argv = ["-c"]
+    sys.path[0] = ""
+    main_module = sys.modules["__main__"] = ModuleType("__main__")
+    exec(compile(code, "<string>", "exec"), main_module.__dict__)
+    return 0
 
 
 def start_command(orders: socket.socket, exits: dict[int, int]) -> bool:

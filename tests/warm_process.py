@@ -1,4 +1,5 @@
-"""Weft commands as processes of their own that start at once: forked from a process that has loaded all that they need.
+"""Weft commands and programs as processes of their own that start at once: they are forked from a process that has
+loaded all that they need.
 
 For tests that start many of them and do not ask how one starts.
 """
@@ -68,9 +69,11 @@ class WarmHost:
             command = [sys.executable, *(["-W", "error"] if strict else []), str(host), *modules]
             self._process = subprocess.Popen(command, stdin=theirs.fileno(), env=BEGUN_WITH)
 
-    def start(self, words: Sequence[str], folder: Path, environment: Mapping[str, str], streams: Sequence[int]) -> int:
+    def start(
+        self, what: Mapping[str, object], folder: Path, environment: Mapping[str, str], streams: Sequence[int]
+    ) -> int:
         """Start a command; its streams are standard input, output, error and the pipe for its exit code."""
-        order = {"words": list(words), "folder": str(folder), "environment": dict(environment)}
+        order = {**what, "folder": str(folder), "environment": dict(environment)}
         message = json.dumps(order).encode() + b"\n"
         sent = socket.send_fds(self._orders, [message], streams)
         self._orders.sendall(message[sent:])
@@ -96,10 +99,13 @@ async def start_warm(
     environment: Mapping[str, str],
     said: bytes | None = b"",
     own_errors: bool = False,
+    code: str | None = None,
 ) -> WarmProcess:
     """Start a weft command in a folder. Its input begins with `said`; None: it is the null device.
 
-    `own_errors`: its standard error is read too, and is not that of the tests."""
+    `own_errors`: its standard error is read too, and is not that of the tests. `code`: what Python runs in place of
+    the command."""
+    what: dict[str, object] = {"words": words} if code is None else {"code": code}
     in_read, in_write = os.pipe()
     pipes = [os.pipe() for _ in range(3 if own_errors else 2)]
     readable, theirs = [pipe[0] for pipe in pipes], [in_read, *(pipe[1] for pipe in pipes)]
@@ -107,11 +113,11 @@ async def start_warm(
         os.close(in_read)
         theirs[0] = os.open(os.devnull, os.O_RDONLY)
     streams = theirs if own_errors else [*theirs[:2], 2, theirs[2]]
-    pid = await asyncio.to_thread(host.start, words, folder, environment, streams)
+    pid = await asyncio.to_thread(host.start, what, folder, environment, streams)
     for descriptor in theirs:
         os.close(descriptor)
-    *outputs, code = [await _open_reader(descriptor) for descriptor in readable]
-    process = WarmProcess(pid, await _open_writer(in_write), outputs, code)
+    *outputs, exit_code = [await _open_reader(descriptor) for descriptor in readable]
+    process = WarmProcess(pid, await _open_writer(in_write), outputs, exit_code)
     if said:
         process.stdin.write(said)
     return process

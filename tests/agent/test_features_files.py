@@ -1,12 +1,12 @@
 """Files through an agent: edits of one message, literal texts, and tools of an MCP server beside them."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from log_support import Log, call, played, results_of, scripted
 
 import weft
+from mcp_host import forked_command
 from weft.agent.agent import Agent
 from weft.core.events import FileChanged, ToolExecuting
 from weft.core.messages import Image
@@ -79,7 +79,8 @@ async def test_tools_of_an_mcp_server_in_an_agent() -> None:
     pytest.importorskip("mcp", reason="the package mcp is not installed")
     from weft.tools.mcp import McpServer, McpServers
 
-    async with McpServers([McpServer(name="real", command=sys.executable, args=(str(SERVER),))]) as servers:
+    command, *arguments = forked_command(str(SERVER))
+    async with McpServers([McpServer(name="real", command=command, args=tuple(arguments))]) as servers:
         echo, everything = "real__echo", "real__everything"
         model = scripted(
             [call(echo, text="Hello."), call(everything)], [call(echo, words="wrong")], [call("real__none")], "Done."
@@ -100,7 +101,8 @@ async def test_mcp_tools_are_asked_about_like_any_other() -> None:
     pytest.importorskip("mcp", reason="the package mcp is not installed")
     from weft.tools.mcp import McpServer, McpServers
 
-    async with McpServers([McpServer(name="real", command=sys.executable, args=(str(SERVER),))]) as servers:
+    command, *arguments = forked_command(str(SERVER))
+    async with McpServers([McpServer(name="real", command=command, args=tuple(arguments))]) as servers:
         rules = weft.Permissions("auto", ["deny real__*"])
         agent = Agent(scripted([call("real__echo", text="x")], "Done."), tools=servers.tools, permissions=rules)
         log = Log(agent)

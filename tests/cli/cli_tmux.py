@@ -70,13 +70,15 @@ class Tmux:
         self.press("Enter")
 
     async def shows(self, *texts: str, seconds: float = 180, without: str = "") -> str:
-        """Wait until all of it is on the screen."""
+        """Wait until all of it is on the screen. Each look starts a process, so that they become rarer."""
+        pause = 0.05
         async with asyncio.timeout(seconds):
             while True:
                 screen = await asyncio.to_thread(self.screen)
                 if all(text in screen for text in texts) and (not without or without not in screen):
                     return screen
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(pause)
+                pause = min(0.25, 1.3 * pause)
 
     def _kill(self) -> None:
         subprocess.run(["tmux", "-S", self._socket, "kill-server"], capture_output=True, check=False, timeout=20)

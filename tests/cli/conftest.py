@@ -15,6 +15,7 @@ def clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.upper().endswith(_ENDINGS) or name.startswith(("SSL_CERT", "WEFT_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     work = tmp_path / "work"
     work.mkdir()

@@ -1,11 +1,12 @@
 """Prompts and resources of MCP servers on the command line, and `weft mcp list`, `login` and `logout`."""
 
-import sys
+import shlex
 from pathlib import Path
 
 from cli_bench import run_process, run_with
 from cli_tmux import NEEDS_TMUX, Tmux
 
+from mcp_host import forked_command
 from weft.cli.mcp_input import attach_resources, complete_resource, expand_prompt
 from weft.core.messages import Text
 from weft.testing.server import ScriptedServer
@@ -13,7 +14,11 @@ from weft.testing.streams import wire_reply
 from weft.tools.mcp import McpServer, McpServers
 
 SERVER = str(Path(__file__).parents[1] / "tools" / "mcp" / "mcp_feature_server.py")
-FEATURES = McpServer(name="feat", command=sys.executable, args=(SERVER,))
+
+
+def typed_server() -> str:
+    """The server as a person types it. It is forked: that is quicker than a start."""
+    return f"feat={shlex.join(forked_command(SERVER))}"
 
 
 def write(text: str) -> None:
@@ -21,7 +26,8 @@ def write(text: str) -> None:
 
 
 async def test_typed_prompts_and_resources() -> None:
-    async with McpServers([FEATURES]) as servers:
+    command, *arguments = forked_command(SERVER)
+    async with McpServers([McpServer(name="feat", command=command, args=tuple(arguments))]) as servers:
         assert await expand_prompt(servers, "/feat:review a.py") == [Text("Review a.py in a kind tone.")]
         assert await expand_prompt(servers, "/mcp__feat__review a.py dry") == [Text("Review a.py in a dry tone.")]
         assert await expand_prompt(servers, "/review") is None
@@ -36,10 +42,9 @@ async def test_typed_prompts_and_resources() -> None:
 
 async def test_run_uses_a_prompt_and_a_resource() -> None:
     async with ScriptedServer([wire_reply("chat", text="Reviewed.")] * 2) as model:
-        mcp = f"feat={sys.executable} {SERVER}"
-        ran = await run_process(*run_with(model, "--mcp", mcp, "/feat:review a.py"))
+        ran = await run_process(*run_with(model, "--mcp", typed_server(), "/feat:review a.py"))
         assert ran.out.strip() == "Reviewed."
-        ran = await run_process(*run_with(model, "--mcp", mcp, "Look at @feat:notes://today"))
+        ran = await run_process(*run_with(model, "--mcp", typed_server(), "Look at @feat:notes://today"))
         assert ran.code == 0
     first, second = (str(request.body["messages"][-1]["content"]) for request in model.requests)
     assert "Review a.py in a kind tone." in first
@@ -61,7 +66,7 @@ async def test_list_login_and_logout(tmp_path: Path) -> None:
 async def test_chat_has_prompts_as_commands(tmp_path: Path) -> None:
     async with ScriptedServer([wire_reply("chat", text="Reviewed.")]) as model:
         words = ["chat", "--model", "m", "--base-url", f"{model.url}/v1", "--data", str(tmp_path / "data")]
-        async with Tmux(tmp_path, *words, "--mcp", f"feat={sys.executable} {SERVER}") as terminal:
+        async with Tmux(tmp_path, *words, "--mcp", typed_server()) as terminal:
             await terminal.shows("weft with m")
             await terminal.enter("/mcp")
             await terminal.shows("1 prompts, 1 resources")

@@ -140,6 +140,17 @@ def test_a_full_disk_is_one_sentence(words: str) -> None:
     assert (ran.code, ran.err) == (1, "weft: No space left on device.\n")
 
 
+@pytest.mark.parametrize("words", [["--stream"], ["--json"], []], ids=["stream", "json", "text"])
+async def test_an_answer_on_a_full_disk(words: list[str]) -> None:
+    async with ScriptedServer(lambda _: wire_reply("chat", text="Hello")) as server:
+        with open("/dev/full", "wb") as full:  # noqa: ASYNC230
+            async with started(*run_with(server, "Hi", *words), stdout=full.fileno()) as process:
+                ran = await finish(process)
+    assert ran.code == 1
+    assert ran.err.splitlines()[-1] == "weft: No space left on device."
+    assert "Traceback" not in ran.err
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_are_closed(closed: str) -> None:
     assert run_in_shell(f"config {closed}") == Ran(0, run_in_shell("config").out * (">&-" not in closed.split()), "")

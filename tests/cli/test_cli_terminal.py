@@ -131,6 +131,38 @@ async def test_discarded_text_is_erased() -> None:
     assert "Whole" in after
 
 
+@pytest.fixture
+def dumb_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal of an editor such as Emacs: its cursor cannot be moved."""
+    monkeypatch.setenv("TERM", "dumb")
+
+
+@pytest.mark.usefixtures("dumb_terminal")
+async def test_a_run_in_a_dumb_terminal() -> None:
+    cut = Reply([*wire_stream("chat", text=["Half\n", "an answer"])[:3], Pause(1.5), Cut()])
+    async with (
+        ScriptedServer([cut, wire_reply("chat", text="Whole")]) as server,
+        terminal(*run_with(server, "Hi")) as at,
+    ):
+        assert await at.end() == 0
+    assert "The text above broke off and does not count." in at.seen
+    assert "Whole" in at.seen
+    assert "\x1b" not in at.seen
+
+
+@pytest.mark.usefixtures("dumb_terminal")
+async def test_a_chat_in_a_dumb_terminal(tmp_path: Path) -> None:
+    async with ScriptedServer([wire_reply("chat", text="Good day.")]) as server:
+        words = ["--model", "m", "--base-url", f"{server.url}/v1", "--data", str(tmp_path)]
+        async with terminal("chat", *words) as at:
+            await at.until("Each line is a request; /exit ends.")
+            at.type("Hello\n")
+            await at.until("Good day.")
+            at.type("/exit\n")
+            assert await at.end() == 0
+    assert "\x1b" not in at.seen
+
+
 def test_rows_of_a_text() -> None:
     assert [
         count_rows(text, 10) for text in ("", "a", "a\n", "x" * 10, "x" * 11, "字" * 5, "字" * 6, "x" * 9 + "字")

@@ -1,6 +1,7 @@
 """The `@ag-ui/client` package against /agui."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,19 @@ async def test_pictures_documents_and_errors(tmp_path: Path) -> None:
     assert _last(shown[0]) == "I see text and image/png and application/pdf: What is seen?"
     assert "out of order" in str(shown[1]["events"][-1])
     assert "names a file of a provider" in shown[2]["errors"][0]
+
+
+async def test_a_client_from_before_the_first_version_gets_outcomes_that_it_knows(tmp_path: Path) -> None:
+    async with served(tmp_path, model) as server:
+
+        async def run(text: str, **more: Any) -> Any:
+            """The outcome of a run."""
+            message = {"id": text, "role": "user", "content": text}
+            body = {"threadId": text + str(more), "runId": "r1", "messages": [message], "tools": [LOCATE], **more}
+            async with server.client.post("/agui", json=body) as answer:
+                events = [json.loads(line[6:]) async for line in answer.content if line.startswith(b"data: ")]
+            assert events[-1]["type"] == "RUN_FINISHED"
+            return events[-1].get("outcome")
+
+        assert await run("Please locate") == {"type": "success"}
+        assert (await run("Please locate", protocolVersion="1.0"))["pendingToolCallIds"]

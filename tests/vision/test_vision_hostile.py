@@ -114,7 +114,7 @@ def test_a_page_of_ten_thousand_rows_needs_little_memory() -> None:
         "    pen.rectangle((80, y, 1200, y + 300), fill='#eef2ff')\n"
         "    pen.text((100, y + 40), f'Part at {y}', fill='black', font_size=28)\n"
         "out = io.BytesIO()\n"
-        "page.save(out, 'PNG')\n"
+        "page.save(out, 'PNG', compress_level=1)\n"
         "seen = detect_elements(out.getvalue())\n"
         "status = dict(line.split(':', 1) for line in open('/proc/self/status'))\n"
         "peak = int(status['VmHWM'].split()[0]) // 1024\n"

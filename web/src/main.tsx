@@ -2,6 +2,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./shell/app";
 import { applyTheme, storedTheme } from "./shell/theme";
+import { readToken } from "./wire/login";
 import "./style/tokens.css";
 import "./style/base.css";
 import "./style/controls.css";
@@ -23,11 +24,12 @@ import "./style/history.css";
 import "./style/compare.css";
 
 applyTheme(storedTheme());
+const token = readToken();
 const root = document.getElementById("root");
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>
-      <App />
+      <App token={token} />
     </StrictMode>,
   );
 }

@@ -6,7 +6,7 @@ import { Live } from "../src/live/live";
 import { paced } from "../src/live/hooks";
 import { Conversation, fold } from "../src/log/conversation";
 import type { LogEvent } from "../src/log/event";
-import { Socket } from "../src/wire/socket";
+import { openSocket } from "../src/wire/socket";
 
 const NAMES = ["files", "retried", "rewound", "asked", "steered", "queued"];
 
@@ -86,9 +86,7 @@ class Line {
 
 function followed(log: LogEvent[]): { live: Live; session: string } {
   Line.log = log;
-  const socket = new Socket("ws://here/ws");
-  socket.open();
-  const live = new Live(socket);
+  const live = new Live(openSocket());
   const session = log[0]?.session ?? "";
   live.follow(session);
   return { live, session };

@@ -272,6 +272,27 @@ describe("what a provider looks up", () => {
   });
 });
 
+test("attempts that fail one after the other share a notice", () => {
+  const state = new Conversation("s");
+  let seq = 0;
+  const feed = (type: string, data: unknown) => fold(state, { seq: ++seq, session: "s", exchange: "e", type, time: 0, data } as LogEvent);
+  const notices = () => state.transcript.items.map((item) => (item.kind === "notice" ? `${item.error?.message ?? ""} ${item.text}` : item.kind));
+  const error = { code: "overloaded", message: "Busy." };
+  for (const attempt of [2, 3, 4]) {
+    feed("message_start", { message: `m${attempt}`, model: "m", attempt: attempt - 1 });
+    feed("message_discarded", { message: `m${attempt}`, error });
+    feed("retry_scheduled", { message: `m${attempt}`, attempt, delay_s: attempt, error });
+  }
+  expect(notices()).toEqual(["Busy. Attempt 4 follows in 4.0 s."]);
+  feed("message_start", { message: "m5", model: "m", attempt: 4 });
+  expect(notices()).toEqual(["Busy. This is attempt 4."]);
+  feed("text_content_block_start", { message: "m5", block: "b", index: 0 });
+  feed("message_start", { message: "m6", model: "m", attempt: 1 });
+  feed("message_discarded", { message: "m6", error });
+  feed("retry_scheduled", { message: "m6", attempt: 2, delay_s: 1, error });
+  expect(notices()).toEqual(["Busy. This is attempt 4.", "text", "Busy. Attempt 2 follows in 1.0 s."]);
+});
+
 test("a version begins with a page only where its base has one", () => {
   const version = (id: string, entry: string | null, base: string | null) =>
     ({ id, base: base === null ? null : { version: base, variant: 0 }, variants: [{ index: 0, entry }] }) as VersionView;

@@ -65,7 +65,10 @@ _DECISION: JsonObject = {
 
 
 class AGUIDialect(ExchangeDialect):
-    """An exchange as one run. The state begins with `files`; `thread` and `run` are the client's own ids, if any."""
+    """An exchange as one run. The state begins with `files`; `thread` and `run` are the client's own ids, if any.
+
+    Clients from before 1.0 (`is_early`) refuse a run whose outcome has a field or a type that they do not know.
+    """
 
     name: ClassVar[str] = "ag-ui"
 
@@ -76,8 +79,10 @@ class AGUIDialect(ExchangeDialect):
         files: Iterable[FileChanged] = (),
         thread: str | None = None,
         run: str | None = None,
+        is_early: bool = False,
     ) -> None:
         super().__init__(session)
+        self._is_early = is_early
         self._thread, self._named_run = thread, run
         self._files = {change.path: _file(change) for change in files if change.hash is not None}
         self._shared = False  # the state was sent in this run
@@ -249,14 +254,17 @@ class AGUIDialect(ExchangeDialect):
         if response.status == "failed":
             self._emit_event("RUN_ERROR", message=error_text(response.error), code=error_code(response.error))
             return
-        outcome = "cancelled" if response.status == "cancelled" else "success"
+        is_cancelled = response.status == "cancelled"
+        outcome = {"outcome": {"type": "cancelled" if is_cancelled else "success"}}
+        if is_cancelled and self._is_early:
+            outcome = {}
         result: JsonObject = {"status": response.status, "stopReason": response.stop_reason}
         if response.note is not None:
             result["note"] = response.note
         if response.cost_usd is not None:
             result["costUsd"] = response.cost_usd
         usage = [_usage(self._used if self._is_resumed else response.usage)]
-        self._emit_event("RUN_FINISHED", **self._run, outcome={"type": outcome}, result=result, usage=usage)
+        self._emit_event("RUN_FINISHED", **self._run, **outcome, result=result, usage=usage)
 
     def _begin_run(self) -> None:
         self._used = Usage()
@@ -269,7 +277,7 @@ class AGUIDialect(ExchangeDialect):
         pending = [self._calls.client_id_of(each.id) for each in requests if isinstance(each, ClientToolRequested)]
         outcome: JsonObject = {"type": "interrupt", "interrupts": interrupts}
         if not interrupts:
-            outcome = {"type": "success", "pendingToolCallIds": pending}
+            outcome = {"type": "success"} if self._is_early else {"type": "success", "pendingToolCallIds": pending}
         self._emit_event("RUN_FINISHED", **self._run, outcome=outcome, usage=[_usage(self._used)])
 
     def _resume(self) -> None:

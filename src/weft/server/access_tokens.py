@@ -35,7 +35,7 @@ _Amount = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class SignedToken(NamedTuple):
-    """What a valid signed token says."""
+    """The content of a valid signed token."""
 
     owner: str
     expires: float

@@ -5,6 +5,7 @@ tool of the page. The next run of the thread brings the answers, as `resume` and
 """
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
@@ -87,7 +88,7 @@ class AGUIRoutes:
         message = _with_context(message, body)
         info, accepted, _ = await start_in_conversation(self._context, conversation, message, request_id=run)
         part = await first_part(self._context, info, accepted)
-        return info, ExchangeFrames(AGUIDialect(info.id, thread=thread, run=run), part)
+        return info, ExchangeFrames(_open_dialect(body, thread, run)(info.id), part)
 
     async def _continue(
         self, owner: str, thread: str | None, run: str | None, body: JsonObject
@@ -97,8 +98,7 @@ class AGUIRoutes:
         if not answers.ids:
             return None
         conversation = ClientConversation(owner=owner, kind=KIND, name=thread)
-        open_dialect = partial(AGUIDialect, thread=thread, run=run)
-        found = await continue_conversation(self._context, conversation, answers, open_dialect)
+        found = await continue_conversation(self._context, conversation, answers, _open_dialect(body, thread, run))
         if found is None and answers.decisions:
             raise ApiError("conflict", "The interrupt is not open any more; send the request again.")
         return found
@@ -130,6 +130,11 @@ class AGUIRoutes:
         current = session.engine.current if session is not None else None
         if current is not None and current.id == exchange and exchange not in self._readers:
             current.cancel("The client aborted the run.")
+
+
+def _open_dialect(body: JsonObject, thread: str | None, run: str | None) -> Callable[[str], AGUIDialect]:
+    """The dialect of a run. Clients name the version that they speak since 1.0."""
+    return partial(AGUIDialect, thread=thread, run=run, is_early="protocolVersion" not in body)
 
 
 def _read_answers(body: JsonObject) -> ClientAnswers:

@@ -84,6 +84,7 @@ class AGUIBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     messages: list[JsonObject]
     thread_id: str | None = None
     run_id: str | None = None
+    protocol_version: str | None = None
     state: Any = None
     tools: list[JsonObject] | None = None
     context: list[JsonObject] | None = None

@@ -32,7 +32,7 @@ class _OwnerUsage:
     spent: deque[tuple[float, int, float | None]] = field(default_factory=deque[tuple[float, int, float | None]])
     """Time, tokens and dollars of each exchange; None for an unknown price."""
     stored: Spending = field(default_factory=Spending)
-    """What all nodes have spent, as it was read last."""
+    """The spending of all nodes, as it was read last."""
     running: int = 0
     """Sessions of all nodes with an open exchange, as they were counted last."""
     read_at: float = float("-inf")

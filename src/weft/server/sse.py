@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,7 +17,7 @@ from weft.core.events import ExchangeResponse
 from weft.core.json import JsonObject, encode
 from weft.dialects.dialect import CUT_SHORT, NOT_STORED, Dialect, ExchangeDialect, Frame
 from weft.dialects.registry import open_dialect
-from weft.server.connections import Patience
+from weft.server.connections import ChunkWriter, Patience
 from weft.server.context import ServerContext
 from weft.server.errors import ApiError
 from weft.server.event_hub import EncodedEvent
@@ -51,19 +50,6 @@ async def stream_events(context: ServerContext, caller: Caller, info: SessionInf
     return EventStreamResponse(context, caller, info, dialect, seq, head)
 
 
-class BodyWriter(Protocol):
-    """A connection that accepts parts of a body without ASGI. Only Weft's own server has one."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether a response has begun, and its client reads what was written."""
-        ...
-
-    def write(self, body: bytes) -> None:
-        """Write a part of the body, as a chunk."""
-        ...
-
-
 class EventStreamResponse(Response):
     """Streams the events of a session until the client disconnects."""
 
@@ -93,7 +79,7 @@ class EventStreamResponse(Response):
         patience = Patience(scope, self._context.settings.limits.stall_seconds)
         with self._context.streaming(self._caller, self._stream):
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            writer: BodyWriter | None = scope.get("state", {}).get("body_writer")
+            writer: ChunkWriter | None = scope.get("state", {}).get("body_writer")  # of Weft's own server
             if writer is not None and scope["http_version"] == "1.1":
                 self._stream.push = partial(self._push, writer)
             disconnected = asyncio.create_task(_wait_for_disconnect(receive, self._stream))
@@ -122,7 +108,7 @@ class EventStreamResponse(Response):
                 if self._is_done():
                     return
 
-    def _push(self, writer: BodyWriter, entries: Sequence[EncodedEvent]) -> bool:
+    def _push(self, writer: ChunkWriter, entries: Sequence[EncodedEvent]) -> bool:
         """Write events to the connection at once, unless its client is slow."""
         if not writer.is_ready or _log.isEnabledFor(logging.DEBUG):
             return False

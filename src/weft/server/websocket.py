@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
 from functools import partial
 from time import monotonic
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -33,6 +33,9 @@ from weft.server.operations import parse_json
 from weft.server.sse import abort_connection, closing_frames, goodbye_frame
 from weft.sessions.store import SessionInfo
 
+if TYPE_CHECKING:
+    from weft.server.uvicorn_server import SocketWriter
+
 CLOSE_CODES = {"shutdown": 1012, "token": 4401, "deleted": 4404, "slow": 4413, "store": 1011}
 
 _FIRST_MESSAGE_SECONDS = 0.25
@@ -43,15 +46,6 @@ _HEARTBEAT = '{"type":"heartbeat"}'
 _commands: "msgspec.json.Decoder[frames.AnyCommand]" = msgspec.json.Decoder(frames.AnyCommand)
 _resumes = msgspec.json.Decoder(frames.ResumeMessage)
 _log = logging.getLogger("weft.server.websocket")
-
-
-class SocketWriter(Protocol):
-    """A socket that accepts messages without ASGI. Only Weft's own server has one."""
-
-    @property
-    def is_ready(self) -> bool: ...
-
-    def write(self, texts: Sequence[str]) -> None: ...
 
 
 class _CloseSocket(Exception):
@@ -282,9 +276,9 @@ class SocketConnection:
     async def _send_events(self, stream: EventStream, encoder: DialectEncoder) -> None:
         dialect = encoder.dialect
         delivered = stream.seq
-        writer: SocketWriter | None = self._socket.scope.get("state", {}).get("message_writer")
+        writer: SocketWriter | None = self._socket.scope.get("state", {}).get("message_writer")  # of Weft's own server
 
-        def push(writer: SocketWriter, entries: Sequence[EncodedEvent]) -> bool:
+        def push(writer: "SocketWriter", entries: Sequence[EncodedEvent]) -> bool:
             nonlocal delivered
             delivered = stream.seq
             if not writer.is_ready or _log.isEnabledFor(logging.DEBUG):

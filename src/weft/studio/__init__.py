@@ -46,22 +46,21 @@ __all__ = [
     "zip_project",
 ]
 
-_HOMES = {
-    "browser.page": "BrowserError",
-    "export": "write_project zip_project",
-    "host": "SessionHost",
-    "input.pictures": "InputPicture load_picture read_picture",
-    "offline": "offline_project",
-    "preview": "ProjectPreview",
-    "project": "Project Variant VariantRef VariantScore Version",
-    "request": "BadInput BuildRequest ChosenElement DesignSystem View",
-    "score.score": "Score",
-    "scoring": "compare_page",
-    "single_page": "single_page",
-    "stack": "Stack load_stacks",
-    "studio": "Studio",
-}
-
 __getattr__ = lazy_exports(
-    __name__, {name: f"weft.studio.{home}" for home, names in _HOMES.items() for name in names.split()}
+    __name__,
+    {
+        "weft.studio.browser.page": "BrowserError",
+        "weft.studio.export": "write_project zip_project",
+        "weft.studio.host": "SessionHost",
+        "weft.studio.input.pictures": "InputPicture load_picture read_picture",
+        "weft.studio.offline": "offline_project",
+        "weft.studio.preview": "ProjectPreview",
+        "weft.studio.project": "Project Variant VariantRef VariantScore Version",
+        "weft.studio.request": "BadInput BuildRequest ChosenElement DesignSystem View",
+        "weft.studio.score.score": "Score",
+        "weft.studio.scoring": "compare_page",
+        "weft.studio.single_page": "single_page",
+        "weft.studio.stack": "Stack load_stacks",
+        "weft.studio.studio": "Studio",
+    },
 )

@@ -126,6 +126,7 @@ _SCP = lazy_pattern(r"(?:(?P<user>[^@:/]+)@)?(?P<host>[^@:/]+):(?P<path>(?!/{2})
 _BRANCH = lazy_pattern(r"[A-Za-z0-9_][A-Za-z0-9._/-]{0,120}")
 _SECRET = lazy_pattern(r"(?<=://)[^/@\s]+@")
 _REF = "refs/heads/pushed"
+_NO_ADDRESS = "That is no address of a git remote; give one such as https://example.org/me/site.git."
 
 
 class PushFailed(WeftError):
@@ -158,7 +159,7 @@ def check_remote(address: str, *, local: bool = False) -> str:
     """
     address = address.strip()
     if not address or len(address) > _MAX_ADDRESS or address.startswith("-") or not address.isprintable():
-        raise PushFailed("That is no address of a git remote; give one such as https://example.org/me/site.git.")
+        raise PushFailed(_NO_ADDRESS)
     if "::" in address.partition("/")[0]:
         raise PushFailed("Remotes that run a program are not allowed; give an https or ssh address.")
     if "://" not in address and (found := _SCP.fullmatch(address)) is not None:
@@ -170,9 +171,7 @@ def check_remote(address: str, *, local: bool = False) -> str:
         password, user, host = parts.password, parts.username, parts.hostname or ""
         _ = parts.port
     except ValueError:
-        raise PushFailed(
-            "That is no address of a git remote; give one such as https://example.org/me/site.git."
-        ) from None
+        raise PushFailed(_NO_ADDRESS) from None
     if parts.scheme in ("http", "https", "ssh"):
         if password is not None or (user is not None and parts.scheme != "ssh"):
             raise PushFailed(

@@ -119,13 +119,13 @@ def vite_script(path: str) -> bytes | None:
         return _resource("loader.js")
     if not path.startswith(PACKAGE_PATH) or not path.endswith(".js"):
         return None
-    return _package(path[len(PACKAGE_PATH) : -len(".js")])
+    name = path[len(PACKAGE_PATH) : -len(".js")]
+    return _package(name) if name in _package_files() else None
 
 
-@cache
+@cache  # of known names alone: a page may ask for any
 def _package(name: str) -> bytes | None:
-    package, file = _package_files().get(name, ("", ""))
-    found = find_file(package, file) if package else None
+    found = find_file(*_package_files()[name])
     if found is None:
         return None
     start = f"(window.weftPackages??={{}})[{json.dumps(name)}]=function(module,exports,require){{"

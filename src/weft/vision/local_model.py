@@ -29,7 +29,7 @@ STACK_NAMES = (
 )
 """The stacks that the page offers for it: those of `weft.vision.write.stacks`, which is not imported here, without
 `react_vite`, which it writes in one step and does not correct."""
-_LABELS = dict(zip(NAMES, (LABEL, f"{LABEL}, responsive first"), strict=True))
+_LABELS = dict(zip(NAMES, (LABEL, "Responsive local converter (no language model)"), strict=True))
 _PARTS = ("numpy", "PIL", "onnxruntime")
 _CARRIER = "weft_local"  # as in `weft.vision.see.models`, which is not imported here
 

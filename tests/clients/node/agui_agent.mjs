@@ -22,7 +22,9 @@ for (const step of steps) {
   const subscriber = {
     onEvent: ({ event }) => {
       events.push(event);
-      if (step.abort && event.type === "TEXT_MESSAGE_CONTENT") agent.abortRun();
+      if (event.type !== "TEXT_MESSAGE_CONTENT") return;
+      if (step.abort) agent.abortRun();
+      if (step.stop) fetch(`${options.url}/agui/${options.thread}/stop`, { method: "POST", headers: agent.headers });
     },
     onRunFailed: ({ error }) => void errors.push(String(error.message ?? error)),
   };

@@ -7,22 +7,7 @@ import signal
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
-import pytest
-
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
-
-
-def _has_chromium() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return False
-    return True
-
-
-needs_chromium = pytest.mark.skipif(not _has_chromium(), reason="Chromium is not installed here")
 
 
 class Sink(asyncio.DatagramProtocol):

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from browser_support import alive, below, kill, needs_chromium, processes_ended, running
+from browser_support import alive, below, kill, processes_ended, running
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.chromium import Profile, find_chromium
 from weft.studio.browser.page import BrowserError, PageResponse, serve_files

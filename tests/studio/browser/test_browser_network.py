@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 
 import pytest
-from browser_support import listening, needs_chromium
+from browser_support import listening
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import ORIGIN, BrowserError, PageResponse, serve_files
 

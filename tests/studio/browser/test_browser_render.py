@@ -5,9 +5,9 @@ import base64
 from io import BytesIO
 
 import pytest
-from browser_support import needs_chromium
 from PIL import Image
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import MOBILE, BrowserError, PageResponse, Rendering, TextBlock, Viewport, serve_files
 

@@ -7,9 +7,10 @@ from collections.abc import AsyncGenerator, Callable
 from io import BytesIO
 
 import pytest
-from browser_support import Sink, listening, needs_chromium
+from browser_support import Sink, listening
 from PIL import Image
 
+from needed_programs import needs_chromium
 from weft.studio.browser.capture import capture, capture_both
 from weft.studio.browser.page import BrowserError, Rendering
 from weft.tools.web.fetcher import WebFetcher

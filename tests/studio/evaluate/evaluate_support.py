@@ -5,12 +5,10 @@ from io import BytesIO
 from pathlib import Path
 
 import msgspec
-import pytest
 from PIL import Image
 
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, Rendering, Viewport, serve_files
+from weft.studio.browser.page import Rendering, Viewport, serve_files
 from weft.studio.evaluate.quality import PARTS_PROBE, Quality
 from weft.studio.evaluate.report import Row
 from weft.studio.score.score import Score
@@ -34,17 +32,6 @@ input{display:block}button{margin-top:16px}</style></head>
 <input id="b"><button>Send the letter</button></form></main></body></html>
 """,
 }
-
-
-def has_chromium() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return False
-    return True
-
-
-needs_chromium = pytest.mark.skipif(not has_chromium(), reason="Chromium is not installed here")
 
 
 _drawn: dict[str, Rendering] = {}

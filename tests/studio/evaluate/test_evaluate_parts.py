@@ -1,8 +1,9 @@
 """Links, controls, icons and photographs: what a page has of the document that was rendered."""
 
 import pytest
-from evaluate_support import needs_chromium, png
+from evaluate_support import png
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import serve_files
 from weft.studio.evaluate.quality import PagePart, PartFigures, compare_parts, read_parts, with_parts

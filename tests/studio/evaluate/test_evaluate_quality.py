@@ -1,10 +1,11 @@
 """The quality of code: what is measured in the page, and what in its files."""
 
 import pytest
-from evaluate_support import PAGES, needs_chromium
+from evaluate_support import PAGES
 from hypothesis import given
 from hypothesis import strategies as st
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import DESKTOP, serve_files
 from weft.studio.evaluate.evaluation import ResourceMeter

@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from evaluate_support import Damaged, Original, draw_targets, needs_chromium
+from evaluate_support import Damaged, Original, draw_targets
 from msgspec.json import encode
 
+from needed_programs import needs_chromium
 from weft.core.errors import ConfigurationError, WeftError
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import MOBILE, serve_files

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from evaluate_support import needs_chromium
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
 from weft.studio.browser.page import Viewport, serve_files
 from weft.studio.cdn import MISSING, is_installed

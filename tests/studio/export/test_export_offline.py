@@ -10,9 +10,8 @@ from PIL import Image
 from playwright.async_api import Browser as Chrome
 from playwright.async_api import Page, Route
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 from weft.studio.cdn import MISSING, is_installed
 from weft.studio.export import write_project, zip_project
 from weft.studio.input.projects import unpack_zip
@@ -24,9 +23,11 @@ from weft.vision.arrange.page import arrange
 from weft.vision.elements import (
     Border,
     Box,
+    Control,
     Detection,
     PictureElement,
     Rect,
+    Shadow,
     TextElement,
     TextLine,
     TextStyle,
@@ -37,17 +38,9 @@ from weft.vision.write.stacks import STACKS, write_files
 Files = dict[str, str | bytes]
 
 
-def _chromium_is_missing() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return True
-    return False
-
-
 pytestmark = [
     pytest.mark.skipif(not is_installed(), reason=MISSING),
-    pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed"),
+    needs_chromium,
 ]
 
 
@@ -133,10 +126,38 @@ def _shop() -> Detection:
     return Detection(1280, 800, 1, False, "#ffffff", tuple(largest), tuple(texts), (_photo(800, 460, 240, 180),), ())
 
 
+def _settings() -> Detection:
+    """A bar with a line below it, a panel with a shadow and switches, a tick, a dashed button, initials on discs."""
+    shadow = Shadow(0, 1, 4, 0.16)
+    boxes = [Box(Rect(0, 0, 1280, 60), "#ffffff", 0, Border((0, 0, 1, 0), "#d1d5db"))]
+    texts = [_words(80, 18, "Harbour Office", 20, 700), _words(1040, 21, "Help", 15), _words(1120, 21, "Log out", 15)]
+    texts += [_words(80, 100, "Everything that floats", 34, 700), _words(80, 150, "And how it is announced.", 17)]
+    boxes.append(Box(Rect(80, 200, 700, 244), "#ffffff", 14, None, shadow))
+    for at, words in enumerate(("By mail every morning", "On the phone at once", "With a sound")):
+        top = 220 + 72 * at
+        texts += [_words(104, top, words, 16, 700), _words(104, top + 26, "Can be changed at any time", 13)]
+        track = Control("switch", at != 1, 0, "#16a34a" if at != 1 else "#d1d5db", "#ffffff")
+        boxes.append(Box(Rect(712, top + 10, 44, 24), track.colour, 12, control=track))
+        boxes += [Box(Rect(104, top + 56, 652, 1), "#e5e7eb")] if at < 2 else []
+    for at, (name, colour) in enumerate((("ML", "#be185d"), ("OB", "#0e7490"), ("IH", "#4d7c0f"))):
+        boxes.append(Box(Rect(840, 210 + 60 * at, 40, 40), colour, 20))
+        texts += [_words(851, 222 + 60 * at, name, 14, 700, "#ffffff"), _words(896, 222 + 60 * at, "On board", 15)]
+    boxes.append(Box(Rect(840, 390, 220, 44), "#f8fafc", 10, Border((1, 1, 1, 1), "#64748b", dashed=True)))
+    texts.append(_words(906, 402, "+ Add person", 15))
+    tick = Control("checkbox", True, 0, "#2563eb", "#ffffff")
+    boxes.append(Box(Rect(80, 480, 16, 16), "#2563eb", 2, control=tick))
+    texts.append(_words(108, 479, "Tell the harbour master too", 15))
+    boxes.append(Box(Rect(80, 530, 160, 46), "#1d4ed8", 10))
+    texts.append(_words(120, 544, "Save all", 16, 700, "#ffffff"))
+    largest = sorted(boxes, key=lambda each: -each.rect.area)
+    return Detection(1280, 800, 1, False, "#f8fafc", tuple(largest), tuple(texts), (_photo(840, 480, 240, 180),), ())
+
+
+@pytest.mark.parametrize("draw", [_shop, _settings])
 async def test_every_stack_of_the_converter_looks_the_same_from_disk(
-    tmp_path: Path, browser: Browser, chrome: Chrome
+    draw: Callable[[], Detection], tmp_path: Path, browser: Browser, chrome: Chrome
 ) -> None:
-    built = arrange(_shop())
+    built = arrange(draw())
     shots: dict[str, bytes] = {}
     async with _page_on_disk(chrome) as (page, asked):
         for name in STACKS:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from needed_programs import needs_chromium
 from weft.core.errors import ConfigurationError
 from weft.core.markup import start_tags
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, serve_files
+from weft.studio.browser.page import serve_files
 from weft.studio.cdn import MISSING, is_installed
 from weft.studio.single_page import MarkupRewriter, escape_script, escape_style, inline_styles, single_page
 from weft.studio.stack import find_stack, load_stacks
@@ -20,16 +20,7 @@ PNG = b"\x89PNG\r\n\x1a\nfake"
 DATA = "data:image/png;base64,iVBORw0KGgpmYWtl"
 
 
-def _chromium_is_missing() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return True
-    return False
-
-
 needs_libraries = pytest.mark.skipif(not is_installed(), reason=MISSING)
-needs_chromium = pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed")
 
 
 def exported(files: Mapping[str, str | bytes], name: str = "html_css", title: str = "") -> str:

@@ -8,25 +8,14 @@ import pytest
 from studio_support import OWNER, S, Script, desk, page, texts_of, view, writes
 
 import weft.studio.browser.browser as browser_module
+from needed_programs import needs_chromium
 from weft.core.events import ExchangeRequest, ExchangeResponse
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, Viewport
+from weft.studio.browser.page import Viewport
 from weft.studio.preview import ProjectPreview
 from weft.studio.project import VariantRef
 from weft.studio.request import BuildRequest
 from weft.studio.stack import find_stack
-
-
-def _has_chromium() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return False
-    return True
-
-
-needs_chromium = pytest.mark.skipif(not _has_chromium(), reason="Chromium is not installed here")
 
 GOOD = """<!doctype html><html><head><title>Harbour</title><style>
 body { margin: 0; font: 28px/1.4 sans-serif; color: #102030; background: #fff }

@@ -3,25 +3,16 @@
 import pytest
 from stack_projects import project
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, Rendering
+from weft.studio.browser.page import Rendering
 from weft.studio.cdn import MISSING, is_installed
 from weft.studio.preview import ProjectPreview
 from weft.studio.stack import find_stack, load_stacks
 
-
-def _chromium_is_missing() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return True
-    return False
-
-
 pytestmark = [
     pytest.mark.skipif(not is_installed(), reason=MISSING),
-    pytest.mark.skipif(_chromium_is_missing(), reason="Chromium is not installed"),
+    needs_chromium,
 ]
 
 

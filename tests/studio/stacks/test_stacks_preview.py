@@ -2,6 +2,7 @@
 
 import json
 import re
+import tracemalloc
 from collections.abc import Mapping
 
 import pytest
@@ -118,3 +119,15 @@ def test_only_packages_that_are_used_are_loaded() -> None:
 
 def test_a_vite_page_without_modules_is_a_page() -> None:
     assert page_of("react_vite", {"index.html": "<p>plain"}) == "<p>plain"
+
+
+def test_packages_that_a_page_makes_up_are_not_kept() -> None:
+    """A generated page may ask for a package of any name, as often as it likes."""
+    preview = ProjectPreview(find_stack("react_vite"), project("react_vite"))
+    preview.answer("_weft/packages/first.js")
+    tracemalloc.start()
+    for number in range(500):
+        assert preview.answer(f"_weft/packages/{'x' * 2_000}{number}.js") is None
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 200_000

@@ -6,7 +6,6 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
 from PIL import Image, ImageDraw
 
 import weft
@@ -14,8 +13,6 @@ from weft.core.envelope import Event
 from weft.core.events import FileChanged
 from weft.core.messages import Image as Shown
 from weft.core.messages import ToolCall, ToolResult
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 from weft.studio.imaging.images import ImageMaker
 from weft.studio.stack import find_stack
 from weft.studio.tools.context import FindContext, VariantContext
@@ -34,17 +31,6 @@ main{display:flex;flex-wrap:wrap;gap:20px;padding:20px}div{background:#e0d2b0;pa
 <body><header><h1>Harbour Lights</h1></header><main><div>Rooms with a view</div><div>Breakfast until eleven</div></main>
 </body></html>
 """
-
-
-def has_chromium() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return False
-    return True
-
-
-needs_chromium = pytest.mark.skipif(not has_chromium(), reason="Chromium is not installed")
 
 
 def png(picture: Image.Image) -> bytes:

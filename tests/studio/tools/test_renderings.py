@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from studio_tools_support import PAGE, needs_chromium
+from studio_tools_support import PAGE
 
+from needed_programs import needs_chromium
 from weft.studio import scoring
 from weft.studio.browser.browser import Browser, shared_browser
 from weft.studio.browser.page import DESKTOP, MOBILE, BrowserError, Rendering, Viewport

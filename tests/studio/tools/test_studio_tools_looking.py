@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
-from studio_tools_support import PAGE, call, finder, needs_chromium, pictures_in, ran
+from studio_tools_support import PAGE, call, finder, pictures_in, ran
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import shared_browser
 from weft.studio.browser.page import DESKTOP
 from weft.studio.preview import ProjectPreview

@@ -31,6 +31,7 @@ export async function readFiles(files: Iterable<File>, designs = false): Promise
   for (const file of files) {
     const kind = kindOf(file, designs);
     if (/\.fig$/i.test(file.name)) refused.push(`${file.name} is in Figma's own format; paste the link of the frame, or export it as PNG.`);
+    else if (/\.pdf$/i.test(file.name)) refused.push(`${file.name} is a document; attach a screenshot of its page.`);
     else if (kind === null) refused.push(`${file.name} is neither a picture, a film nor a page.`);
     else if (file.size > MOST) refused.push(`${file.name} is larger than 32 MB.`);
     else {

@@ -148,7 +148,10 @@ export function Box(props: Props) {
                 icon="close"
                 look="plain"
                 label={`Remove ${each.name}`}
-                onClick={() => onAttachments(attachments.filter((other) => other !== each))}
+                onClick={() => {
+                  onAttachments(attachments.filter((other) => other !== each));
+                  area.current?.focus();
+                }}
               />
             </li>
           ))}

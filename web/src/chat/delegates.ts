@@ -8,16 +8,16 @@ import { useLive } from "../live/hooks";
 import { Conversation } from "../log/conversation";
 import type { LogEvent } from "../log/event";
 import { get, route } from "../wire/rest";
-import type { Socket } from "../wire/socket";
+import type { EventSocket } from "../wire/socket";
 
 type ByCall = ReadonlyMap<string, string>;
 
 const PAGE = 1000;
 const asked = new Map<string, Promise<ByCall>>();
-const watched = new WeakSet<Socket>();
+const watched = new WeakSet<EventSocket>();
 
 /** The sessions that worked for a session, by the call. It is asked once for each connection. */
-function delegatesOf(session: string, socket: Socket): Promise<ByCall> {
+function delegatesOf(session: string, socket: EventSocket): Promise<ByCall> {
   if (!watched.has(socket)) {
     watched.add(socket);
     socket.onState(() => asked.clear());

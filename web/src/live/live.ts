@@ -4,7 +4,7 @@ import { Conversation, fold } from "../log/conversation";
 import type { LogEvent } from "../log/event";
 import { restored, type Snapshot } from "../log/snapshot";
 import type { ApiError } from "../wire/rest";
-import type { Follower, Socket } from "../wire/socket";
+import type { EventSocket, Follower } from "../wire/socket";
 
 export interface Followed {
   /** As far as it is known. Of a long log the end comes first. */
@@ -34,7 +34,7 @@ export class Live {
   /** Sessions that work for a call, by the call. */
   private delegates = new Map<string, string>();
 
-  constructor(readonly socket: Socket) {
+  constructor(readonly socket: EventSocket) {
     socket.onStray = (session, events) => this.stray(session, events);
   }
 

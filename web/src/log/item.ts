@@ -85,6 +85,8 @@ export interface NoticeItem extends Placed {
   tone: "info" | "warning" | "error";
   text: string;
   error: ErrorInfo | null;
+  /** The attempt that it announces. */
+  attempt?: number;
 }
 
 export interface EndItem extends Placed {

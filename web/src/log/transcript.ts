@@ -40,6 +40,7 @@ export class Transcript {
         this.message = event.data.message;
         this.model = event.data.model;
         this.blocks = [];
+        this.beginAttempt();
         return;
       case "text_content_block_start":
         this.begin(text(event.seq, event.data, this.message));
@@ -144,11 +145,9 @@ export class Transcript {
       case "file_changed":
         this.changeTool(event.data.cause, (item) => ({ ...item, changes: [...item.changes, event.data] }));
         return;
-      case "retry_scheduled": {
-        const { attempt, delay_s, error } = event.data;
-        this.notice(event.seq, "warning", `Attempt ${attempt} follows in ${seconds(delay_s)}.`, error);
+      case "retry_scheduled":
+        this.announceAttempt(event.seq, event.data);
         return;
-      }
       case "session_resumed":
         this.notice(event.seq, "info", "The server was restarted; the session goes on from here.", null);
         return;
@@ -232,6 +231,25 @@ export class Transcript {
   private replaceAll(items: Item[]): void {
     this.items = items;
     this.places = new Map(items.map((item, at) => [item.key, at]));
+  }
+
+  /** Attempts that fail one after the other share a notice. */
+  private announceAttempt(seq: number, { attempt, delay_s, error }: Payloads["retry_scheduled"]): void {
+    const text = `Attempt ${attempt} follows in ${seconds(delay_s)}.`;
+    const key = this.announced?.key ?? `notice-${seq}`;
+    if (this.announced === null) this.notice(seq, "warning", text, error);
+    this.change(key, "notice", (item) => ({ ...item, text, error, attempt }));
+  }
+
+  private beginAttempt(): void {
+    const announced = this.announced;
+    if (announced !== null) this.change(announced.key, "notice", (item) => ({ ...item, text: `This is attempt ${announced.attempt}.` }));
+  }
+
+  /** The notice of an attempt that has brought nothing yet. */
+  private get announced(): NoticeItem | null {
+    const last = this.items.at(-1);
+    return last?.kind === "notice" && last.attempt !== undefined ? last : null;
   }
 
   private notice(seq: number, tone: NoticeItem["tone"], words: string, error: NoticeItem["error"]): void {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef } from "react";
 import { Button } from "./button";
 
 interface Props {
@@ -7,13 +7,19 @@ interface Props {
   children: ReactNode;
 }
 
-export function Dialog({ title, onClose, children }: Props) {
+/** Open a dialog above the page. It is closed while it is still in the page, which returns the focus to where it was. */
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = box.current;
     dialog?.showModal();
     return () => dialog?.close();
   }, []);
+  return box;
+}
+
+export function Dialog({ title, onClose, children }: Props) {
+  const box = useModal();
   return (
     <dialog ref={box} className="dialog" aria-label={title} onCancel={onClose} onClose={onClose}>
       <div className="stack" style={{ gap: 16 }}>

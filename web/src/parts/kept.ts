@@ -81,6 +81,18 @@ export function useKeptObject<T>(key: string, initial: T): [T, (value: T) => voi
   return [current, set];
 }
 
+/** A name of this tab. A reload keeps it. */
+export function tabName(): string {
+  const key = `${PREFIX}tab`;
+  try {
+    const known = sessionStorage.getItem(key) ?? Math.random().toString(36).slice(2);
+    sessionStorage.setItem(key, known);
+    return known;
+  } catch {
+    return "";
+  }
+}
+
 /** Forget everything, for somebody who signs out. */
 export function forgetKept(): void {
   values.clear();

@@ -1,4 +1,4 @@
-/** A button with a menu under it. Escape and a click elsewhere close it. */
+/** A button with a menu under it. Escape closes it, and so does going elsewhere, by a click or by Tab. */
 
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { IconButton } from "./button";
@@ -25,9 +25,11 @@ export function Menu({ label, actions, icon = "more" }: { label: string; actions
             key={action.label}
             type="button"
             role="menuitem"
+            tabIndex={-1}
             autoFocus={at === 0}
             className={action.danger ? "danger" : ""}
-            onClick={() => {
+            onClick={(event) => {
+              anchorOf(event.currentTarget)?.focus(); // a dialog that the action opens returns the focus to it
               setOpen(false);
               action.run();
             }}
@@ -49,11 +51,20 @@ export function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {
   items.at((at + (event.key === "ArrowDown" ? 1 : -1)) % items.length)?.focus();
 }
 
+/** The button that opens the popover around an element. */
+function anchorOf(element: Element | null): HTMLElement | null {
+  return element?.closest(".menu-anchor")?.querySelector("button") ?? null;
+}
+
 interface PopoverProps {
   open: boolean;
   onClose(): void;
   button: ReactNode;
   children: ReactNode;
+}
+
+function isOutside({ currentTarget, relatedTarget }: React.FocusEvent): boolean {
+  return relatedTarget !== null && !currentTarget.contains(relatedTarget);
 }
 
 export function Popover({ open, onClose, button, children }: PopoverProps) {
@@ -67,17 +78,21 @@ export function Popover({ open, onClose, button, children }: PopoverProps) {
       if (event.key !== "Escape") return;
       event.stopPropagation();
       onClose();
-      box.current?.querySelector("button")?.focus();
+      anchorOf(box.current)?.focus();
     };
+    // Clicks in a preview are not seen here, but it gets the focus.
+    const blurred = () => document.activeElement instanceof HTMLIFrameElement && onClose();
     document.addEventListener("pointerdown", outside);
     document.addEventListener("keydown", key, true);
+    window.addEventListener("blur", blurred);
     return () => {
       document.removeEventListener("pointerdown", outside);
       document.removeEventListener("keydown", key, true);
+      window.removeEventListener("blur", blurred);
     };
   }, [open, onClose]);
   return (
-    <div className="menu-anchor" ref={box}>
+    <div className="menu-anchor" ref={box} onBlur={(event) => open && isOutside(event) && onClose()}>
       {button}
       {open && children}
     </div>

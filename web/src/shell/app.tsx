@@ -6,11 +6,12 @@ import { SessionView } from "../chat/session_view";
 import { LiveContext } from "../live/hooks";
 import { Live } from "../live/live";
 import { IconButton } from "../parts/button";
+import { useNarrow } from "../parts/narrow";
 import { Toasts } from "../parts/toasts";
 import { Start } from "../studio/start";
-import { logIn } from "../wire/login";
-import { BASE, whenSignedOut } from "../wire/rest";
-import { Socket } from "../wire/socket";
+import { logInWith, readToken } from "../wire/login";
+import { whenSignedOut } from "../wire/rest";
+import { openSocket } from "../wire/socket";
 import { AwayBanner } from "./away";
 import { MenuContext } from "./menu_context";
 import { Palette } from "./palette";
@@ -26,12 +27,19 @@ const SessionList = lazy(() => import("./session_list").then((module) => ({ defa
 /** Projects and sessions have titles of their own. */
 const TITLES: Partial<Record<Route["view"], string>> = { start: "", sessions: "Sessions", settings: "Settings" };
 
-export function App() {
-  const [signed, setSigned] = useState<boolean | null>(null);
+/** `token` is the one that came in the address. */
+export function App({ token }: { token: string | null }) {
+  const [signed, setSigned] = useState<boolean | null>(token === null ? true : null); // without a cookie the first answer says so
   useEffect(() => {
     whenSignedOut(() => setSigned(false));
-    void logIn().then(setSigned);
-  }, []);
+    if (token !== null) void logInWith(token).then(setSigned);
+    const readAddress = () => {
+      const pasted = readToken();
+      if (pasted !== null) void logInWith(pasted).then((known) => known && setSigned(true));
+    };
+    window.addEventListener("hashchange", readAddress);
+    return () => window.removeEventListener("hashchange", readAddress);
+  }, [token]);
   if (signed === null) return null;
   return (
     <>
@@ -41,24 +49,19 @@ export function App() {
   );
 }
 
-function connect(): Live {
-  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const socket = new Socket(`${scheme}//${location.host}${BASE}ws`);
-  socket.open();
-  return new Live(socket);
-}
-
 let shared: Live | null = null;
 
 function Signed() {
-  const [live] = useState(() => (shared ??= connect()));
+  const [live] = useState(() => (shared ??= new Live(openSocket())));
   const route = useRoute();
   const [menu, setMenu] = useState(false);
+  const rail = route.view === "project";
+  const covered = useNarrow() || rail; // by the menu, where it is open
   const openMenu = useCallback(() => setMenu(true), []);
   useEffect(() => {
     if (!menu) return undefined;
     const pressed = (event: KeyboardEvent) => {
-      if (event.key === "Escape") setMenu(false);
+      if (event.key === "Escape" && document.querySelector("dialog[open]") === null) setMenu(false);
     };
     document.addEventListener("keydown", pressed);
     return () => document.removeEventListener("keydown", pressed);
@@ -73,11 +76,11 @@ function Signed() {
       <a className="skip" href="#main" onClick={focusMain}>
         Skip to content
       </a>
-      <div className={`app ${route.view === "project" ? "railed" : ""}`}>
-        <Sidebar route={route} open={menu} rail={route.view === "project"} onOpen={() => setMenu(true)} onClose={() => setMenu(false)} />
+      <div className={`app ${rail ? "railed" : ""}`}>
+        <Sidebar route={route} open={menu} rail={rail} onOpen={() => setMenu(true)} onClose={() => setMenu(false)} />
         {menu && <div className="shade" onClick={() => setMenu(false)} />}
-        <main id="main" tabIndex={-1} className="main">
-          {route.view !== "project" && (
+        <main id="main" tabIndex={-1} className="main" inert={menu && covered}>
+          {!rail && (
             <div className="top-bar only-small">
               <IconButton icon="menu" label="Menu" aria-expanded={menu} onClick={() => setMenu(true)} />
               <span className="row brand-name">

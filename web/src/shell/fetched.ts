@@ -1,7 +1,11 @@
-/** Something the server has, fetched when it is needed and again when asked to. */
+/** Something the server has, fetched when it is needed, again when asked to, and again if the server could not be reached. */
 
 import { useCallback, useEffect, useState } from "react";
+import { useConnection } from "../live/hooks";
 import { ApiError } from "../wire/rest";
+
+/** Milliseconds before what could not be fetched is fetched again, while there is a connection. */
+const RETRY = 2000;
 
 export interface Fetched<T> {
   value: T | null;
@@ -33,6 +37,13 @@ export function useFetched<T>(key: string | null, fetch: () => Promise<T>): Fetc
     // `fetch` is made anew with every render; the key says when it means something else.
   }, [key, count]);
   const again = useCallback(() => setCount((now) => now + 1), []);
+  const connection = useConnection();
+  const unreached = state.error?.code === "unreachable" && connection === "open";
+  useEffect(() => {
+    if (!unreached) return undefined;
+    const timer = window.setTimeout(again, RETRY);
+    return () => window.clearTimeout(timer);
+  }, [unreached, state, again]);
   const set = useCallback((value: T) => setState({ key, value, error: null }), [key]);
   const fresh = state.key === key;
   return { value: fresh ? state.value : null, error: fresh ? state.error : null, loading: key !== null && !fresh, again, set };

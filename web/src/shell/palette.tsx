@@ -1,9 +1,10 @@
 /** Everything that can be done here and every project, found by a few letters. Ctrl-K opens it. */
 
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
+import { useModal } from "../parts/dialog";
 import { Icon, type IconName } from "../parts/icon";
-import { projects, sessions, type SessionView } from "../wire/api";
 import { type Command, useCommands, useOffered } from "./commands";
+import { list } from "./listed";
 import { address, go } from "./route";
 import { useTheme } from "./theme";
 
@@ -38,7 +39,7 @@ interface Entry {
 }
 
 function Opened({ onClose }: { onClose(): void }) {
-  const box = useRef<HTMLDialogElement>(null);
+  const box = useModal();
   const [search, setSearch] = useState("");
   const [at, setAt] = useState(0);
   const places = usePlaces(search);
@@ -46,11 +47,6 @@ function Opened({ onClose }: { onClose(): void }) {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const entries = [...offered, ...places].filter((each) => words.every((word) => each.name.toLowerCase().includes(word))).slice(0, 60);
   const marked = Math.min(at, entries.length - 1);
-  useEffect(() => {
-    const dialog = box.current;
-    dialog?.showModal();
-    return () => dialog?.close();
-  }, []);
   useEffect(() => {
     box.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [marked]);
@@ -114,17 +110,14 @@ function usePlaces(search: string): Entry[] {
   useEffect(() => {
     let current = true;
     const timer = window.setTimeout(() => {
-      void Promise.all([
-        projects.list(search).catch(() => ({ projects: [] })),
-        sessions.list(search).catch(() => ({ sessions: [] })),
-      ]).then(([designed, listed]) => {
-        if (!current) return;
-        const own = listed.sessions.filter((each: SessionView) => !each.project);
-        setPlaces([
-          ...designed.projects.map((each) => placeOf("project", each.id, each.title)),
-          ...own.map((each) => placeOf("session", each.id, each.title)),
-        ]);
-      });
+      list(search).then(
+        (listed) => {
+          if (!current) return;
+          const designed = listed.projects.map((each) => placeOf("project", each.id, each.title));
+          setPlaces([...designed, ...listed.sessions.map((each) => placeOf("session", each.id, each.title))]);
+        },
+        () => undefined,
+      );
     }, search === "" ? 0 : 120);
     return () => {
       current = false;

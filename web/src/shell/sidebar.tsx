@@ -1,14 +1,15 @@
 /** The way around: what is new, what was, and whether the server is there. */
 
 import icon from "../icon.svg";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useConnection, useLive } from "../live/hooks";
 import { Button, IconButton } from "../parts/button";
 import { Confirm } from "../parts/dialog";
 import { Icon } from "../parts/icon";
 import { Menu } from "../parts/menu";
 import { showFailure } from "../parts/toasts";
-import { projects, type ProjectView, sessions, type SessionView } from "../wire/api";
+import { isBuilding, projects, type ProjectView, sessions, type SessionView } from "../wire/api";
+import { type Listed, useListed } from "./listed";
 import { Rename } from "./rename";
 import { address, go, type Route } from "./route";
 import { useTheme } from "./theme";
@@ -32,8 +33,10 @@ interface Props {
 
 export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
   const [search, setSearch] = useState("");
-  const { entries, again } = useEntries(search, route);
+  const { listed, again } = useListed(search, "id" in route ? route.id : route.view, !rail || open);
+  const entries = listed === null ? [] : entriesOf(listed);
   const current = "id" in route ? route.id : "";
+  useFocusMoves(open);
   if (rail && !open) return <Rail onOpen={onOpen} />;
   return (
     <nav className={`sidebar ${open ? "open" : ""}`} aria-label="Main">
@@ -44,7 +47,7 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
         </a>
         <span className="grow" />
         <ThemeButton />
-        <IconButton icon="close" label="Close menu" className={rail ? "" : "only-small"} onClick={onClose} />
+        <IconButton icon="close" label="Close menu" className={`close-menu ${rail ? "" : "only-small"}`} onClick={onClose} />
       </div>
       <a className="button primary" href={address()} onClick={onClose}>
         <Icon name="plus" />
@@ -64,7 +67,8 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
         {entries.map((entry) => (
           <Row key={entry.id} entry={entry} current={entry.id === current} onChanged={again} onClose={onClose} />
         ))}
-        {entries.length === 0 && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
+        {listed !== null && entries.length === 0 && <li className="faint entries-empty">{search ? "Nothing found." : "Nothing here yet."}</li>}
+        {listed?.more === true && <li className="faint entries-empty">Search for older ones.</li>}
       </ul>
       <div className="sidebar-foot">
         <ConnectionState />
@@ -81,6 +85,20 @@ export function Sidebar({ route, open, rail, onOpen, onClose }: Props) {
   );
 }
 
+/** The focus goes into the menu when it is opened, and back to the button that opened it. */
+function useFocusMoves(open: boolean): void {
+  const opener = useRef<Element | null>(null);
+  useEffect(() => {
+    if (!open) return undefined;
+    opener.current = document.activeElement;
+    document.querySelector<HTMLElement>(".sidebar .close-menu")?.focus();
+    return () => {
+      const button = opener.current !== document.body ? opener.current : document.querySelector(".rail .open-menu");
+      if (button instanceof HTMLElement) button.focus();
+    };
+  }, [open]);
+}
+
 /** The same in a narrow strip, for views that need the room. */
 function Rail({ onOpen }: { onOpen(): void }) {
   const state = useConnection();
@@ -89,7 +107,7 @@ function Rail({ onOpen }: { onOpen(): void }) {
       <a href={address()} className="brand-name" aria-label="Weft: start" title="Start">
         <img src={icon} width={24} height={24} alt="" />
       </a>
-      <IconButton icon="menu" label="Projects and sessions" aria-expanded={false} onClick={onOpen} />
+      <IconButton icon="menu" label="Projects and sessions" className="open-menu" aria-expanded={false} onClick={onOpen} />
       <a className="button icon quiet" href={address()} aria-label="New" title="New">
         <Icon name="plus" />
       </a>
@@ -150,36 +168,10 @@ function Row({ entry, current, onChanged, onClose }: { entry: Entry; current: bo
   );
 }
 
-function useEntries(search: string, route: Route): { entries: Entry[]; again(): void } {
-  const [entries, setEntries] = useState<Entry[]>([]);
-  const [count, setCount] = useState(0);
-  const connection = useConnection();
-  const place = "id" in route ? route.id : route.view;
-  useEffect(() => {
-    let current = true;
-    const load = async () => {
-      const [listed, designed] = await Promise.all([
-        sessions.list(search).catch(() => ({ sessions: [] })),
-        projects.list(search).catch(() => ({ projects: [] })),
-      ]);
-      if (!current) return;
-      const all = [...designed.projects.map(projectEntry), ...listed.sessions.filter(isOwn).map(sessionEntry)];
-      setEntries(all.sort((a, b) => b.updated - a.updated).slice(0, 60));
-    };
-    const timer = window.setTimeout(() => void load(), search === "" ? 0 : 200);
-    const poll = window.setInterval(() => void load(), 15_000);
-    return () => {
-      current = false;
-      window.clearTimeout(timer);
-      window.clearInterval(poll);
-    };
-  }, [search, place, count, connection]);
-  return { entries, again: () => setCount((now) => now + 1) };
-}
+const MOST = 60;
 
-/** Sessions of variants are shown with their project. */
-function isOwn(session: SessionView): boolean {
-  return !session.project;
+function entriesOf({ projects: designed, sessions: listed }: Listed): Entry[] {
+  return [...designed.map(projectEntry), ...listed.map(sessionEntry)].sort((a, b) => b.updated - a.updated).slice(0, MOST);
 }
 
 function sessionEntry(session: SessionView): Entry {
@@ -187,7 +179,7 @@ function sessionEntry(session: SessionView): Entry {
 }
 
 function projectEntry(project: ProjectView): Entry {
-  return { kind: "project", id: project.id, title: project.title, updated: timeOf(project.updated), busy: false };
+  return { kind: "project", id: project.id, title: project.title, updated: timeOf(project.updated), busy: isBuilding(project) };
 }
 
 function timeOf(moment: number | string): number {

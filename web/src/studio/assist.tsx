@@ -19,22 +19,21 @@ const usableOf = (offer: Offer) => offer.models.filter((each) => each.available 
 /** The model that is taken where nobody has chosen one. */
 const usualOf = (offer: Offer) => offer.default || usableOf(offer)[0]?.name || "";
 
-export function Assist({ text, setText, attachments, setAttachments }: Written) {
-  const known = useFetched("models", models);
+export function Assist({ known, text, setText, attachments, setAttachments }: Written & { known: Offer | null }) {
   const folders = useFetched("workspaces", workspaces);
   const [model, setModel] = useState("");
   const [folder, setFolder] = useState("");
   const [mode, setMode] = useState<Permissions>("ask");
   const [busy, setBusy] = useState(false);
   const empty = text.trim() === "" && attachments.length === 0;
-  const usable = known.value === null ? [] : usableOf(known.value);
+  const usable = known === null ? [] : usableOf(known);
   const noWords = usable.length > 0 && usable.every((each) => each.name.startsWith("local/"));
-  const name = model || (known.value === null ? "" : usualOf(known.value));
+  const name = model || (known === null ? "" : usualOf(known));
   const create = async () => {
     if (empty || busy) return;
     setBusy(true);
     try {
-      const offer = known.value ?? (await models());
+      const offer = known ?? (await models());
       const asked = name || usualOf(offer);
       if (asked === "" && !offer.fixed) {
         showToast("No model is available: set a provider's key on the server.", "error");
@@ -71,7 +70,7 @@ export function Assist({ text, setText, attachments, setAttachments }: Written) 
           </Button>
         }
       >
-        {known.value?.fixed !== true && (
+        {known?.fixed !== true && (
           <>
             <select className="select" aria-label="Model" value={name} onChange={(event) => setModel(event.target.value)}>
               {usable.map((each) => (

@@ -7,7 +7,7 @@ import { IconButton } from "../parts/button";
 import { useFollowed } from "../live/hooks";
 import { plain } from "../parts/format";
 import { Icon } from "../parts/icon";
-import { useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
+import { tabName, useKeptObject, useKeptText, useKeptValue } from "../parts/kept";
 import { showFailure } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
 import type { Prompt } from "../wire/api";
@@ -40,7 +40,8 @@ export function ChangeBox({ project, session, selected, onClear, busy, away, sim
   const [text, setText] = useKeptText(`change:${project}`);
   const [attachments, setAttachments] = useKeptObject<Attachment[]>(`change:${project}`, []);
   const [chosen, setChosen] = useKeptValue<number>("change-variants", 0);
-  const [queued, setQueued] = useKeptObject<Queued[]>(`queued:${project}`, []);
+  const [tab] = useState(tabName);
+  const [queued, setQueued] = useKeptObject<Queued[]>(`queued:${project}:${tab}`, []); // another tab must not send it too
   const [sending, setSending] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const variants = chosen || usual;

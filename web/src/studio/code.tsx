@@ -10,9 +10,8 @@ import { useKeptValue } from "../parts/kept";
 import { showFailure, showToast } from "../parts/toasts";
 import { Tree } from "../parts/tree";
 import { useFetched } from "../shell/fetched";
-import { type Base, projects, type ProjectView, type VariantView } from "../wire/api";
+import { type Base, isRunning, projects, type ProjectView, type VariantView } from "../wire/api";
 import { download, textAt } from "../wire/rest";
-import { isRunning } from "./variant_card";
 
 interface Props {
   project: ProjectView;

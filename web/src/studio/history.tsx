@@ -5,9 +5,8 @@ import { countOf } from "../parts/diff";
 import { ago } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { useFetched } from "../shell/fetched";
-import { projects, type ProjectView, type VersionView } from "../wire/api";
+import { isRunning, projects, type ProjectView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
-import { isRunning } from "./variant_card";
 
 interface Props {
   project: ProjectView;

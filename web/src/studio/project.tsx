@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useEffect, useRef, useState } from "react"
 import { useConnection, useFollowed, useLive } from "../live/hooks";
 import { Button } from "../parts/button";
 import { Icon } from "../parts/icon";
+import { useNarrow } from "../parts/narrow";
 import { Segmented } from "../parts/segmented";
 import { showFailure, showToast } from "../parts/toasts";
 import { isTyping } from "../parts/typing";
@@ -12,7 +13,7 @@ import { useCommands } from "../shell/commands";
 import { useFetched } from "../shell/fetched";
 import { go } from "../shell/route";
 import { useTabTitle } from "../shell/tab_title";
-import { type Base, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
+import { type Base, isBuilding, isRunning, projects, type ProjectView, studio, type VariantView, type VersionView } from "../wire/api";
 import { download } from "../wire/rest";
 import { ChangeBox } from "./change_box";
 import { Compare } from "./compare";
@@ -26,7 +27,7 @@ import { ProjectHead } from "./project_head";
 import { beginsWithPage } from "./source";
 import { type Selected, Stage } from "./stage";
 import { Talk } from "./talk";
-import { isRunning, VariantCard } from "./variant_card";
+import { VariantCard } from "./variant_card";
 
 const Code = lazy(() => import("./code").then((module) => ({ default: module.Code })));
 const Inspector = lazy(() => import("../events/inspector").then((module) => ({ default: module.Inspector })));
@@ -71,6 +72,7 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
   const [selecting, setSelecting] = useState(false);
   const [selected, setSelected] = useState<Selected | null>(null);
   const [bar, setBar] = useState<HTMLElement | null>(null);
+  const narrow = useNarrow();
   const versions = project.versions ?? [];
   const index = indexes.get(version.id) ?? version.chosen;
   const variant = version.variants.find((each) => each.index === index) ?? version.variants[0];
@@ -196,9 +198,9 @@ function Open({ project, version, tab, onChanged }: OpenProps) {
           <Segmented
             tabs
             label="Parts of the project"
-            value={tab === "chat" && window.innerWidth > SMALL ? "preview" : tab}
+            value={tab === "chat" && !narrow ? "preview" : tab}
             onChange={(next) => show(next)}
-            choices={window.innerWidth > SMALL ? TABS : [CHAT, ...TABS]}
+            choices={narrow ? [CHAT, ...TABS] : TABS}
           />
           {version.variants.length > 1 && (
             <select className="select small only-small" aria-label="Variant" value={variant.index} onChange={(event) => choose(Number(event.target.value))}>
@@ -284,7 +286,6 @@ function newPageText(name: string, text: string): string {
   return `Add a page “${name}” to the site, in the style of the others, and link to it from the navigation of every page. It shows:\n\n${text}`;
 }
 
-const SMALL = 800;
 const CHAT = { value: "chat", label: "Chat", icon: "chat" } as const;
 const TABS = [
   { value: "preview", label: "Preview", icon: "desktop" },
@@ -321,7 +322,7 @@ function useNumbers(count: number, choose: (index: number) => void): void {
 function useChanges(id: string, project: ProjectView | null, set: (project: ProjectView) => void, again: () => void): void {
   const { socket } = useLive();
   const connection = useConnection();
-  const running = project?.versions?.some((version) => version.variants.some(isRunning)) ?? false;
+  const running = project !== null && isBuilding(project);
   useEffect(() => {
     socket.onProject = (changed) => {
       if (changed.id === id) set(changed);

@@ -5,22 +5,25 @@ import { createPortal } from "react-dom";
 import { Button, IconButton } from "../parts/button";
 import { Icon } from "../parts/icon";
 import { useKeptValue } from "../parts/kept";
+import { isNarrow, useNarrow } from "../parts/narrow";
 import { Segmented } from "../parts/segmented";
 import { showToast } from "../parts/toasts";
 import { useCommands } from "../shell/commands";
 import { address as addressOf } from "../shell/route";
-import type { Prompt, VariantView } from "../wire/api";
+import { isRunning, type Prompt, type VariantView } from "../wire/api";
 import { ErrorList } from "./console";
 import { type Element, Frame, type PreviewMessage } from "./frame";
 import { type PageEdit, Pages } from "./pages";
 import { pageSource, useSource } from "./source";
-import { errorOf, isRunning } from "./variant_card";
+import { errorOf } from "./variant_card";
 
 export const WIDTHS = { desktop: 1280, tablet: 768, mobile: 375 } as const;
 export type Device = keyof typeof WIDTHS;
 type Zoom = "fit" | "full";
+
+/** The next width, after the widest the narrowest. */
+const wider = (device: Device): Device => (device === "mobile" ? "tablet" : device === "tablet" ? "desktop" : "mobile");
 const MOST = 100;
-const SMALL = 800;
 /** Milliseconds between two pictures of a page that grows. */
 const PAUSE = 800;
 
@@ -57,7 +60,7 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
   const [wanted, setWanted] = useState(page);
   const [missing, setMissing] = useState("");
   const source = pageSource(useSource(variant, changes, PAUSE), pages.slice(1).some((each) => each.path === wanted) ? wanted : "");
-  const [device, setDevice] = useKeptValue<Device>("device", window.innerWidth < SMALL ? "mobile" : "desktop");
+  const [device, setDevice] = useKeptValue<Device>("device", isNarrow() ? "mobile" : "desktop");
   const [zoom, setZoom] = useKeptValue<Zoom>("zoom", "fit");
   const [full, setFull] = useState(false);
   const [count, setCount] = useState(0);
@@ -123,13 +126,14 @@ export function Stage({ version, variant, changes, bar, selecting, onSelecting, 
     { name: "Reload preview", icon: "reload", key: "r", disabled: address === null, run: reload },
     { name: "Select and edit", icon: "pointer", key: "e", disabled: address === null, run: () => onSelecting(!selecting) },
   ]);
-  const narrow = window.innerWidth <= SMALL;
+  const narrow = useNarrow();
   const list = finished && pages.length > 0 && (
     <Pages pages={pages} at={page || first} disabled={onPages === null} words={words} missing={missing} onGo={go} onEdit={onPages ?? NOTHING} />
   );
   const tools = (
     <>
       {!narrow && list}
+      <IconButton icon={device} label={`Width: ${device}. Change to ${wider(device)}`} className="width-step" onClick={() => setDevice(wider(device))} />
       <Segmented
         label="Width"
         value={device}

@@ -11,6 +11,7 @@ import { Segmented } from "../parts/segmented";
 import { showFailure, showToast } from "../parts/toasts";
 import { useAway } from "../shell/away";
 import { useFetched } from "../shell/fetched";
+import { useRecent } from "../shell/listed";
 import { address, go } from "../shell/route";
 import { models, type ModelView, projects, type ProjectView, studio, type StudioView } from "../wire/api";
 import { blobAt } from "../wire/rest";
@@ -52,7 +53,7 @@ export function Start() {
   const applyExample = (example: Example) => {
     if (!example.thumbnail) setText(example.title);
     else pictureOf(example).then(setAttachments).catch(showFailure);
-    document.getElementById("begin")?.scrollIntoView({ block: "nearest" });
+    document.querySelector<HTMLElement>("#begin textarea")?.focus(); // Enter builds it
   };
   const pictures = offer.value !== null && !offer.value.has_keys;
   return (
@@ -72,7 +73,7 @@ export function Start() {
           />
         )}
       </div>
-      {shown === "design" ? <Design offer={offer.value} {...written} /> : <Assist {...written} />}
+      {shown === "design" ? <Design offer={offer.value} {...written} /> : <Assist known={known.value} {...written} />}
       {shown === "design" && offer.value !== null && (
         <>
           <Examples examples={offer.value.examples} pictures={pictures} onChoose={applyExample} />
@@ -154,7 +155,7 @@ function Design({ offer, text, setText, attachments, setAttachments }: Written &
         pages={eachPage && built !== "svg"}
         autoFocus
         label="What to build"
-        placeholder={noWords ? "Paste or drop a screenshot, or the code of a page…" : "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…"}
+        placeholder={noWords ? "Paste or drop a screenshot, paste the code of a page, or enter its address…" : "Describe a page, paste a screenshot or code, or enter an address of a page or of a frame in Figma…"}
         accept="image/*,video/*,.html,.htm,.svg,.json,text/html"
         text={text}
         onText={setText}
@@ -268,13 +269,13 @@ function buildersOf(offer: StudioView | null, chosen: readonly string[]): ModelV
 const MOST = 8;
 
 function RecentProjects() {
-  const recent = useFetched("recent", () => projects.list());
-  if (recent.value === null || recent.value.projects.length === 0) return null;
+  const recent = useRecent();
+  if (recent === null || recent.projects.length === 0) return null;
   return (
     <section className="start-section" aria-labelledby="recent">
       <h2 id="recent">Recent projects</h2>
       <div className="project-grid">
-        {recent.value.projects.slice(0, MOST).map((project) => (
+        {recent.projects.slice(0, MOST).map((project) => (
           <a key={project.id} className="project-card" href={address("project", project.id)}>
             <Thumbnail project={project} />
             <span className="truncate">{project.title || "Untitled"}</span>

@@ -7,7 +7,7 @@ import { IconButton } from "../parts/button";
 import { duration, inPlainWords, money, tokens } from "../parts/format";
 import { Icon } from "../parts/icon";
 import { showFailure } from "../parts/toasts";
-import { projects, type VariantView, type VersionView } from "../wire/api";
+import { isRunning, projects, type VariantView, type VersionView } from "../wire/api";
 import { Frame } from "./frame";
 import { useSource } from "./source";
 
@@ -60,9 +60,9 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
             <Status variant={variant} />
             <span className="unseen">{`Variant ${number}, ${variant.status}: `}</span>
             <span className="truncate grow">{nameOf(version, label)}</span>
-            <Overall variant={variant} />
           </span>
           <span className="variant-figures numeric">
+            <Overall variant={variant} />
             <Mark variant={variant} />
             {asked && <Time variant={variant} />}
             <Spent variant={variant} />
@@ -81,10 +81,6 @@ export const VariantCard = memo(function VariantCard({ project, version, variant
     </div>
   );
 });
-
-export function isRunning(variant: VariantView): boolean {
-  return variant.status === "running" || variant.status === "queued";
-}
 
 const MADE = { create: "", import: "Imported", update: "", edit: "Edited by hand", restore: "Restored" } as const;
 

@@ -31,3 +31,11 @@ export const providers = () => client.providers();
 export const tools = () => client.tools();
 export const workspaces = () => client.workspaces();
 export const health = () => client.health();
+
+export function isRunning(variant: api.VariantView): boolean {
+  return variant.status === "running" || variant.status === "queued";
+}
+
+export function isBuilding(project: api.ProjectView): boolean {
+  return (project.versions ?? []).some((version) => version.variants.some(isRunning));
+}

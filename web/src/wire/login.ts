@@ -1,20 +1,12 @@
 /** The token comes in the address' fragment, is exchanged for a cookie that no script can read, and is forgotten. */
 
-import { ApiError, client } from "./rest";
+import { client } from "./rest";
 
-export async function logIn(): Promise<boolean> {
+/** The token of the address, which is removed from it; null if there is none. */
+export function readToken(): string | null {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (token !== null) {
-    history.replaceState(null, "", `${location.pathname}${location.search}`);
-    return logInWith(token);
-  }
-  try {
-    await client.models();
-    return true;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 401) return false;
-    return true;
-  }
+  if (token !== null) history.replaceState(null, "", `${location.pathname}${location.search}`);
+  return token;
 }
 
 export async function logInWith(token: string): Promise<boolean> {

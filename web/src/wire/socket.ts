@@ -1,20 +1,16 @@
 /** The page's socket: it reconnects at once when the network or the page comes back. */
 
-import { EventSocket } from "weft-client";
+import type { EventSocket } from "weft-client";
 import { client } from "./rest";
 
-export type { Connection, Follower } from "weft-client";
+export type { Connection, EventSocket, Follower } from "weft-client";
 
-export class Socket extends EventSocket {
-  constructor(address: string) {
-    super({ address, loadBlob: client.loadBlob });
-  }
-
-  override open(): void {
-    super.open();
-    window.addEventListener("online", () => this.reconnect());
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "visible" && this.state === "lost") this.reconnect();
-    });
-  }
+export function openSocket(): EventSocket {
+  const socket = client.createSocket();
+  socket.open();
+  window.addEventListener("online", () => socket.reconnect());
+  document.addEventListener("visibilitychange", () => {
+    if (document.visibilityState === "visible" && socket.state === "lost") socket.reconnect();
+  });
+  return socket;
 }

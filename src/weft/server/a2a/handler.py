@@ -217,7 +217,12 @@ class AgentRequestHandler(RequestHandler):
             tasks += [fold.task for fold in reversed(folds.values())]
         if params.status:
             tasks = [task for task in tasks if task.status.state == params.status]
-        start = int(params.page_token) if params.page_token.isdecimal() else 0
+        if params.HasField("status_timestamp_after"):
+            since = params.status_timestamp_after.ToNanoseconds()
+            tasks = [task for task in tasks if task.status.timestamp.ToNanoseconds() >= since]
+        if params.page_token and not params.page_token.isdecimal():
+            raise InvalidParamsError(message="The page token is not one of this server.")
+        start = int(params.page_token or 0)
         size = min(params.page_size or 50, _MAX_PAGE)
         page = [_shortened(task, params.history_length or 0) for task in tasks[start : start + size]]
         following = str(start + size) if start + size < len(tasks) else ""

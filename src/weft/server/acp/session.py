@@ -66,7 +66,7 @@ _log = logging.getLogger("weft")
 
 @dataclass(frozen=True, slots=True)
 class EditorAbilities:
-    """What the editor offers and the user wants to be used."""
+    """The abilities that the editor offers and the user wants to be used."""
 
     reads: bool = False
     writes: bool = False
@@ -75,7 +75,7 @@ class EditorAbilities:
 
 @dataclass(frozen=True, slots=True)
 class SessionParts:
-    """What all sessions of one editor share."""
+    """The state that all sessions of one editor share."""
 
     sessions: Sessions
     models: ModelSource

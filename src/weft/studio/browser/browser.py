@@ -50,16 +50,13 @@ class BrowserPool:
                 return await self._render_with_restart(ask, wanted)
             finally:
                 self._busy -= 1
-                if not self._busy and not self._closed:
-                    self._timer = asyncio.get_running_loop().call_later(self._idle, self._start_idle_stop)
+                self._start_idle_timer()
 
     async def start(self) -> None:
         """Start the browser before it is needed. If it cannot be started, the next page reports that."""
         with contextlib.suppress(BrowserError):
             await self._ensure_chromium()
-        if not self._busy and not self._closed:
-            self._cancel_idle_timer()
-            self._timer = asyncio.get_running_loop().call_later(self._idle, self._start_idle_stop)
+        self._start_idle_timer()
 
     async def close(self) -> None:
         """End the browser. Pages under way fail."""
@@ -119,6 +116,11 @@ class BrowserPool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _start_idle_timer(self) -> None:
+        if not self._busy and not self._closed:
+            self._cancel_idle_timer()
+            self._timer = asyncio.get_running_loop().call_later(self._idle, self._start_idle_stop)
 
     def _start_idle_stop(self) -> None:
         self._timer = None

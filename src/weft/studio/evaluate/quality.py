@@ -73,12 +73,13 @@ def compare_parts(document: Sequence[PagePart], page: Sequence[PagePart]) -> Par
     pressed = [part for part in page if part.kind in _PRESSED]
     icons = [part for part in document if part.kind == "icon" and part.drawn]  # a small photograph of a face is none
     named = [part for part in document if part.kind == "photo" and part.named]
+    known = _share(pressed, [*links, *controls])
     return PartFigures(
-        links=_share(links, pressed, lambda _one, _two: True),
+        links=_share(links, pressed),
         controls=_share(controls, page, _is_same_control),
         icons=_share(icons, _of_kind(page, "icon"), lambda _one, two: two.drawn),
         alts=_share(named, _of_kind(page, "photo"), lambda _one, two: two.named),
-        invented=None if not pressed else 1 - _found(pressed, [*links, *controls]) / len(pressed),
+        invented=None if known is None else 1 - known,
     )
 
 
@@ -93,15 +94,13 @@ def _is_same_control(one: PagePart, two: PagePart) -> bool:
 
 
 def _share(
-    wanted: Sequence[PagePart], found: Sequence[PagePart], fits: Callable[[PagePart, PagePart], bool]
+    wanted: Sequence[PagePart],
+    found: Sequence[PagePart],
+    fits: Callable[[PagePart, PagePart], bool] = lambda _one, _two: True,
 ) -> float | None:
     if not wanted:
         return None
     return sum(any(_is_there(one, two) and fits(one, two) for two in found) for one in wanted) / len(wanted)
-
-
-def _found(wanted: Sequence[PagePart], found: Sequence[PagePart]) -> int:
-    return sum(any(_is_there(one, two) for two in found) for one in wanted)
 
 
 def _is_there(one: PagePart, two: PagePart) -> bool:

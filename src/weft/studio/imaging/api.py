@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import secrets
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -248,7 +247,7 @@ def decode_base64_picture(base64_text: object, name: str) -> Image.Image:
         raise MalformedResponse(f"The answer of {name} holds no picture.")
     try:
         return decode_provider_picture(base64.b64decode(base64_text, validate=True), name)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise MalformedResponse(f"The picture in the answer of {name} is damaged.") from None
 
 

@@ -6,7 +6,6 @@ encoded anew, so that neither metadata nor hidden data of the original file is p
 
 import asyncio
 import base64
-import binascii
 import io
 import re
 import stat
@@ -254,7 +253,7 @@ def decode_data_url(url: str, *, limit: int, name: str = "The file") -> bytes:
         return unquote_to_bytes(body)
     try:
         return base64.b64decode(unquote_to_bytes(body) if "%" in body else body, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise BadInput(f"{name} is a data: URL whose base64 text is damaged.", "bad_data_url") from None
 
 
