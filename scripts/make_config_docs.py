@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import NODEFAULT
 
 from weft.config.keys import Key, describe_keys
-from weft.config.schema import COMMANDS, SHARED, AgentTable, Everywhere, McpTable, ProviderTable
+from weft.config.schema import COMMANDS, SHARED, AgentTable, Everywhere, McpTable, ProviderTable, Table
 from weft.wires.request import Quirks
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration.md"
@@ -32,24 +31,23 @@ def tables() -> str:
     return "\n" + "\n".join(parts) + "\n"
 
 
-def _table(title: str, table: type[msgspec.Struct], name: str = "") -> str:
+def _table(title: str, table: type[Table] | type[Quirks], name: str = "") -> str:
     text = " ".join(inspect.cleandoc(table.__doc__ or "").split())
     lines = [f"### {title}\n", f"{text}\n", "| key | type | default | |", "|---|---|---|---|"]
-    fields = {field.encode_name: field.default for field in msgspec.structs.fields(table)}
+    # A table declares its defaults, a struct has them.
+    own = {} if issubclass(table, Table) else {field.name: field.default for field in msgspec.structs.fields(table)}
     for key, each in describe_keys(table).items():
         notes = [*([each.help] if each.help else []), *(["not in a project's file"] if each.user_only else [])]
         notes += ["required"] if each.required else []
-        default = "" if table is Everywhere else _default(each, fields[key])
+        default = "" if table is Everywhere else _default(each, own.get(key))
         lines.append(f"| {' | '.join([f'`{key}`', each.words, default, '; '.join(notes)])} |")
     if name:
         lines.append(f"\nVariables: `WEFT_{name.upper()}_` and the key in capitals.")
     return "\n".join(lines) + "\n"
 
 
-def _default(key: Key, field: Any) -> str:
-    value = key.default
-    if value is None and field is not NODEFAULT:
-        value = field
+def _default(key: Key, own: Any) -> str:
+    value = own if key.default is None else key.default
     if value is None or value in ("", []):
         return key.without
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"

@@ -151,6 +151,9 @@ class ForkedRun:
         self._seconds: dict[str, float] = defaultdict(float)
         self._broken: list[str] = []
         self._cache: pytest.Cache | None = getattr(config, "cache", None)
+        chosen = config.getoption("keyword") or config.getoption("lf", False)
+        self._in_parts = bool(chosen) or any("::" in each for each in config.args)
+        """Whether only some tests of a file may run."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -179,7 +182,8 @@ class ForkedRun:
 
     def _new_estimate(self, known: Mapping[str, float], file: str) -> float:
         """A run of a part of a file changes the estimate by a little only."""
-        return round(max(self._seconds[file], 0.7 * known.get(file, 0)), 2)
+        least = 0.7 * known.get(file, 0) if self._in_parts else 0.0
+        return round(max(self._seconds[file], least), 2)
 
     def _read_seconds(self) -> dict[str, float]:
         if self._cache is None:

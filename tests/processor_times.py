@@ -6,9 +6,10 @@ shared PostgreSQL is, is not seen.
 """
 
 import os
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -45,7 +46,8 @@ class ProcessorTimes:
     def __init__(self) -> None:
         self._pid = 0
         self._seen = 0.0
-        self._tests: Counter[str] = Counter()
+        self._seconds: dict[str, float] = {}
+        """By test."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
@@ -65,14 +67,15 @@ class ProcessorTimes:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown":
-            self._tests[report.nodeid] += sum(value for name, value in report.user_properties if name == NAME)
+            found = [value for name, value in report.user_properties if name == NAME]
+            self._seconds[report.nodeid] = cast("float", found[0])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        files: Counter[str] = Counter()
-        for nodeid, seconds in self._tests.items():
+        files: dict[str, float] = defaultdict(float)
+        for nodeid, seconds in self._seconds.items():
             files[nodeid.partition("::")[0]] += seconds
-        for title, counted in (("files", files), ("tests", self._tests)):
+        for title, found in (("files", files), ("tests", self._seconds)):
             terminalreporter.section(f"processor seconds of {title}")
-            for name, seconds in counted.most_common(SHOWN):
+            for name, seconds in sorted(found.items(), key=lambda each: -each[1])[:SHOWN]:
                 terminalreporter.write_line(f"{seconds:8.2f}  {name}")
-        terminalreporter.write_line(f"{files.total():8.2f}  all {len(self._tests)} tests")
+        terminalreporter.write_line(f"{sum(files.values()):8.2f}  all {len(self._seconds)} tests")

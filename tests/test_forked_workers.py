@@ -1,5 +1,6 @@
 """`pytest --processes`: the same outcome as in one process, whatever happens to a process."""
 
+import json
 import os
 import subprocess
 import sys
@@ -146,15 +147,15 @@ def test_a_process_that_fails_after_its_last_test_fails_the_run(suite: Path) -> 
 
 
 def test_a_run_that_is_interrupted_ends_its_fixtures(suite: Path, tmp_path: Path) -> None:
-    """As Ctrl-C does it: every process of the run gets the signal, and the others get it from the first one too."""
+    """As Ctrl-C does it: every process of the run gets the signal, and a test's process another one from the first."""
     (suite / "two" / "test_two.py").write_text(
         "import os, signal, time\ndef test_waits(started):\n    os.killpg(0, signal.SIGINT)\n    time.sleep(60)\n"
     )
-    ran = run_pytest(suite, "--processes", "2", f"--basetemp={tmp_path / 'base'}", "-k", "waits or mixed")
+    ran = run_pytest(suite, "--processes", "1", f"--basetemp={tmp_path / 'base'}", "-k", "waits")
     assert ran.returncode == 2, ran.stdout + ran.stderr
     assert "KeyboardInterrupt" in ran.stdout
     base = tmp_path / "base"
-    assert 1 <= len(list(base.glob("started-*"))) == len(list(base.glob("ended-*")))
+    assert len(list(base.glob("started-*"))) == len(list(base.glob("ended-*"))) == 1
 
 
 def test_a_report_in_xml_has_every_test_once(suite: Path, tmp_path: Path) -> None:
@@ -167,6 +168,16 @@ def test_a_report_in_xml_has_every_test_once(suite: Path, tmp_path: Path) -> Non
     cases = [f"{case.get('classname')}.{case.get('name')}" for case in root.iter("testcase")]
     assert len(cases) == len(set(cases)) == 9
     assert [each.get("name") for each in root.iter("property")] == ["pid"]
+
+
+def test_a_part_of_a_file_changes_its_estimate_by_a_little_only(suite: Path) -> None:
+    kept = suite / ".pytest_cache" / "v" / "weft" / "seconds"
+    kept.parent.mkdir(parents=True)
+    kept.write_text('{"one/test_mixed.py": 50}')
+    run_pytest(suite, "--processes", "1", "-k", "passes")
+    assert json.loads(kept.read_text()) == {"one/test_mixed.py": 35.0}
+    run_pytest(suite, "--processes", "1")
+    assert json.loads(kept.read_text())["one/test_mixed.py"] < 20
 
 
 def test_the_first_failure_may_end_the_run(suite: Path) -> None:

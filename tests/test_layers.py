@@ -172,6 +172,16 @@ def test_no_avoided_word_in_a_name() -> None:
     _assert_none([*files, *(f"{module}:{node.lineno} {node.name}" for module, node in nodes if _is_avoided(node.name))])
 
 
+def test_a_class_name_is_unique() -> None:
+    """Of classes that other files may import. A private class belongs to its file."""
+    homes: dict[str, list[str]] = {}
+    for module in _modules():
+        for node in _tree(module).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    _assert_none([f"{name} in {', '.join(modules)}" for name, modules in homes.items() if len(modules) > 1])
+
+
 def test_only_doors_re_export() -> None:
     _assert_none([module for module in _modules() if module not in DOORS and _only_re_exports(_tree(module))])
 

@@ -37,6 +37,26 @@ async def decided(decision: bool | weft.Approval, **options: Any) -> tuple[list[
     return ran, found, log
 
 
+@pytest.mark.parametrize("permissions", ["auto", "ask"])
+async def test_the_time_limit_counts_from_the_first_wait_of_the_tool(permissions: str) -> None:
+    """A single call runs in the task of its exchange: its limit is set when it waits, or starts after an approval."""
+
+    @weft.tool(effect="write", timeout=0.05)
+    async def wait() -> str:
+        """Waits."""
+        await asyncio.sleep(30)
+        return "waited"
+
+    async def allow(_: ApprovalRequested) -> bool:
+        await asyncio.sleep(0.1)  # the time of the person does not count
+        return True
+
+    options: dict[str, Any] = {"permissions": permissions, "on_approval": allow}
+    result, _ = await played([call("wait")], "Done.", tools=[wait], **options)
+    (found,) = results_of(result.messages)
+    assert found.status == "timeout"
+
+
 async def test_allowed() -> None:
     ran, found, log = await decided(True)
     assert (ran, found.status) == (["a"], "ok")

@@ -88,8 +88,8 @@ def test_ids_are_readable_and_never_repeat() -> None:
 
 def test_ids_differ_after_a_fork() -> None:
     script = (
-        "import os; from weft.core.ids import new_id; new_id('x'); child = os.fork(); print(new_id('x'), flush=True);"
-        "os.waitpid(child, 0) if child else None"
+        "import os; from weft.core.ids import new_id; new_id('x'); child = os.fork();"
+        "child and os.waitpid(child, 0); print(new_id('x'))"
     )
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert len(set(printed)) == 2

@@ -11,9 +11,8 @@ import pytest
 from provider_bench import ONCE, error_of, session_at, turn_of
 from provider_sockets import RawServer, certificate
 
-from weft.http1.no_proxy import is_excluded
 from weft.http1.pool import get_once
-from weft.http1.request import Origin, RequestTarget, tls_context
+from weft.http1.request import Origin, RequestTarget, is_excluded, tls_context
 from weft.testing.server import ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 

@@ -57,8 +57,7 @@ class EventBus(Dispatcher):
                 handlers = self.find_handlers(kind)
             if not handlers and sink is None:
                 continue
-            name = prefix + str(seq)
-            event = Event(seq, name, session, exchange, kind, payload.layer, self._now, epoch, payload)
+            event = Event(seq, f"{prefix}{seq}", session, exchange, kind, payload.layer, self._now, epoch, payload)
             if sink is not None:
                 sink.record(event)
                 continue

@@ -44,11 +44,11 @@ class UnfinishedCall:
     """The last attempt that was started."""
     idempotent: bool = False
     resources: Sequence[str] = ()
-    """What it held while it ran."""
+    """The resources that it held while it ran."""
     changed: list[str] = field(default_factory=list[str])
     """The files that it is known to have changed."""
     decision: Approval | None = None
-    """What a person decided about it."""
+    """The decision of a person about it."""
     approval: ApprovalRequested | None = None
     """Its approval that waits for a decision."""
     question: QuestionAsked | None = None

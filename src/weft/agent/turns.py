@@ -173,7 +173,7 @@ class TurnListener:
         self._tracker.stop_reason = payload.stop_reason
 
     def _on_stop(self, payload: MessageStop, published: list[Payload]) -> None:
-        self._is_open = False  # the provider session has the whole message
+        self._is_open, self._texts = False, []  # the provider session has the whole message
         self._tracker.turns += 1
 
     def _on_retry(self, payload: RetryScheduled) -> object:
@@ -187,7 +187,7 @@ class TurnListener:
     def _on_discarded(self, payload: MessageDiscarded, published: list[Payload]) -> None:
         self._publish(published)
         published.clear()
-        self._is_open = False
+        self._is_open, self._texts = False, []
         self._tracker.feed(payload)
         self._previews.discard()
         if payload.usage.total is not None:

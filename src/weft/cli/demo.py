@@ -5,7 +5,7 @@ import asyncio
 import sys
 
 import weft
-from weft.cli.event_printer import PipeGuard
+from weft.cli.event_printer import OutputGuard
 from weft.cli.terminal import DIM, Colours
 from weft.core.envelope import Event
 from weft.core.events import (
@@ -77,7 +77,7 @@ async def _converse(wire: str, base_url: str) -> None:
     print(f"\n── {wire} " + "─" * (60 - len(wire)))
     model = Model("demo-model", wire=wire, base_url=base_url, api_key="demo")
     async with weft.Agent(model, tools=["files", weather]) as agent:
-        guard = PipeGuard(_print_event, agent.cancel)
+        guard = OutputGuard(_print_event, agent.cancel)
         agent.subscribe(guard)
         result = await agent.run(["Make a page like this one.", Image(data=_DOT)])
         guard.check()

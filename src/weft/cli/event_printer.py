@@ -10,6 +10,7 @@ from weft.cli.terminal import (
     GREEN,
     RED,
     Colours,
+    can_redraw,
     count_rows,
     format_seconds,
     format_usd,
@@ -53,25 +54,25 @@ _ENDS = {
 """The words for exchanges that did not complete. The error of a failed one is printed before."""
 
 
-class PipeGuard:
-    """Cancels the work when the reader of standard output has closed the pipe."""
+class OutputGuard:
+    """Cancels the work when its output cannot be written: a reader has closed the pipe, or the disk is full."""
 
     def __init__(self, show: Callable[[Event], None], cancel: Callable[[str], object]) -> None:
         self._show = show
         self._cancel = cancel
-        self._error: BrokenPipeError | None = None
+        self._error: OSError | None = None
 
     def __call__(self, event: Event) -> None:
         if self._error is not None:
             return
         try:
             self._show(event)
-        except BrokenPipeError as error:
+        except OSError as error:
             self._error = error
-            self._cancel("Nobody reads the output.")
+            self._cancel("The output cannot be written.")
 
     def check(self) -> None:
-        """Raise the error of the pipe, if there was one."""
+        """Raise the error of the output, if there was one."""
         if self._error is not None:
             raise self._error
 
@@ -93,6 +94,7 @@ class ConsolePrinter:
     def __init__(self, *, stream: bool = False) -> None:
         self._paint = Colours(sys.stderr)
         self._watched = sys.stderr.isatty()
+        self._redraws = can_redraw(sys.stderr)
         self._text = TextSanitizer() if sys.stdout.isatty() else None  # a pipe gets it unchanged
         self._holds = self._text is None and not stream
         self._held: dict[str, list[str]] = {}  # the text of messages that are not finished
@@ -110,7 +112,7 @@ class ConsolePrinter:
         """Show, on a terminal, the pending operation once it takes longer than a second."""
         took = monotonic() - self._since
         if (
-            not self._watched
+            not self._redraws
             or self._asked
             or self._thinking
             or took < 1
@@ -191,7 +193,7 @@ class ConsolePrinter:
         self._thinking = False
         size = terminal_size()
         rows = count_rows(draft, size.columns)
-        if self._text is not None and rows < size.lines:
+        if can_redraw(sys.stdout) and rows < size.lines:
             print(f"\x1b[{rows - 1}A" * (rows > 1) + "\r\x1b[J", end="", flush=True)
             self._shown = ""
             return

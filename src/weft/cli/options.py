@@ -176,7 +176,7 @@ def merge_settings(
 
 
 class OwnToolSettings(msgspec.Struct, frozen=True):
-    """What names tools of one's own, each with its place."""
+    """The settings that name tools of one's own, each with its place."""
 
     names: Sequence[Setting] = ()
     """Values of `tools` and `tool`."""

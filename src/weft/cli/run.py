@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from weft.agent.agent import Agent
 from weft.agent.result import AgentResult
-from weft.cli.event_printer import ConsolePrinter, JsonPrinter, PipeGuard
+from weft.cli.event_printer import ConsolePrinter, JsonPrinter, OutputGuard
 from weft.cli.options import add_options
 from weft.cli.own_tools import OwnTools, open_own_tools, print_problems
 from weft.cli.run_agent import AgentPlace, complete_question, make_agent
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(
     options: argparse.Namespace, question: Message, show: JsonPrinter | ConsolePrinter
-) -> tuple[Agent, PipeGuard, AgentResult]:
+) -> tuple[Agent, OutputGuard, AgentResult]:
     folders = [options.workspace] if options.workspace else []
     telemetry = None
     if options.otel_export:
@@ -108,12 +108,12 @@ async def _run_with(
     show: JsonPrinter | ConsolePrinter,
     own: OwnTools,
     telemetry: "TelemetryReactor | None",
-) -> tuple[Agent, PipeGuard, AgentResult]:
+) -> tuple[Agent, OutputGuard, AgentResult]:
     print_problems(own)
     agent, reason = await make_agent(options, named_model(options), own, AgentPlace())
     if reason and not options.json:
         print_note(reason)
-    guard = PipeGuard(show, agent.cancel)
+    guard = OutputGuard(show, agent.cancel)
     agent.subscribe(guard)
     if telemetry is not None:
         agent.subscribe(telemetry)
@@ -219,7 +219,7 @@ def read_stdin() -> str:
     try:
         return sys.stdin.read()
     except UnicodeDecodeError:
-        raise ConfigurationError("Standard input is not text; send pictures with --image.") from None
+        raise ConfigurationError("Standard input is not text; a picture is given by the name of its file.") from None
 
 
 def _image(path: Path) -> Image:

@@ -15,9 +15,14 @@ BOLD, DIM, ITALIC, UNDERLINE = "1", "2", "3", "4"
 RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "31", "32", "33", "34", "35", "36"
 
 
+def can_redraw(stream: TextIO) -> bool:
+    """Whether the stream is a terminal whose cursor can be moved: not that of some editors and logs."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
 def has_colours(stream: TextIO) -> bool:
     """Whether the stream is a terminal that shows colours, and NO_COLOR is not set (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return can_redraw(stream) and not os.environ.get("NO_COLOR")
 
 
 ThemeName = Literal["dark", "light"]
@@ -112,7 +117,7 @@ def print_note(text: str) -> None:
 
 def show_progress(what: str, verb: str = "trying") -> None:
     """Show, on a terminal, what is being tried or, with another verb, done; an empty text removes the line."""
-    if sys.stderr.isatty():
+    if can_redraw(sys.stderr):
         print(f"\r\x1b[K{f'  {verb} {what} …' if what else ''}", end="", file=sys.stderr, flush=True)
 
 
@@ -164,7 +169,7 @@ class LiveLines:
     def __init__(self, lines: Lines, stream: TextIO | None = None, *, silent: bool = False) -> None:
         self._lines = lines
         self._stream = stream or sys.stderr
-        self._live = self._stream.isatty() and not silent
+        self._live = can_redraw(self._stream) and not silent
         self._silent = silent
         self._height = 0
         self._pauses = 0

@@ -5,26 +5,19 @@ The connection fills the reply up to a mark and then pauses reading. One reader 
 
 import asyncio
 import socket
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from weft.http1.errors import ConnectionBroken, NetworkError, NotHttp
 from weft.http1.request import Origin
 from weft.http1.response import MAX_HEAD, BodyFraming, check_start, end_of_head, parse_head
 from weft.http1.shared_reads import shared_reads
 
+if TYPE_CHECKING:
+    from weft.http1.pool import ConnectionPool
+
 HIGH_WATER = 256 * 1024
 SMALL_READ = 16 * 1024
 """Bytes of a read after which a stream may wait with the next one. One that brings more is in a hurry."""
-
-
-class ReplySource(Protocol):
-    """The sender of a reply: its connection."""
-
-    def resume(self) -> None: ...
-
-    def drain(self, reply: "HttpReply") -> None: ...
-
-    def abort(self) -> None: ...
 
 
 class HttpReply:
@@ -35,7 +28,7 @@ class HttpReply:
         *("chunks", "ended", "headers", "shares_reads", "size", "status"),
     )
 
-    def __init__(self, source: ReplySource, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, source: "HttpConnection", loop: asyncio.AbstractEventLoop) -> None:
         self.status = 0
         self.headers: dict[str, str] = {}
         self.chunks: list[bytes] = []
@@ -44,7 +37,7 @@ class HttpReply:
         """The whole body has arrived."""
         self.shares_reads = False
         self._unread = False  # the reader is done before the end
-        self._source: ReplySource | None = source
+        self._source: HttpConnection | None = source
         self._loop = loop
         self._waiter: asyncio.Future[None] | None = None
         self._error: NetworkError | None = None
@@ -157,36 +150,17 @@ DRAIN_SECONDS = 1.0
 _ONE_WRITE = 64 * 1024
 
 
-class ConnectionOwner(Protocol):
-    """The callbacks of a connection."""
-
-    buffer: memoryview
-    """The receive buffer. It is emptied at once, so one serves all connections."""
-
-    def on_open(self, connection: "HttpConnection") -> None: ...
-
-    def on_idle(self, connection: "HttpConnection") -> None:
-        """A reply is complete and the connection can be reused."""
-        ...
-
-    def on_draining(self, connection: "HttpConnection", reply: HttpReply) -> None:
-        """A reply was released and its end has not arrived yet."""
-        ...
-
-    def on_lost(self, connection: "HttpConnection") -> None: ...
-
-
 class HttpConnection(asyncio.BufferedProtocol):
     """One connection: requests and their replies, one after another."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, origin: Origin, owner: ConnectionOwner) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, origin: Origin, pool: "ConnectionPool") -> None:
         self.origin = origin
         self.idle_since = 0.0
         self.received = False
         """Some of the current reply has arrived."""
         self._loop = loop
-        self._owner = owner
-        self._buffer = owner.buffer
+        self._pool = pool
+        self._buffer = pool.buffer
         self._transport: asyncio.Transport | None = None
         self._reply: HttpReply | None = None
         self._framing: BodyFraming | None = None
@@ -230,7 +204,7 @@ class HttpConnection(asyncio.BufferedProtocol):
             return
         self.resume()
         self._timer = self._loop.call_later(DRAIN_SECONDS, reply.close)
-        self._owner.on_draining(self, reply)
+        self._pool.on_draining(self, reply)
 
     def resume(self) -> None:
         if self._paused and self._transport is not None:
@@ -249,7 +223,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         raw: socket.socket | None = transport.get_extra_info("socket")
         if raw is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._owner.on_open(self)
+        self._pool.on_open(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._buffer
@@ -283,7 +257,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._over(exc)
         self._transport = None
-        self._owner.on_lost(self)
+        self._pool.on_lost(self)
 
     # --- reading a reply ----------------------------------------------------------------------------------------
 
@@ -320,7 +294,7 @@ class HttpConnection(asyncio.BufferedProtocol):
         if self._paused:
             self.resume()
         if clean and self._keep and not transport.is_closing() and not transport.get_write_buffer_size():
-            self._owner.on_idle(self)
+            self._pool.on_idle(self)
         else:
             transport.abort()
 

@@ -24,6 +24,7 @@ class ConnectionPool:
 
     def __init__(self) -> None:
         self.buffer = memoryview(bytearray(_BUFFER))
+        """The receive buffer. It is emptied at once, so one serves all connections."""
         self._loop = asyncio.get_running_loop()
         self._all: set[HttpConnection] = set()
         self._idle: dict[Origin, list[HttpConnection]] = {}
@@ -98,6 +99,7 @@ class ConnectionPool:
         self._all.add(connection)
 
     def on_idle(self, connection: HttpConnection) -> None:
+        """A reply is complete and the connection can be reused."""
         idle = self._idle.setdefault(connection.origin, [])
         connection.idle_since = monotonic()
         idle.append(connection)
@@ -107,6 +109,7 @@ class ConnectionPool:
             self._timer = self._loop.call_later(IDLE_SECONDS, self._sweep)
 
     def on_draining(self, connection: HttpConnection, reply: HttpReply) -> None:
+        """A reply was released and its end has not arrived yet."""
         self._draining[connection.origin] = reply
 
     def on_lost(self, connection: HttpConnection) -> None:

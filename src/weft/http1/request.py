@@ -6,6 +6,7 @@ import sys
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Self
 from urllib.parse import quote, unquote, urlsplit
 
@@ -13,7 +14,6 @@ import msgspec
 
 from weft.core.errors import InvalidRequest
 from weft.http1.errors import ProxyError
-from weft.http1.no_proxy import is_excluded
 
 PORTS = {"http": 80, "https": 443}
 """The default port of each scheme."""
@@ -85,6 +85,60 @@ def _basic(user: str | None, password: str | None) -> str | None:
     if user is None and password is None:
         return None
     return "Basic " + b64encode(f"{unquote(user or '')}:{unquote(password or '')}".encode()).decode()
+
+
+def is_excluded(no_proxy: str, host: str, port: int) -> bool:
+    """Whether the value of NO_PROXY names a host and port.
+
+    Entries are separated by commas or spaces: `*`, a domain (with its subdomains; `.domain` is the same), `*.domain`
+    (its subdomains only), an address, a network such as `10.0.0.0/8` or `fd00::/8`. A host may have a port; an IPv6
+    address with one stands in brackets.
+    """
+    name = host.lower().strip("[]").rstrip(".")
+    address = _parse_address(name)
+    return any(_matches(entry, name, address, port) for entry in no_proxy.lower().replace(",", " ").split())
+
+
+def _matches(entry: str, name: str, address: IPv4Address | IPv6Address | None, port: int) -> bool:
+    if entry == "*":
+        return True
+    if "/" in entry:
+        return address is not None and _is_in_network(address, entry)
+    host, wanted = _split_port(entry)
+    if wanted is not None and wanted != port:
+        return False
+    if address is not None:
+        return _parse_address(host) == address
+    if host.startswith("*."):
+        return name.endswith(host[1:])
+    host = host.strip(".")
+    return bool(host) and (name == host or name.endswith(f".{host}"))
+
+
+def _split_port(entry: str) -> tuple[str, int | None]:
+    """The host of an entry, without brackets, and its port."""
+    host, colon, port = entry.rpartition(":")
+    if entry.startswith("["):
+        inside, _, rest = entry[1:].partition("]")
+        return inside, int(rest[1:]) if rest[1:].isdecimal() else None
+    if not colon or ":" in host or not port.isdecimal():  # no port, or a bare IPv6 address
+        return entry, None
+    return host, int(port)
+
+
+def _is_in_network(address: IPv4Address | IPv6Address, entry: str) -> bool:
+    try:
+        network = ip_network(entry, strict=False)
+    except ValueError:
+        return False
+    return address.version == network.version and address in network
+
+
+def _parse_address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
 
 
 @cache

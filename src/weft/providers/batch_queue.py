@@ -28,7 +28,7 @@ POLL_SECONDS = 30.0
 _MOST_FAULTS = 10
 _OK = 200
 _Group = tuple[str, str, str]
-"""What a batch has in common: the address, the wire and the model."""
+"""The properties that a batch has in common: the address, the wire and the model."""
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):

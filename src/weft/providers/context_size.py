@@ -29,7 +29,7 @@ _OLLAMA_DEFAULT = 4096
 
 
 class ServerFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server reports about a model. None means unknown."""
+    """The facts that a server reports about a model. None means unknown."""
 
     context_size: int | None = None
     parameters: int | None = None
@@ -87,7 +87,7 @@ def _of_model(values: dict[str, int], name: str) -> int | None:
 
 
 class OllamaFacts(NamedTuple):
-    """What an Ollama server reports about a model."""
+    """The facts that an Ollama server reports about a model."""
 
     requested_size: int | None
     """The context to request: that of the model, and at most the cap of its endpoint."""

@@ -1,6 +1,5 @@
 """Reads the bodies of clients of other protocols: their JSON, their messages and their pictures."""
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from weft.core.json import JsonObject, as_list, as_object, as_objects
 from weft.core.message_forms import read_messages
 from weft.core.messages import File, Image, Message, ToolDefinition, ToolResult
 from weft.dialects.ui_messages import NO_RESULT
-from weft.server.conversation import sniff_image
+from weft.server.conversation import decode_media, sniff_image
 from weft.server.errors import ApiError
 from weft.server.operations import parse_json, require_json
 from weft.tools.client_tools import read_client_tools
@@ -115,10 +114,7 @@ def _check_media(message: Message) -> None:
         if not isinstance(block, Image | File):
             continue
         if block.data is not None:
-            try:
-                raw = base64.b64decode(block.data, validate=True)
-            except ValueError:
-                raise ApiError("invalid", "The data of a picture or file is not base64.") from None
+            raw = decode_media(block.data)
             if isinstance(block, Image):
                 sniff_image(raw)
         elif block.url is None or not block.url.startswith(("https://", "http://")):

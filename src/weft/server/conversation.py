@@ -101,8 +101,13 @@ async def _read_bytes(store: Store, session: str, part: ImagePart | FilePart) ->
         if not _DIGEST.match(part.blob):
             raise ApiError("invalid", "A blob is named by the SHA-256 that its upload gave.")
         return await store.blob(session, part.blob)
+    return decode_media(part.data or "")
+
+
+def decode_media(data: str) -> bytes:
+    """Decode the picture or file of a client."""
     try:
-        return base64.b64decode(part.data or "", validate=True)
+        return base64.b64decode(data, validate=True)
     except ValueError:
         raise ApiError("invalid", "The data of a picture or file is not base64.") from None
 

@@ -188,7 +188,7 @@ _LIST = 200
 
 
 class CopyResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of the sessions of a store."""
+    """The outcome for the sessions of a store."""
 
     copied: int = 0
     events: int = 0

@@ -26,7 +26,7 @@ RETRY_CLAIM_SECONDS = 15.0
 """How long a session that could not be opened is not claimed once more, unless the node names another time."""
 
 Work = Literal["idle", "running", "waiting"]
-"""What a session has to do: nothing, an open exchange, or requests that wait for a node."""
+"""The work of a session: nothing, an open exchange, or requests that wait for a node."""
 
 
 WORK_EVENTS = frozenset({"exchange_request", "exchange_response", "conversation_queued", "conversation_dequeued"})
@@ -122,7 +122,7 @@ class NotAnswered(WeftError):
 
 
 class SharedStore(Protocol):
-    """What a store offers to nodes. `LocalSharing` implements it for a store that only one process uses."""
+    """The part of a store that nodes use. `LocalSharing` implements it for a store that only one process uses."""
 
     @property
     def node(self) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import msgspec
 
@@ -58,12 +58,8 @@ Channel = Literal["stdout", "stderr", "progress"]
 Emit = Callable[[Payload], object]
 EmitResult = Callable[..., object]
 """Publishes the end of a call: its outcome, its result, and the message of both if it is not too large."""
-
-
-class Ask(Protocol):
-    """Asks the user a question and waits for the answer."""
-
-    def __call__(self, call: ToolCall, text: str, suggestions: Sequence[str]) -> Awaitable[str]: ...
+Ask = Callable[[ToolCall, str, Sequence[str]], Awaitable[str]]
+"""Asks the user a question, with suggested answers, and waits for the answer."""
 
 
 class ToolContext:

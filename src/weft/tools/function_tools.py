@@ -353,15 +353,15 @@ def declared_tool(declaration: Mapping[str, Any]) -> Tool:
     """
     fields = dict(declaration)
     definition = read_tool_definition(fields)
-    execute = fields.get("execute")
+    execute: Any = fields.get("execute")
     if not callable(execute):
         raise ConfigurationError(
             f"The tool {definition.name[:64]!r} has no function 'execute'; give one that is called with the arguments."
         )
-
-    is_async = inspect.iscoroutinefunction(execute)
+    function: Function = execute
+    is_async = inspect.iscoroutinefunction(function)
 
     def run(given: JsonObject, ctx: ToolContext) -> Awaitable[Any]:  # noqa: ARG001
-        return execute(given) if is_async else _run_plain(partial(execute, given), definition.name)
+        return function(given) if is_async else _run_plain(partial(function, given), definition.name)
 
     return Tool(definition=definition, run=run)

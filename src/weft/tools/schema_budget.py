@@ -365,12 +365,13 @@ def measure_value(value: Any) -> tuple[int, int, int]:
         if deepest > MAX_VALUE_DEPTH:
             break
         nodes += len(container)
+        members = container
         if isinstance(container, dict):
-            characters += sum(map(len, cast(JsonObject, container)))
-            container = cast(JsonObject, container).values()
-        for member in cast("Iterable[Any]", container):
+            characters += sum(map(len, members))
+            members = members.values()
+        for member in members:
             if isinstance(member, str):
                 characters += len(member)
             elif isinstance(member, _CONTAINERS):
-                pending.append((member, depth + 1))
+                pending.append((member, depth + 1))  # pyright: ignore[reportUnknownArgumentType]
     return nodes, characters, deepest

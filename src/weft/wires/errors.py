@@ -174,7 +174,7 @@ class _ErrorReport(msgspec.Struct):
     fields: list[str] = []
     """The fields of the request that were refused, each with its reason."""
     generation: str = ""
-    """What the model wrote, where the API could not read it."""
+    """The text of the model, where the API could not read it."""
     per_day: bool = False
     """The quota of a day is used up."""
 

@@ -61,7 +61,7 @@ _INCLUDED = {
     "code_execution": "code_interpreter_call.outputs",
     "file_search": "file_search_call.results",
 }
-"""What is requested besides, so that the results of a server tool are in the answer."""
+"""The fields that are requested besides, so that the results of a server tool are in the answer."""
 
 
 # --- request ------------------------------------------------------------------------------------------------------

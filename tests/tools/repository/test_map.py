@@ -1,5 +1,6 @@
 """The map of a repository: what it shows first, that it stays within its tokens, and who is given it."""
 
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -153,3 +154,14 @@ def test_the_map_of_a_real_folder(tmp_path: Path) -> None:
         (tmp_path / path).write_text(text)
     agent = weft.Agent(weft.ScriptedModel(["Yes."]), workspace=tmp_path)
     assert "class OrderBook" in RepositoryMap(agent.workspace).render(200)
+
+
+def test_paths_are_not_kept() -> None:
+    """A server sees the files of many repositories. What is kept of them grows with their languages alone."""
+    is_source("a.go")
+    tracemalloc.start()
+    assert not any(is_source(f"{'folder/' * 20}{number}.none") for number in range(2_000))
+    assert all(is_source(f"{'folder/' * 20}{number}.go") == is_source("a.go") for number in range(2_000))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 50_000

@@ -78,7 +78,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptSetup:
-    """What all attempts at one request share."""
+    """The settings that all attempts at one request share."""
 
     worktrees: Worktrees
     base: Checkpoint

@@ -18,7 +18,7 @@ from weft.cli.project_notes import find_notes, notes_state
 from weft.cli.request_settings import reasoning_of
 from weft.cli.run import default_model, named_model
 from weft.cli.sessions import find_session, open_sessions
-from weft.cli.terminal import BOLD, DIM, Colours, choose_theme, hold_typing
+from weft.cli.terminal import BOLD, DIM, Colours, can_redraw, choose_theme, hold_typing
 from weft.config.paths import data_folder
 from weft.core.errors import ConfigurationError
 from weft.server.models import KnownModels
@@ -75,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     clean_leftovers(data_folder(options.data))
     log = logging.FileHandler(data_folder(options.data) / "chat.log", delay=True)  # the screen is for the conversation
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(message)s", handlers=[log])
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if sys.stdin.isatty() and can_redraw(sys.stdout):
         _ask_about_notes(settings.workspace)
         with hold_typing(sys.stdin):
             asyncio.run(_chat(options, models, settings, sandbox))

@@ -8,7 +8,7 @@ from threading import Thread
 
 from weft.agent.reactors import ApprovalReactor, QuestionReactor
 from weft.cli.chat.session import ChatSession
-from weft.cli.event_printer import ConsolePrinter, PipeGuard
+from weft.cli.event_printer import ConsolePrinter, OutputGuard
 from weft.cli.questions import ask_approval, ask_question
 from weft.cli.run import EXIT_CODES
 from weft.cli.terminal import print_note
@@ -23,10 +23,12 @@ async def chat_plain(chat: ChatSession) -> int:
     """Answer the lines of standard input, one after the other. Returns the exit code of the first that failed."""
     session = chat.session
     approvals = session.runtime.approvals
-    guard = PipeGuard(ConsolePrinter(), session.cancel)
+    guard = OutputGuard(ConsolePrinter(), session.cancel)
     session.subscribe(guard)
     session.subscribe(ApprovalReactor(ask_approval, approvals.resolve))
     session.subscribe(QuestionReactor(ask_question, approvals.answer))
+    if sys.stdin.isatty():
+        print_note("Each line is a request; /exit ends.")
     code = 0
     lines = StdinLines()
     while line := await lines.read():

@@ -6,7 +6,6 @@ the call, which it repeats with the answers; the exchange waits in the meantime.
 """
 
 import asyncio
-import base64
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,7 +33,7 @@ from weft.core.json import JsonObject
 from weft.core.messages import Image, Text, user_message
 from weft.server.client_conversation import ClientConversation, create_session
 from weft.server.context import ServerContext
-from weft.server.conversation import cancel_exchange, sniff_image, start_exchange
+from weft.server.conversation import cancel_exchange, decode_media, sniff_image, start_exchange
 from weft.server.sse import follow_exchange
 from weft.sessions.session import Session
 from weft.sessions.store import SessionInfo
@@ -129,13 +128,6 @@ def check_arguments(tool: types.Tool, arguments: dict[str, Any]) -> None:
         raise ConfigurationError(f"The arguments of {tool.name} do not fit: {text}.")
 
 
-def decode_base64(data: str) -> bytes:
-    try:
-        return base64.b64decode(data, validate=True)
-    except ValueError:
-        raise ConfigurationError("A picture is not base64.") from None
-
-
 # --- run_agent -------------------------------------------------------------------------------------------------------
 
 
@@ -213,7 +205,7 @@ class AgentRun:
             info = await create_session(context, conversation)
         parts: list[Text | Image] = [Text(str(arguments["prompt"]))]
         for data in arguments.get("images") or ():
-            raw = decode_base64(str(data))
+            raw = decode_media(str(data))
             parts.append(Image(media_type=sniff_image(raw), data=str(data)))
         begin = (await context.sessions.store.info(info.id)).last_seq
         _, exchange = await start_exchange(context, info, user_message(*parts))

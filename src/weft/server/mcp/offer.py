@@ -28,7 +28,7 @@ from weft import __version__
 from weft.core.errors import WeftError
 from weft.core.json import JsonObject, encode_text
 from weft.server.context import ServerContext
-from weft.server.conversation import sniff_image
+from weft.server.conversation import decode_media, sniff_image
 from weft.server.errors import ApiError
 from weft.server.mcp.agent_tool import (
     BUILD,
@@ -38,7 +38,6 @@ from weft.server.mcp.agent_tool import (
     RUN,
     AgentRun,
     check_arguments,
-    decode_base64,
     file_address,
 )
 from weft.server.operations import caller_of
@@ -195,7 +194,7 @@ async def build_page(
 
     images: list[SourceBody] = []
     for data in arguments.get("images") or ():
-        kind = sniff_image(decode_base64(str(data)))
+        kind = sniff_image(decode_media(str(data)))
         images.append(SourceBody(data=f"data:{kind};base64,{data}"))
     model = arguments.get("model")
     wanted = await read_brief(

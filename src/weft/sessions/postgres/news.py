@@ -35,7 +35,7 @@ Appended = tuple[str, int, int]
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is sent, with short names: events, commands (by session), replies (by command), records (by kind), work."""
+    """A message, with short names: events, commands (by session), replies (by command), records (by kind), work."""
 
     e: list[Appended] = []
     c: list[str] = []

@@ -9,7 +9,7 @@ import shlex
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import mcp_types as types
 import msgspec
@@ -24,6 +24,9 @@ from weft.tools.context import ToolContext
 from weft.tools.definitions import Tool
 from weft.tools.mcp.config import shorten
 from weft.tools.results import ToolOutput
+
+if TYPE_CHECKING:
+    from weft.tools.mcp.connection import McpConnection
 
 MAX_PARTS = 100
 MAX_TEXT = 1_000_000
@@ -135,13 +138,6 @@ _READ_SCHEMA: JsonObject = {
 }
 Page = TypeVar("Page", bound=types.PaginatedResult)
 Listed = TypeVar("Listed")
-T = TypeVar("T")
-
-
-class Requester(Protocol):
-    """Makes requests to one server."""
-
-    async def request(self, what: str, send: Callable[[Client], Awaitable[T]]) -> T: ...
 
 
 async def read_pages(
@@ -174,13 +170,13 @@ async def list_prompts(client: Client) -> list[types.Prompt]:
     return await read_pages(lambda cursor: client.list_prompts(cursor=cursor), lambda page: page.prompts)
 
 
-async def read_resource(server: Requester, uri: str) -> list[ResultPart]:
+async def read_resource(server: "McpConnection", uri: str) -> list[ResultPart]:
     """Read a resource. Raises McpFault if that fails."""
     result = await server.request(uri, lambda client: client.read_resource(uri))
     return [convert_resource(held) for held in result.contents[:MAX_PARTS]]
 
 
-def resource_tools(name: str, server: Requester, timeout: float) -> list[Tool]:
+def resource_tools(name: str, server: "McpConnection", timeout: float) -> list[Tool]:
     """Make the tools that list and read the resources of a server. Reading asks, since the address may hold data."""
 
     async def list_all(args: JsonObject, ctx: ToolContext) -> str:  # noqa: ARG001
@@ -288,7 +284,7 @@ def find_prompt(prompts: Sequence[McpPrompt], command: str) -> McpPrompt | None:
     return next((each for each in prompts if command in (each.command, f"mcp__{each.server}__{each.name}")), None)
 
 
-async def get_prompt(server: Requester, name: str, arguments: dict[str, str]) -> list[ResultPart]:
+async def get_prompt(server: "McpConnection", name: str, arguments: dict[str, str]) -> list[ResultPart]:
     """Return the content of a prompt. Messages of the assistant's role are quoted as such."""
     result = await server.request(name, lambda client: client.get_prompt(name, arguments))
     parts: list[ResultPart] = []
