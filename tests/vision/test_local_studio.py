@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-import pytest
 from local_support import TEXTS, needs_vision, page
 
+from needed_programs import needs_chromium
 from weft.server.access_tokens import AccessTokens
 from weft.server.context import ServerContext
 from weft.server.models import KnownModels
@@ -13,8 +13,6 @@ from weft.server.studio_host import open_studio
 from weft.sessions.sessions import Sessions
 from weft.sessions.sqlite import SqliteStore
 from weft.sessions.store import iterate_events
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError
 from weft.studio.input.pictures import read_picture
 from weft.studio.project import VariantRef, Version
 from weft.studio.request import BuildRequest, ChosenElement, View
@@ -23,15 +21,7 @@ from weft.testing import check_log
 pytestmark = needs_vision
 
 
-def has_browser() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return False
-    return True
-
-
-@pytest.mark.skipif(not has_browser(), reason="Chromium is not installed")
+@needs_chromium
 async def test_a_project_is_built_compared_and_changed_without_a_key(tmp_path: Path) -> None:
     context = ServerContext(
         Sessions(SqliteStore(tmp_path / "studio.db", durable=False)),

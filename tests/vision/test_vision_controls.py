@@ -108,3 +108,55 @@ def test_icons_are_written_by_their_name_in_react_and_vue() -> None:
     files = write_files(page, "react_vite")
     assert "export const ICONS" in str(files["src/data/icons.js"])
     assert "/Icon.jsx" in str(files["src/App.jsx"]) + "".join(str(text) for text in files.values())
+
+
+def _labels(detection: Detection) -> list[str]:
+    return [dict(node.attributes).get("aria-label", "") for node in _find(detection, "button")]
+
+
+def test_icons_for_something_to_do_are_buttons_where_no_words_are_near() -> None:
+    head = text(80, 40, "Spring release of the harbour", 30, 700)
+    column = [text(80, 200, "Doing now", 16, 700), icon(400, 200, "ellipsis", 18)]
+    assert _labels(seen(head, *column)) == ["More"]
+    player = [
+        icon(80 + 60 * number, 300, name, 24) for number, name in enumerate(("shuffle", "skip-back", "", "pause"))
+    ]
+    assert _labels(seen(head, *player)) == ["Shuffle", "Skip back", "Action", "Pause"]
+
+
+def test_icons_beside_their_words_and_pictures_of_things_are_no_buttons() -> None:
+    head = text(80, 40, "Spring release of the harbour", 30, 700)
+    labelled = [
+        icon(80, 200, "phone"),
+        text(104, 200, "+45 33 12 00 00"),
+        icon(300, 200, "bell"),
+        text(324, 200, "Daily"),
+    ]
+    assert _labels(seen(head, *labelled)) == []
+    things = [icon(80 + 200 * number, 300, name, 24) for number, name in enumerate(("truck", "sailboat", "tent"))]
+    assert _labels(seen(head, *things)) == []
+
+
+def test_a_narrow_column_of_icons_is_buttons() -> None:
+    rail = [icon(21, 30 + 52 * number, name, 22) for number, name in enumerate(("house", "calendar", "map"))]
+    beside = [text(200, 40, "Good morning to everybody", 30, 700), text(200, 100, "Nothing is new since last night.")]
+    assert _labels(seen(*rail, *beside)) == ["Home", "Calendar", "Map"]
+
+
+def test_initials_on_a_disc_and_sentences_in_a_box_are_no_buttons() -> None:
+    head = text(80, 40, "Messages of the crew", 30, 700)
+    person = [box(80, 200, 40, 40, "#db2777", radius=20), text(88, 211, "ML", 14, 700, "#ffffff")]
+    message = [
+        box(80, 300, 262, 44, "#4338ca", radius=16),
+        text(96, 312, "Do we still meet there today?", 15, 400, "#ffffff"),
+    ]
+    assert _labels(seen(head, *person, *message)) == []
+    command = [box(80, 300, 162, 44, "#4338ca", radius=16), text(112, 312, "Send message", 15, 400, "#ffffff")]
+    assert len(_labels(seen(head, *person, *command))) == 1
+
+
+def test_a_magnifier_before_words_in_a_wide_box_is_a_search_field() -> None:
+    head = text(80, 40, "Trails of the coast", 30, 700)
+    parts = [box(80, 200, 340, 44, "#e2e8f0", radius=12), icon(94, 214, "search"), text(122, 212, "Lakes and huts", 15)]
+    [field] = _find(seen(head, *parts), "input")
+    assert dict(field.attributes)["type"] == "search"

@@ -7,27 +7,17 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFilter
 
+from needed_programs import needs_chromium
 from weft.studio.browser.browser import Browser
-from weft.studio.browser.chromium import find_chromium
-from weft.studio.browser.page import BrowserError, Viewport, serve_files
+from weft.studio.browser.page import Viewport, serve_files
 from weft.vision.arrange.page import arrange
 from weft.vision.elements import Box, Detection, Gradient, Rect
 from weft.vision.see.boxes import build_boxes, find_flats
 from weft.vision.see.gradients import paint_gradient
 from weft.vision.see.pictures import find_differences, paint_page
 from weft.vision.see.regions import Pixels, colour_distance, label_colours
-from weft.vision.write.stacks import write_svg
+from weft.vision.write.svg import write_svg
 
-
-def _has_chromium() -> bool:
-    try:
-        find_chromium()
-    except BrowserError:
-        return False
-    return True
-
-
-needs_chromium = pytest.mark.skipif(not _has_chromium(), reason="Chromium is not installed")
 WIDTH, HEIGHT = 900, 700
 
 

@@ -1,5 +1,6 @@
 """Where the models come from: files only, of known content; and work that is shared among the cores."""
 
+import os
 import platform
 import shutil
 import subprocess
@@ -110,6 +111,14 @@ if not child:
 assert os.waitpid(child, 0)[1] == 0
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=120)
+
+
+def test_the_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:
+    program = "from weft.vision.see import models; models.reading_network()"
+    home = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_"))}
+    words = [sys.executable, "-W", "ignore", "-c", program]
+    subprocess.run(words, check=True, timeout=120, env=home | {"HOME": str(tmp_path)})
+    assert list(tmp_path.rglob("*")) == []  # it stores an id of the machine before it sends
 
 
 def test_a_fault_ends_the_work_and_is_the_callers() -> None:

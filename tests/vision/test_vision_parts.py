@@ -198,6 +198,18 @@ def test_the_dot_of_a_list_is_no_radio_button() -> None:
     assert [rect.x for rect, _ in find_controls(pixels, [dot, *rings])] == [48, 48]
 
 
+def test_what_is_no_square_or_doubtful_is_no_check_box() -> None:
+    image = Image.new("RGB", (200, 100), "white")
+    pen = ImageDraw.Draw(image)
+    pen.rectangle((40, 40, 57, 53), outline="#374151", width=2)
+    pen.rectangle((100, 40, 115, 55), outline="#374151", width=1)
+    card, tick = Rect(40, 40, 18, 14), Rect(100, 40, 16, 16)
+    pixels: Pixels = np.asarray(image)
+    assert not find_controls(pixels, [FoundPart("checkbox", card, 0.9), FoundPart("checkbox", tick, 0.45)])
+    [(rect, _)] = find_controls(pixels, [FoundPart("checkbox", tick, 0.7)])
+    assert rect == tick
+
+
 def test_a_sign_between_words_is_text_and_an_icon_before_them_is_none() -> None:
     line = Rect(100, 100, 200, 20)
     sign, first = FoundPart("icon", Rect(190, 102, 14, 14), 0.9), FoundPart("icon", Rect(101, 102, 14, 14), 0.9)

@@ -9,10 +9,10 @@ from weft.vision.elements import Rect
 from weft.vision.see import text as text_module
 from weft.vision.see.fonts import Fit, face
 from weft.vision.see.ink import Ink, find_ink
+from weft.vision.see.line_icons import Draft, part_icons
 from weft.vision.see.ocr import OcrResult
 from weft.vision.see.pictures import find_text_on_photos
 from weft.vision.see.regions import Pixels
-from weft.vision.see.text import Draft
 
 
 def _clouds(seed: int, low: int, high: int, size: tuple[int, int] = (420, 80)) -> Image.Image:
@@ -71,13 +71,11 @@ def _draft(text: str, x: float, likeness: float, sure: float = 1.0) -> Draft:
     ],
 )
 def test_a_letter_in_a_row_of_icons_is_one_unless_it_looks_like_it(draft: Draft, is_icon: bool) -> None:
-    part_icons = text_module._part_icons  # pyright: ignore[reportPrivateUsage]
     kept, icons = part_icons([draft], [Rect(60, 20, 20, 20), Rect(140, 20, 20, 20)])
     assert (len(kept), len(icons)) == ((0, 1) if is_icon else (1, 0))
 
 
 def test_a_doubtful_letter_without_likeness_is_an_icon() -> None:
-    part_icons = text_module._part_icons  # pyright: ignore[reportPrivateUsage]
     assert part_icons([_draft("Q", 100, 0.8, 0.7)], [])[0] == []
     assert part_icons([_draft("Q", 100, 0.8, 0.99)], [])[1] == []
 

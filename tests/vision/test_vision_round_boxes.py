@@ -42,3 +42,37 @@ def test_filled_discs_and_letters_are_no_outlined_boxes() -> None:
     paper.box(120, 50, 90, 30, "#fde68a", 15)
     paper.text(60, 160, "Ooo good OOO", 40, bold=True)
     assert _outlined(paper) == []
+
+
+def _filled(paper: Paper) -> list[Box]:
+    pixels = load_screenshot(paper.png()).pixels
+    regions = label_colours(pixels, 2)
+    boxes = build_boxes(pixels, regions, find_flats(pixels, regions), "#ffffff")
+    return [box for box in boxes if box.rect.h > 12]
+
+
+@pytest.mark.parametrize(("wide", "high", "radius"), [(40, 40, 20), (21, 20, 10), (90, 36, 18), (176, 42, 10)])
+def test_a_filled_box_is_measured_by_its_smooth_edge(wide: int, high: int, radius: int) -> None:
+    paper = Paper()
+    paper.box(60, 50, wide, high, "#db2777", radius)
+    [box] = _filled(paper)
+    assert box.rect == Rect(60, 50, wide, high)
+    assert box.radius == pytest.approx(radius, abs=0.5)
+
+
+def test_a_message_with_round_corners_is_no_chip() -> None:
+    paper = Paper(colour="#f9fafb")
+    paper.box(60, 50, 240, 44, "#ffffff", 16, "#d1d5db")
+    paper.text(76, 78, "See you at the harbour", 15)
+    [box] = _outlined(paper, "#f9fafb")
+    assert box.rect == Rect(60, 50, 240, 44)
+    assert box.radius == pytest.approx(16, abs=1)
+
+
+def test_a_box_with_one_round_side_is_a_box() -> None:
+    paper = Paper()
+    paper.box(60, 50, 90, 38, "#111827", 7)
+    paper.box(120, 50, 30, 38, "#111827")
+    paper.text(78, 74, "Light", 15, "#ffffff")
+    [box] = _filled(paper)
+    assert box.rect == Rect(60, 50, 90, 38)

@@ -100,6 +100,7 @@ class Border:
 
     widths: tuple[float, float, float, float]
     colour: str
+    dashed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,13 +250,15 @@ class PictureElement:
     @property
     def vector(self) -> str:
         """The shapes as an SVG file; empty if there are none."""
-        if not self.shapes:
-            return ""
-        size = f'width="{self.rect.w:g}" height="{self.rect.h:g}" viewBox="{self.view_box}"'
+        place = f'xmlns="http://www.w3.org/2000/svg" width="{self.rect.w:g}" height="{self.rect.h:g}"'
+        return f"{self.draw(place)}\n" if self.shapes else ""
+
+    def draw(self, place: str) -> str:
+        """Write the shapes as an element of SVG with these attributes."""
         colour = f' color="{self.colour}"' if self.colour else ""
         colour += "".join(f' {name}="{value}"' for name, value in self.paint)
         inside = "".join(_write_shape(shape) for shape in self.shapes)
-        return f'<svg xmlns="http://www.w3.org/2000/svg" {size}{colour}>{inside}</svg>\n'
+        return f'<svg {place} viewBox="{self.view_box}"{colour}>{inside}</svg>'
 
     @property
     def path(self) -> str:

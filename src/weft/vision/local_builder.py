@@ -6,7 +6,6 @@ reopened continues where it was. Only the detection is kept beside it, and can b
 
 import asyncio
 import base64
-import binascii
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -353,5 +352,5 @@ def _picture_data(image: Image | None) -> bytes:
         raise UnreadablePicture("The picture is too large; use one of at most 40 MB.")
     try:
         return base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise UnreadablePicture("The picture is not whole: its base64 cannot be read; send it again.") from None

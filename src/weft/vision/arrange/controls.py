@@ -24,6 +24,9 @@ _FEWEST_SEGMENTS, _LONGEST_SEGMENT = 2, 24
 _TYPED_CONTRAST = 8.0  # of the words of a field and its ground, from which on they are no placeholder
 _DATE = re.compile(r"(\d\d)/(\d\d)/(\d{4})")  # as browsers show it
 _HEX = re.compile(r"#[0-9a-f]{6}")
+_MAGNIFIERS = frozenset({"search", "magnifying-glass"})
+_MOST_INITIALS = 3
+_STOPS, _FEWEST_SPACES = (".", "?", "!", "…"), 3  # of a sentence
 _SIGNS = frozenset("+−-–⌄˅∨>›▾▸×")
 
 
@@ -87,6 +90,8 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
     if not texts:
         return _empty_field(part, box, count) if not part.children else part
     text = texts[0]
+    if _is_avatar(part, text):
+        return replace(part, name="avatar")
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     framed = box.border is not None
     tinted = is_blue(text.style.colour)
@@ -97,9 +102,11 @@ def _control(part: Part, box: Box, count: list[int]) -> Part:
         return _field(part, text, count, pictures)
     if framed and not (tinted or pictures or text.style.weight >= 600) and _begins_field(part, text):
         return _field(part, text, count, pictures)
+    if _is_search(part, text, pictures):
+        return _field(part, text, count, pictures)
     centred = abs(left - right) <= max(4.0, 0.06 * part.rect.w) or bool(pictures)
     widest = WIDEST_FILLED if box.fill.startswith("#") and is_vivid(box.fill) else WIDEST_BUTTON
-    if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and not _is_chip(part, text):
+    if centred and left >= 8 and part.rect.w <= widest and text.style.size >= 11 and _is_command(part, text):
         return replace(part, tag="button", name="button", attributes=(("type", "button"),))
     return replace(part, name="badge") if part.rect.h < 30 and part.rect.w < 200 else part
 
@@ -108,6 +115,14 @@ def _begins_field(part: Part, text: TextElement) -> bool:
     """Whether words that nearly fill a wide box begin at its left edge, as a long placeholder does."""
     left, right = text.rect.x - part.rect.x, part.rect.right - text.rect.right
     return part.rect.w >= _WIDE_FIELD and left <= 20 and right > left + 12
+
+
+def _is_search(part: Part, text: TextElement, pictures: list[Part]) -> bool:
+    """Whether a magnifier and words stand at the left of a wide box, which has no frame."""
+    if len(pictures) != 1 or pictures[0].picture is None or pictures[0].picture.icon not in _MAGNIFIERS:
+        return False
+    left, right = pictures[0].rect.x - part.rect.x, part.rect.right - text.rect.right
+    return part.rect.w >= _WIDE_FIELD and pictures[0].rect.right <= text.rect.x and right > left + 24
 
 
 def _mark_search(part: Part, count: list[int]) -> Part:
@@ -168,6 +183,19 @@ def _is_question(part: Part) -> bool:
     small = mark.picture is not None and mark.picture.kind == "icon" and max(mark.rect.w, mark.rect.h) <= 24
     sign = mark.text is not None and mark.text.text in _SIGNS
     return (small or sign) and mark.rect.x - words.rect.right > 2 * _LONGEST_LABEL
+
+
+def _is_avatar(part: Part, text: TextElement) -> bool:
+    """Whether a box is a disc with the initials of a person."""
+    wide, tall = part.rect.w, part.rect.h
+    is_disc = part.box is not None and abs(wide - tall) <= 2 and part.box.radius >= 0.4 * tall
+    return is_disc and len(text.text) <= _MOST_INITIALS and text.text.isalpha() and text.text.isupper()
+
+
+def _is_command(part: Part, text: TextElement) -> bool:
+    """Whether a box looks like something to press: no chip, and no message with a sentence in it."""
+    is_sentence = text.text.endswith(_STOPS) and text.text.count(" ") >= _FEWEST_SPACES
+    return not is_sentence and not _is_chip(part, text)
 
 
 def _is_chip(part: Part, text: TextElement) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from weft.vision.elements import Align, Border, Box, Detection, Node, Part, Rect, Style, TextElement, is_leftward
+from weft.vision.elements import Align, Box, Detection, Node, Part, Rect, Style, TextElement, is_leftward
 
 _SIDES: dict[Align, Align] = {"left": "right", "right": "left", "center": "center"}
 _PROPERTIES = {
@@ -46,7 +46,7 @@ def _mirror_box(box: Box, mirror: Callable[[Rect], Rect]) -> Box:
     border = box.border
     if border is not None:
         top, right, bottom, left = border.widths
-        border = Border((top, left, bottom, right), border.colour)
+        border = replace(border, widths=(top, left, bottom, right))
     return replace(box, rect=mirror(box.rect), border=border)
 
 

@@ -56,7 +56,7 @@ def paint_frame(box: Box, sheet: Declarations) -> None:
         return
     widths, colour = box.border.widths, box.border.colour
     if len(set(widths)) == 1:
-        sheet["border"] = f"{length(widths[0])} solid {colour}"
+        sheet["border"] = f"{length(widths[0])} {'dashed' if box.border.dashed else 'solid'} {colour}"
         return
     sheet["border"] = f"0 solid {colour}"
     sheet["border-width"] = " ".join(length(width) for width in widths)

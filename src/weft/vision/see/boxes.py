@@ -20,11 +20,14 @@ from weft.vision.see.regions import (
     hex_colour,
     rgb_parts,
 )
-from weft.vision.see.round_boxes import RoundFlat, find_round_boxes
+from weft.vision.see.round_boxes import RoundFlat, find_round_boxes, measure_round_box
 
 LEAST_AREA = 24
 LEAST_SIDE = 7
 STRAIGHT = 0.86  # the part of the rows that must end where the rectangle does
+LEAST_JOINED, LEAST_FULL = 20, 0.6  # pixels of a side, and the part of one colour, of a box with one round side
+LEAST_MEASURED = 16  # pixels of its shorter side: smaller ones may be dots and parts of icons
+LEAST_ROUND = 2  # pixels: a radius from which on a box is measured by its edge
 BENT = 6  # from this radius on one side may be less straight: a shadow in a corner hides rows
 
 
@@ -118,6 +121,22 @@ def corner_radius(mask: Mask) -> float | None:
     square = (left <= 1).mean(), (right <= 1).mean()
     if min(square) >= STRAIGHT and float((off <= 1.6).mean()) > 0.5:
         return 0.0
+    return _half_round(mask, left, right)
+
+
+def _half_round(mask: Mask, left: NDArray[np.intp], right: NDArray[np.intp]) -> float | None:
+    """Return the radius of a box with round corners on one side alone, as the first of joined buttons has.
+
+    None for another shape: a letter such as D is rounder.
+    """
+    height, width = mask.shape
+    if min(height, width) < LEAST_JOINED or float(mask.mean()) < LEAST_FULL:
+        return None
+    for bent, straight in ((left, right), (right, left)):
+        radius = _radius_of(bent, bent, min(height, width) / 2)
+        off = np.abs(bent - _bend(height, radius, 0.0))
+        if _straight(straight, 0) >= 0.95 and radius <= 0.35 * height and float((off <= 1.6).mean()) >= STRAIGHT:
+            return radius
     return None
 
 
@@ -183,6 +202,9 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
         shadow = _shadow(pixels, rect, radius, under)
         if gradient is None and border is None and shadow is None and colour_distance(flat.colour, under) <= 1:
             continue
+        is_plain = border is None and shadow is None and gradient is None
+        if is_plain and radius >= LEAST_ROUND and min(rect.w, rect.h) >= LEAST_MEASURED:
+            rect, radius = measure_round_box(pixels, flat)
         boxes.append(Box(rect, flat.colour, radius, border, shadow, gradient))
     shaded = [(box.rect.grown(box.shadow.blur + 3), box.rect.grown(-1)) for box in boxes if box.shadow is not None]
     rings += [(outer, inner) for outer, inner in shaded if inner.area]

@@ -15,6 +15,7 @@ from weft.vision.elements import Box, Detection, PictureElement, PictureKind, Re
 from weft.vision.see import models
 from weft.vision.see.boxes import build_boxes, find_flats, is_exact
 from weft.vision.see.charts import redraw_charts
+from weft.vision.see.dashed_boxes import find_dashed_box
 from weft.vision.see.fonts import clear_fits, measure_glyphs
 from weft.vision.see.icon_pictures import find_room
 from weft.vision.see.ink import Ink, find_ink
@@ -50,6 +51,7 @@ from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, l
 from weft.vision.see.rough_elements import DENSE, find_rough_elements
 from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from weft.vision.see.script_ocr import read_page_lines
+from weft.vision.see.seams import is_worth_keeping, mark_rects, mark_shadows
 from weft.vision.see.second_look import read_across_grounds, read_lone_syllables
 from weft.vision.see.sketches import find_drawn_shapes, read_sketch
 from weft.vision.see.text import group_paragraphs, is_certain_text, style_lines
@@ -60,7 +62,6 @@ Stage = Literal["regions", "finding text", "reading", "typefaces", "pictures", "
 CACHED = 6
 SMALL = 30
 THIN = 3
-HAZE = 4.0  # pixels around a box that are marked as its shadow, at most
 SPARSE = 0.12  # the same for one that is mostly covered by panels
 
 
@@ -125,7 +126,7 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grain = [] if shot.lossy else find_grain(pixels)
     boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
     boxes = [box for box in boxes if not _is_mostly_on(box.rect, grain, 0.9) or is_painted(pixels, box)]
-    sheet = clean_sheet(shot.fine) if not any(is_exact(box, pixels) for box in boxes) else None
+    sheet = clean_sheet(shot.fine) if sheet is None and not any(is_exact(box, pixels) for box in boxes) else None
     if (drawing := _detect_sketch(sheet, report_step)) is not None:
         return drawing
     base = Detection(width, height, shot.ratio, shot.lossy, background, (), (), (), ())
@@ -176,7 +177,8 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grounds, cleared = _clear_grounds(shot, solid, [line for line in lines if line.ink in over], laid)
     grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
     unread = [ink for ink in styled.unread if ink.rect not in over]
-    pictures, notes = _cut_pictures(cleared, page, boxes, texts, solid, unread, held)
+    pictures, dashed, notes = _cut_pictures(cleared, page, boxes, texts, solid, unread, held)
+    boxes += dashed
     pictures = trace_icons(pictures, cleared.fine, page, shot.ratio, find_room(boxes, texts, pictures, page))
     boxes, pictures = _show_grounds(boxes, pictures, grounds)
     boxes, pictures = place_controls(boxes, pictures, find_controls(pixels, parts))
@@ -248,14 +250,6 @@ def _crop(shot: Screenshot, rect: Rect) -> Pixels:
     return shot.fine[top:bottom, left:right]
 
 
-def _mask_of(shape: tuple[int, int], rects: Sequence[Rect], by: float) -> Mask:
-    marked = np.zeros(shape, np.bool_)
-    for rect in rects:
-        part = rect.grown(by).within(shape[1], shape[0])
-        marked[int(part.y) : round(part.bottom), int(part.x) : round(part.right)] = True
-    return marked
-
-
 def _explain(
     shot: Screenshot, background: str, boxes: list[Box], inks: Sequence[Ink], grain: Sequence[Rect]
 ) -> tuple[list[Patch], list[Box], Pixels, list[Box]]:
@@ -268,7 +262,7 @@ def _explain(
     large = [box for box in boxes if box not in small]
     page = paint_page(width, height, background, large)
     differs = find_differences(shot.pixels, page, 30 if shot.lossy else 14)
-    differs &= ~_mask_of((height, width), [ink.rect for ink in inks], 2)
+    differs &= ~mark_rects((height, width), [ink.rect for ink in inks], 2)
     solid: list[Patch] = []
     kept: list[Box] = []
     for patch in find_patches(differs):
@@ -358,12 +352,13 @@ def _cut_pictures(
     solid: Sequence[Patch],
     unread: Sequence[Ink],
     panels: Sequence[Box],
-) -> tuple[list[PictureElement], list[str]]:
-    height, width = shot.pixels.shape[:2]
+) -> tuple[list[PictureElement], list[Box], list[str]]:
+    """Cut out what no box and no text explains; dashed borders are boxes."""
+    size = height, width = shot.pixels.shape[:2]
     differs = find_differences(shot.pixels, page, 30 if shot.lossy else 14)
     lines = [line.ink for text in texts for line in text.lines]
-    differs &= ~_mask_of((height, width), lines, 2.5)
-    differs &= ~_shadow_mask((height, width), boxes)
+    differs &= ~mark_rects(size, lines, 2.5)
+    differs &= ~mark_shadows(size, boxes)
     taken = [patch.rect for patch in solid]
     foreign = [
         ink.rect for ink in unread if is_on_panel(ink.rect, panels) or not any(rect.common(ink.rect) for rect in taken)
@@ -372,9 +367,15 @@ def _cut_pictures(
     if not shot.lossy:
         foreign = [faint_edges(shot.pixels, page, rect, boxes) for rect in foreign]
     foreign = join_rows(foreign)
-    differs &= ~_mask_of((height, width), taken, 2) | _mask_of((height, width), [panel.rect for panel in panels], -3)
-    differs &= ~_mask_of((height, width), foreign, 2)
-    loose = [patch.rect for patch in find_patches(differs) if _is_worth_keeping(patch, boxes)]
+    differs &= ~mark_rects(size, taken, 2) | mark_rects(size, [panel.rect for panel in panels], -3)
+    differs &= ~mark_rects(size, foreign, 2)
+    patches = find_patches(differs)
+    dashed = [box for each in patches if (box := find_dashed_box(shot.pixels, page, differs, each.rect)) is not None]
+    if dashed:
+        rects = [box.rect for box in dashed]
+        differs &= ~mark_rects(size, rects, 1) | mark_rects(size, rects, -4)
+        patches = find_patches(differs)
+    loose = [patch.rect for patch in patches if is_worth_keeping(patch, boxes)]
     loose = [faint_edges(shot.pixels, page, rect, boxes) for rect in loose] if not shot.lossy else loose
     marked = [rect for rect in loose if is_on_panel(rect, panels)]
     whole = [*join_rects([*taken, *(rect for rect in loose if rect not in marked)], 0), *marked]
@@ -390,39 +391,7 @@ def _cut_pictures(
     if foreign:
         lines_are = "1 line of text" if len(foreign) == 1 else f"{len(foreign)} lines of text"
         notes.append(f"Kept as pictures, because not read for certain: {lines_are}.")
-    return made, notes
-
-
-def _shadow_mask(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
-    """Mark the shadows close around boxes, which must not connect a box with its content."""
-    marked = np.zeros(shape, np.bool_)
-    for box in boxes:
-        if box.shadow is not None:
-            ring = _mask_of(shape, [box.rect], min(box.shadow.blur + abs(box.shadow.y), HAZE))
-            marked |= ring & ~_mask_of(shape, [box.rect], -1)
-    return marked
-
-
-def _is_worth_keeping(patch: Patch, boxes: Sequence[Box]) -> bool:
-    """Whether a patch is not the seam of a box, a shadow, or dust."""
-    rect = patch.rect
-    if patch.count < 14 or max(rect.w, rect.h) < 5:
-        return False
-    if patch.density < 0.3 and any(rect.grown(2).holds(box.rect) and box.rect.area > 0.5 * rect.area for box in boxes):
-        return False
-    return not any(_is_seam(rect, patch.density, box) for box in boxes)
-
-
-def _is_seam(rect: Rect, density: float, box: Box) -> bool:
-    reach = 3.0 + (box.shadow.blur if box.shadow is not None else 0)
-    if not box.rect.grown(reach).holds(rect):
-        return False
-    bend = box.radius + 2
-    near_x = rect.right <= box.rect.x + bend or rect.x >= box.rect.right - bend
-    near_y = rect.bottom <= box.rect.y + bend or rect.y >= box.rect.bottom - bend
-    thin_x = rect.right <= box.rect.x + 3 or rect.x >= box.rect.right - 3
-    thin_y = rect.bottom <= box.rect.y + 3 or rect.y >= box.rect.bottom - 3
-    return (near_x and near_y) or thin_x or thin_y or (density < 0.5 and (near_x or near_y))
+    return made, dashed, notes
 
 
 def _notes(shot: Screenshot) -> list[str]:

@@ -178,6 +178,8 @@ def _start(file: Path, digest: str) -> Any:
             "(pip install --force-reinstall)."
         )
     map_large_buffers()
+    # Otherwise it stores an id of this machine below ~/.cache, and reports its use to its maker.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     runtime: Any = importlib.import_module("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = 1

@@ -268,8 +268,8 @@ def split_marks(pixels: Pixels, page: Pixels, pieces: Sequence[Piece], boxes: Se
     """Split each piece into a mark, the text, and a mark. Marks that are boxes are dropped."""
     found: list[Piece] = []
     for ink, reading in pieces:
-        if reading.text and all(_is_mark(letter) for letter in reading.text) and are_marks(_split_at_gaps(ink)):
-            found += _marks(pixels, page, _split_at_gaps(ink), ink.rect, boxes)
+        if reading.text and all(_is_mark(letter) for letter in reading.text) and are_marks(split_at_gaps(ink)):
+            found += _marks(pixels, page, split_at_gaps(ink), ink.rect, boxes)
             continue
         text = _text_alone(pixels, page, ink, reading)
         if text is None:
@@ -282,11 +282,12 @@ def split_marks(pixels: Pixels, page: Pixels, pieces: Sequence[Piece], boxes: Se
 
 def _marks(pixels: Pixels, page: Pixels, rects: Sequence[Rect], text: Rect, boxes: Sequence[Box]) -> list[Piece]:
     whole = [extract_ink(pixels, page, rect) for rect in rects]
-    inks = [extract_ink(pixels, page, part) for ink in whole if ink is not None for part in _split_at_gaps(ink)]
+    inks = [extract_ink(pixels, page, part) for ink in whole if ink is not None for part in split_at_gaps(ink)]
     return [(ink, UNREAD) for ink in inks if ink is not None and not _is_in_box(ink.rect, text, boxes)]
 
 
-def _split_at_gaps(ink: Ink) -> list[Rect]:
+def split_at_gaps(ink: Ink) -> list[Rect]:
+    """Return the places of the pieces of a line between wide gaps."""
     bounds = [0, *(each for gap in _gaps(ink) for each in gap), ink.cover.shape[1]]
     rect = ink.rect
     ends = zip(bounds[::2], bounds[1::2], strict=True)
@@ -329,7 +330,12 @@ def _gaps(ink: Ink) -> list[tuple[int, int]]:
 def _text_alone(pixels: Pixels, page: Pixels, ink: Ink, reading: OcrResult) -> Piece | None:
     """Return the text without marks; None if there are no marks."""
     letters = [number for number, letter in enumerate(reading.text) if not _is_mark(letter)]
-    if len(letters) < 2 or len(reading.places) != len(reading.text) or reading.sure < LEAST_SURE:
+    if (
+        not letters
+        or (len(letters) < 2 and not _has_symbol(reading.text))
+        or len(reading.places) != len(reading.text)
+        or reading.sure < LEAST_SURE
+    ):
         return None
     height, width = ink.cover.shape
     places = reading.columns(ink.rect)
@@ -367,6 +373,11 @@ def _is_in_box(mark: Rect, text: Rect, boxes: Sequence[Box]) -> bool:
     """Whether the mark is a box, or part of one that the text is not on."""
     around = [box.rect for box in boxes if box.rect.grown(2).holds(mark)]
     return any(mark.grown(3).holds(rect) or not rect.holds(text, 2) for rect in around)
+
+
+def _has_symbol(text: str) -> bool:
+    """Whether a text begins with a symbol that is no letter, such as the square that an icon was read as."""
+    return unicodedata.category(text.strip()[0]) == "So"
 
 
 def _is_mark(letter: str) -> bool:

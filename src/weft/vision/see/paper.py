@@ -30,7 +30,7 @@ PALE = 0.12  # the part of a sheet that may be neither ground nor stroke: a phot
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a photograph shows, seen from the front; with an even white ground and its strokes if it has such."""
+    """The sheet on a photograph, seen from the front; with an even white ground and its strokes if it has such."""
 
     pixels: Pixels
     strokes: Mask | None
@@ -221,10 +221,14 @@ def _perspective(target: Corners, source: Corners) -> NDArray[np.float64]:
 def _clean(pixels: Pixels) -> tuple[Pixels, Mask] | None:
     """Remove shadows from a sheet; None if what is on it are not strokes."""
     height, width = pixels.shape[:2]
-    reach = max(height, width) // 240 * 2 + 5
     small = Image.fromarray(pixels)
     small.thumbnail((480, 480), Image.Resampling.BOX)
-    wide = small.filter(ImageFilter.MaxFilter(min(reach, 15))).filter(ImageFilter.GaussianBlur(6))
+    wide = small
+    for _ in range(min(max(height, width) // 240 + 2, 7)):  # the same as one filter of up to 15 pixels, and faster
+        wide = wide.filter(ImageFilter.MaxFilter(3))
+    wide = wide.filter(ImageFilter.GaussianBlur(6))
+    if _is_dark(small, wide):
+        return None
     ground = np.asarray(wide.resize((width, height), Image.Resampling.BILINEAR), np.float32)
     smooth = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)), np.float32)
     part = np.clip(smooth / np.maximum(ground, 1.0), 0, 1)
@@ -236,6 +240,12 @@ def _clean(pixels: Pixels) -> tuple[Pixels, Mask] | None:
     around = grow_mask(strokes, 1)
     white = np.where(around[:, :, None], np.clip((part - 0.25) / 0.65, 0, 1) * 255, 255)
     return white.astype(np.uint8), strokes
+
+
+def _is_dark(small: Image.Image, ground: Image.Image) -> bool:
+    """Whether so much of a small picture is darker than its ground that there cannot be only strokes on it."""
+    dark = np.asarray(small, np.float32) < DARKER * np.asarray(ground, np.float32)
+    return float(dark.any(axis=2).mean()) > 2 * MOST_INK
 
 
 def grow_mask(mask: Mask, by: int) -> Mask:

@@ -24,6 +24,7 @@ TILE, OVERLAP = 768, 128  # rows that the network sees at once, and those that t
 MARGIN = 48  # pixels of background that it sees around what is drawn
 SURE = 0.4
 LEAST_ICON = 0.55
+LEAST_TICK, SMALLEST_TICK = 0.5, 10  # the chance, and the pixels of a side, of a check box or radio button
 WORDY = 0.35  # an icon of which more than this part looks like text is text
 WIDE_NEAR = 0.02  # the part of the length of a slider that its ends may be off
 EXACT = 0.7  # the part of a control that a box must cover to show its place
@@ -205,7 +206,7 @@ def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect
     for part in parts:
         name, _, state = part.name.partition("_")
         rect = spanning((round(part.rect.x), round(part.rect.y), round(part.rect.right), round(part.rect.bottom)))
-        if name in _TICKS and min(rect.w, rect.h) >= 8 and _is_framed(pixels, rect):
+        if name in _TICKS and (name == "switch" or _is_tick_shape(part.sure, rect)) and _is_framed(pixels, rect):
             on = state == "on"
             colour, mark = _colours(pixels, rect, on if name == "switch" else None)
             found.append((rect, Control(_TICKS[name], on, 0.0, colour, mark)))
@@ -216,6 +217,11 @@ def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect
                 colour, mark = _colours(pixels, held[0], None)
                 found.append((rect, Control("slider", False, min(max(share, 0.0), 1.0), colour, mark)))
     return found
+
+
+def _is_tick_shape(sure: float, rect: Rect) -> bool:
+    """Whether a check box or radio button is as large and square as one; icons and dots look like them."""
+    return sure >= LEAST_TICK and min(rect.w, rect.h) >= SMALLEST_TICK and abs(rect.w - rect.h) <= 1
 
 
 def _is_framed(pixels: Pixels, rect: Rect) -> bool:

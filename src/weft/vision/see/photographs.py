@@ -1,4 +1,4 @@
-"""Finds photographs by their grain, and joins the pieces of a photograph that its smooth parts cut it into.
+"""Finds photographs by their grain.
 
 A page paints areas in one colour or in a gradient: from pixel to pixel it stays or it goes one way. A photograph goes
 up and down by a few levels everywhere, even where it is so dark or so even that it looks like an area.

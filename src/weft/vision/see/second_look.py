@@ -11,19 +11,22 @@ import numpy as np
 
 from weft.vision.elements import Rect
 from weft.vision.see.ink import Ink
-from weft.vision.see.ocr import OcrResult, Piece, read_lines
+from weft.vision.see.ocr import OcrResult, Piece
 from weft.vision.see.pictures import find_text_on_photos
 from weft.vision.see.regions import Pixels
-from weft.vision.see.script_ocr import read_page_lines, read_scripts
+from weft.vision.see.script_ocr import read_page_lines
 from weft.vision.see.text import StyledLines, is_certain_text, style_lines
 
 Crop = Callable[[Rect], Pixels]
 MARGIN = 1.5  # of a place around its line, both sides together, in heights of the place
 EDGE = 12  # how much the page must change under a line, in one channel
+SAMPLE = 12  # words that are read with a syllable, so that the reader knows the script
+SURE_SYLLABLE = 0.9  # a less certain reading is an icon
+BESIDE = 6.0  # heights between a syllable and the next word of its row, at most
 
 
 def read_across_grounds(
-    styled: StyledLines, pixels: Pixels, page: Pixels, places: Sequence[Rect], crop: Callable[[Rect], Pixels]
+    styled: StyledLines, pixels: Pixels, page: Pixels, places: Sequence[Rect], crop: Crop
 ) -> StyledLines:
     """Replace unread pieces, and the read ones beside them, by the lines that are read for certain."""
     doubtful = [place for place in places if _has_edge(page, place) and not _is_read(place, styled)]
@@ -31,16 +34,11 @@ def read_across_grounds(
     if not inks:
         return styled
     crops = [crop(ink.rect) for ink in inks]
-    found = style_lines(list(zip(inks, read_scripts(crops, read_lines(crops)), strict=True)))
+    found = style_lines(list(zip(inks, read_page_lines(crops), strict=True)))
     lines = [line for line in found.lines if is_certain_text(line)]
     spans = [line.ink for line in lines]
     kept = [line for line in styled.lines if not _is_within(line.ink, spans)]
     return StyledLines([*kept, *lines], [ink for ink in styled.unread if not _is_within(ink.rect, spans)])
-
-
-SAMPLE = 12
-LETTER_SURE = 0.9
-BESIDE = 6.0  # heights between a letter and the next word of its row
 
 
 def read_lone_syllables(
@@ -53,7 +51,7 @@ def read_lone_syllables(
     words = [ink.rect for ink, reading in pieces if _is_korean(reading.text.strip()[:1])]
     near = [place for place in places if any(_is_beside(place, word) for word in words)]
     inks: Sequence[Ink] = find(near) if near else ()
-    shown = [*words[:SAMPLE], *(ink.rect for ink in inks)] if inks else []  # words show the reader the script
+    shown = [*words[:SAMPLE], *(ink.rect for ink in inks)] if inks else []
     readings = read_page_lines([crop(rect) for rect in shown])[len(shown) - len(inks) :] if inks else []
     found = [(ink, reading) for ink, reading in zip(inks, readings, strict=True) if _is_syllable(reading)]
     spans = [ink.rect for ink, _ in found]
@@ -66,7 +64,7 @@ def _is_korean(letter: str) -> bool:
 
 def _is_syllable(reading: OcrResult) -> bool:
     text = reading.text.strip()
-    return len(text) == 1 and _is_korean(text) and reading.sure >= LETTER_SURE
+    return len(text) == 1 and _is_korean(text) and reading.sure >= SURE_SYLLABLE
 
 
 def _is_beside(place: Rect, word: Rect) -> bool:

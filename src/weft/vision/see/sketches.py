@@ -46,7 +46,7 @@ EDGE = 22.0  # CSS pixels by which lines that begin at one edge may differ
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """What was recognised: frames, crosses in them, discs, long strokes; and the strokes that are left."""
+    """The recognised shapes: frames, crosses in them, discs, long strokes; and the strokes that are left."""
 
     frames: list[Rect]
     crossed: list[Rect]

@@ -10,6 +10,7 @@ import numpy as np
 from weft.vision.elements import Align, Rect, TextElement, TextLine, TextStyle, hull, is_even, wide_letter
 from weft.vision.see.fonts import Face, Fit, face, face_for, faces, fit_faces, needs_wide, rank_faces
 from weft.vision.see.ink import Ink
+from weft.vision.see.line_icons import Draft, cut_icon, part_icons
 from weft.vision.see.ocr import OcrResult, is_squarish
 from weft.vision.see.regions import colour_distance, hex_colour
 from weft.vision.see.script_ocr import is_script
@@ -17,13 +18,14 @@ from weft.vision.see.script_ocr import is_script
 SAMPLE_LINES = 18
 MARKS = "©→←+×%$€£#&@•·–—…|/-"
 DASHES = "–-—"
+MINUS = "−"
 DASHES_READ = frozenset("-–—―一ー")
 LEAST_SURE = 0.62
 LEAST_LIKE = 0.60
 HUGE = 72.0  # a single letter larger than this is a shape
 UNSURE_LIKE = 0.72  # least likeness of a reading of medium certainty
-DOUBTFUL = 0.85
-LETTER_LIKE, LETTER_SURE = 0.93, 0.9  # a single letter is none below both, or below the first beside icons
+DOUBTFUL = 0.85  # a line that looks less like its letters is tried with other spaces and dashes
+UNLIKE = 0.8  # one that looks even less like them may begin or end with an icon
 LONG = 12  # letters from which on the strength of strokes is comparable
 ALIKE_STROKES, CLEAR_WEIGHT = 0.09, 0.94
 WORSE = 0.06  # how much less alike a line may be in the weight of its kin
@@ -31,8 +33,6 @@ PHOTO_SURE, PHOTO_LIKE, PHOTO_SIZE, PHOTO_LETTERS = 0.9, 0.8, 11.0, 3  # the lea
 BEYOND_DOUBT = 0.98  # how sure a reading on a photograph must be to look less like the fonts here
 SEVERAL, SEVERAL_LIKE, SCRIPT_LIKE = 6, 0.7, 0.5  # its least likeness, with several letters and in another script
 FOREIGN_SURE, FOREIGN_LIKE = 0.95, 0.3  # a sure reading in another script, where few fonts can be compared
-
-Draft = tuple[Ink, OcrResult, Fit]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +49,28 @@ def style_lines(pieces: Sequence[tuple[Ink, OcrResult]], done: Callable[[float],
     unread = [(ink, reading) for ink, reading in pieces if not _is_legible(reading)]
     favourites = _find_families(readable)
     drafts: list[Draft] = []
+    icons: list[Ink] = []
     for number, (ink, reading) in enumerate(readable):
         fit = _best_fit(ink, reading.text.strip(), favourites)
         if fit is None or fit.likeness < DOUBTFUL:
             reading, fit = _try_spaces(ink, reading, fit, favourites)
             reading, fit = _try_dashes(ink, reading, fit, favourites)
+        if fit is None or fit.likeness < UNLIKE:
+            likeness = fit.likeness if fit is not None else 0.0
+            parted = cut_icon(ink, reading, likeness, lambda part, text: _best_fit(part, text, favourites))
+            if parted is not None:
+                (ink, reading, fit), icon = parted
+                icons.append(icon)
         if fit is None or not _is_trusted(reading, fit):
             unread.append((ink, reading))
             continue
         drafts.append((ink, reading, fit))
         if done is not None and number % 8 == 7:
             done((number + 1) / len(readable))
-    drafts, icons = _part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
+    drafts, letters = part_icons(drafts, [ink.rect for ink, _ in unread if is_squarish(ink.rect)])
     drafts = _unify_weights(drafts)
     lines = _unify_styles([_build_line(*draft) for draft in drafts])
-    return StyledLines(lines, [*(ink for ink, _ in unread), *icons])
-
-
-def _part_icons(drafts: list[Draft], marks: Sequence[Rect]) -> tuple[list[Draft], list[Ink]]:
-    """Part texts from icons that were read as one letter: they look little like it, or stand in a row of marks."""
-    kept: list[Draft] = []
-    icons: list[Ink] = []
-    for ink, reading, fit in drafts:
-        text = reading.text.strip()
-        if len(text) == 1 and text.isalpha() and _is_icon(ink.rect, reading, fit, marks):
-            icons.append(ink)
-        else:
-            kept.append((ink, reading, fit))
-    return kept, icons
-
-
-def _is_icon(rect: Rect, reading: OcrResult, fit: Fit, marks: Sequence[Rect]) -> bool:
-    if fit.likeness >= LETTER_LIKE:
-        return False
-    level = [each for each in marks if min(each.bottom, rect.bottom) - max(each.y, rect.y) > 0.6 * min(each.h, rect.h)]
-    in_row = any(0.5 * rect.h <= each.h <= 2 * rect.h and each.common(rect) == 0 for each in level)
-    return reading.sure < LETTER_SURE or in_row
+    return StyledLines(lines, [*(ink for ink, _ in unread), *icons, *letters])
 
 
 def _unify_weights(drafts: list[Draft]) -> list[Draft]:
@@ -139,10 +125,12 @@ def _try_spaces(
 def _try_dashes(
     ink: Ink, reading: OcrResult, fit: Fit | None, favourites: Sequence[Face]
 ) -> tuple[OcrResult, Fit | None]:
-    """Try other dashes where one stands alone: the network confuses them."""
-    for dash in DASHES:
-        text = " ".join(dash if word in DASHES_READ else word for word in reading.text.split())
-        if text == reading.text or text == dash:
+    """Try other dashes where one stands alone, and a minus before an amount: the network confuses them."""
+    tried = [" ".join(dash if word in DASHES_READ else word for word in reading.text.split()) for dash in DASHES]
+    if reading.text[:1] in DASHES_READ and len(reading.text) > 1 and not reading.text[1].isalpha():
+        tried.append(MINUS + reading.text[1:])
+    for text in tried:
+        if text == reading.text or len(text) < 2:
             continue
         again = _best_fit(ink, text, favourites)
         if again is not None and (fit is None or again.likeness > fit.likeness + 0.03):

@@ -16,7 +16,7 @@ _USUAL = {
     "stroke-linecap": "round",
     "stroke-linejoin": "round",
 }
-"""What the component has where an icon says nothing else."""
+"""The attributes of the component where an icon has no others."""
 
 
 @dataclass(frozen=True, slots=True)

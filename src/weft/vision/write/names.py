@@ -33,6 +33,9 @@ def container_names(node: Node, parent: str, first: bool) -> list[str]:
         return [_card_name(node, words), f"{parent}-item"]
     if node.tag in ("ul", "ol"):
         return [f"{parent}-list", "list"]
+    if node.tag == "button":
+        own = node.name if node.name not in _PLAIN else "button"
+        return [own, f"{parent}-{own}"]
     if node.tag == "section" and node.name == "scroll":
         return ["table-region"]
     if node.tag == "section" or parent == "page":
@@ -100,8 +103,8 @@ def leaf_names(node: Node, parent: str, body_size: float) -> list[str]:
     if node.tag in ("img", "svg") or not node.lines:
         named = node.name if node.name not in _PLAIN else "mark"
         return [named, f"{parent}-{named}"]
-    if "background" in style and node.name == "badge":
-        return ["badge", f"{parent}-badge"]
+    if "background" in style and node.name in ("badge", "avatar"):
+        return [node.name, f"{parent}-{node.name}"]
     return _text_names(style, parent, body_size)
 
 

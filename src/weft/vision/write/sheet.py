@@ -120,7 +120,7 @@ class _Element:
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """What the class of an element's group does not say: the class of its layout, its own looks, its placement."""
+    """The rest that the class of a group lacks: the class of its layout, its own looks, its placement."""
 
     layout: str
     looks: tuple[Style, Style]

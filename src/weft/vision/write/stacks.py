@@ -1,30 +1,17 @@
-"""Writes a page in the files of a stack: Vue, Ionic, Bootstrap, SVG, and by their own modules HTML and React."""
+"""Writes a page in the files of a stack: Vue, Ionic, Bootstrap, and by their own modules HTML, React and SVG."""
 
-import base64
-import math
 from collections.abc import Callable, Sequence
 from html import escape
 from types import MappingProxyType
 
 from weft.core.markup import VOID_ELEMENTS
-from weft.vision.arrange.nodes import length
-from weft.vision.elements import (
-    Box,
-    Gradient,
-    Node,
-    Page,
-    PictureElement,
-    Rect,
-    TextLine,
-    VisionError,
-    walk_nodes,
-)
-from weft.vision.see.fonts import FONT_STACKS
+from weft.vision.elements import Node, Page, VisionError, walk_nodes
 from weft.vision.write.html_css import CDN, Attributes, element, html_page, write_html_css
 from weft.vision.write.icons import VUE_ICON, name_icons, write_vue_icon
 from weft.vision.write.jsx import write_react, write_react_vite
 from weft.vision.write.repeats import Repeat, Repeats, slot_name
 from weft.vision.write.sheet import is_inline, is_sentence, stylesheet
+from weft.vision.write.svg import write_svg
 from weft.vision.write.tailwind import (
     TAILWIND,
     class_attributes,
@@ -192,95 +179,6 @@ def _bootstrap(node: Node) -> list[str]:
     if style.get("font-weight") == "700":
         names.append("fw-bold")
     return names
-
-
-def write_svg(page: Page) -> dict[str, str | bytes]:
-    """Write one `image.svg` with its pictures embedded; nothing flows in it."""
-    detection = page.detection
-    definitions = [
-        _gradient(number, box.gradient, box.rect) for number, box in enumerate(detection.boxes) if box.gradient
-    ]
-    parts = [f'<rect width="{detection.width}" height="{detection.height}" fill="{detection.background}"/>']
-    photos = [picture for picture in detection.pictures if picture.kind in ("photo", "ground")]
-    over = [_over(box, photos) for box in detection.boxes]
-    parts += [_box(number, box) for number, box in enumerate(detection.boxes) if not over[number]]
-    parts += [_picture(picture) for picture in photos]
-    parts += [_box(number, box) for number, box in enumerate(detection.boxes) if over[number]]
-    parts += [_picture(picture) for picture in detection.pictures if picture not in photos]
-    parts += [_line(line) for text in detection.texts for line in text.lines]
-    inner = "\n    ".join(definitions)
-    defs = f"  <defs>\n    {inner}\n  </defs>\n" if definitions else ""
-    body = "\n".join(f"  {part}" for part in parts)
-    text = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{detection.width}" height="{detection.height}" '
-        f'viewBox="0 0 {detection.width} {detection.height}" style="max-width: 100%; height: auto">\n'
-        f"  <title>{escape(page.title, quote=False)}</title>\n{defs}{body}\n</svg>\n"
-    )
-    return {"image.svg": text}
-
-
-def _gradient(number: int, gradient: Gradient, rect: Rect) -> str:
-    stops = "".join(f'<stop offset="{place:g}" stop-color="{colour}"/>' for place, colour in gradient.steps)
-    if gradient.middle is not None:
-        (across, down), (wide, high) = gradient.middle, gradient.reach
-        shape = f'gradientTransform="translate({across:g} {down:g}) scale({wide:g} {high:g})" cx="0" cy="0" r="1"'
-        return f'<radialGradient id="shade-{number}" {shape}>{stops}</radialGradient>'
-    turn = math.radians(gradient.angle)
-    across, down = math.sin(turn), -math.cos(turn)
-    half = (abs(rect.w * across) + abs(rect.h * down)) / 2
-    x, y = rect.middle
-    ends = (x - half * across, y - half * down, x + half * across, y + half * down)
-    line = " ".join(f'{name}="{_number(end)}"' for name, end in zip(("x1", "y1", "x2", "y2"), ends, strict=True))
-    return f'<linearGradient id="shade-{number}" gradientUnits="userSpaceOnUse" {line}>{stops}</linearGradient>'
-
-
-def _box(number: int, box: Box) -> str:
-    rect = box.rect
-    fill = f"url(#shade-{number})" if box.gradient is not None else box.fill
-    radius = f' rx="{_number(box.radius)}"' if box.radius >= 1 else ""
-    if box.border is None:
-        return f'<rect {_place(rect.x, rect.y, rect.w, rect.h)}{radius} fill="{fill}"/>'
-    wide = max(box.border.widths)
-    inset = _place(rect.x + wide / 2, rect.y + wide / 2, rect.w - wide, rect.h - wide)
-    return f'<rect {inset}{radius} fill="{fill}" stroke="{box.border.colour}" stroke-width="{_number(wide)}"/>'
-
-
-def _over(box: Box, photos: Sequence[PictureElement]) -> bool:
-    rects = [photo.rect for photo in photos]
-    return any(box.rect.common(photo) > 0.1 * box.rect.area and not box.rect.holds(photo, 1) for photo in rects)
-
-
-def _picture(picture: PictureElement) -> str:
-    place = _place(picture.rect.x, picture.rect.y, picture.rect.w, picture.rect.h)
-    if picture.shapes:
-        return (
-            picture.vector.strip()
-            .replace('<svg xmlns="http://www.w3.org/2000/svg" ', f"<svg {place} ")
-            .replace(f'{place} width="{picture.rect.w:g}" height="{picture.rect.h:g}"', place, 1)
-        )
-    data = base64.b64encode(picture.content).decode()
-    return f'<image {place} href="data:image/png;base64,{data}"/>'
-
-
-def _line(line: TextLine) -> str:
-    style = line.style
-    extra = ' font-weight="700"' if style.weight >= 600 else ""
-    extra += ' font-style="italic"' if style.italic else ""
-    extra += f' letter-spacing="{style.spacing:g}"' if style.spacing else ""
-    extra += ' text-decoration="underline"' if style.underline else ""
-    family = escape(FONT_STACKS[style.family])
-    return (
-        f'<text x="{_number(line.rect.x)}" y="{_number(line.baseline)}" font-family="{family}" '
-        f'font-size="{style.size:g}"{extra} fill="{style.colour}">{escape(line.text, quote=False)}</text>'
-    )
-
-
-def _place(x: float, y: float, w: float, h: float) -> str:
-    return f'x="{_number(x)}" y="{_number(y)}" width="{_number(w)}" height="{_number(h)}"'
-
-
-def _number(value: float) -> str:
-    return length(value).removesuffix("px")
 
 
 Files = dict[str, str | bytes]  # paths in the project, with text or, for pictures, bytes

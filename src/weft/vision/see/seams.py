@@ -1,0 +1,60 @@
+"""Tells what is drawn on a page from the seams and shadows of its boxes, and from dust."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from weft.vision.elements import Box, Rect
+from weft.vision.see.pictures import Patch
+from weft.vision.see.regions import Mask
+
+HAZE = 4.0  # pixels around a box that are marked as its shadow, at most
+MOST_OFF, LARGEST = 0.15, 0.75  # parts of a box that what lies in its middle may be off and fill
+
+
+def mark_rects(shape: tuple[int, int], rects: Sequence[Rect], by: float) -> Mask:
+    """Mark rectangles, each larger by some pixels."""
+    marked = np.zeros(shape, np.bool_)
+    for rect in rects:
+        part = rect.grown(by).within(shape[1], shape[0])
+        marked[int(part.y) : round(part.bottom), int(part.x) : round(part.right)] = True
+    return marked
+
+
+def mark_shadows(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
+    """Mark the shadows close around boxes, which must not connect a box with its content."""
+    marked = np.zeros(shape, np.bool_)
+    for box in boxes:
+        if box.shadow is not None:
+            ring = mark_rects(shape, [box.rect], min(box.shadow.blur + abs(box.shadow.y), HAZE))
+            marked |= ring & ~mark_rects(shape, [box.rect], -1)
+    return marked
+
+
+def is_worth_keeping(patch: Patch, boxes: Sequence[Box]) -> bool:
+    """Whether a patch is not the seam of a box, a shadow, or dust."""
+    rect = patch.rect
+    if patch.count < 14 or max(rect.w, rect.h) < 5:
+        return False
+    if patch.density < 0.3 and any(rect.grown(2).holds(box.rect) and box.rect.area > 0.5 * rect.area for box in boxes):
+        return False
+    return not any(_is_seam(rect, patch.density, box) for box in boxes)
+
+
+def _is_seam(rect: Rect, density: float, box: Box) -> bool:
+    reach = 3.0 + (box.shadow.blur if box.shadow is not None else 0)
+    if not box.rect.grown(reach).holds(rect) or _is_central(rect, box.rect):
+        return False
+    bend = box.radius + 2
+    near_x = rect.right <= box.rect.x + bend or rect.x >= box.rect.right - bend
+    near_y = rect.bottom <= box.rect.y + bend or rect.y >= box.rect.bottom - bend
+    thin_x = rect.right <= box.rect.x + 3 or rect.x >= box.rect.right - 3
+    thin_y = rect.bottom <= box.rect.y + 3 or rect.y >= box.rect.bottom - 3
+    return (near_x and near_y) or thin_x or thin_y or (density < 0.5 and (near_x or near_y))
+
+
+def _is_central(rect: Rect, box: Rect) -> bool:
+    """Whether a patch lies in the middle of a box, as an icon on a disc: the corners of a disc reach to there."""
+    (x, y), (across, down) = rect.middle, box.middle
+    off = max(abs(x - across) / box.w, abs(y - down) / box.h)
+    return off <= MOST_OFF and max(rect.w / box.w, rect.h / box.h) <= LARGEST
