@@ -218,6 +218,40 @@ async def test_a_folder_that_cannot_be_written_is_reported_before_anything_is_pa
         assert server.requests == []
 
 
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed here")
+async def test_a_page_that_the_disk_has_no_room_for_is_kept_elsewhere(tmp_path: Path) -> None:
+    small, kept = tmp_path / "small", tmp_path / "kept"
+    small.mkdir()
+    kept.mkdir()
+    with_full_disk = [
+        "bwrap",
+        "--dev-bind",
+        "/",
+        "/",
+        "--size",
+        "4096",
+        "--tmpfs",
+        str(small),
+        "--setenv",
+        "TMPDIR",
+        str(kept),
+    ]
+    fill = f'head -c 99999 /dev/zero > {shlex.quote(str(small))}/filler; exec "$@"'
+    async with ScriptedServer(builder) as server:
+        build = words(server, "--text", "A bakery", "-o", str(small / "out"))
+        command = [*with_full_disk, "sh", "-c", fill, "sh", sys.executable, "-m", "weft.cli.main", *build]
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        ran = await finish(process)
+    assert ran.code == 0, ran.err
+    [folder] = kept.glob("weft-build-*")
+    assert (folder / "index.html").read_text() == PAGE
+    why = "'index.html' could not be used: No space left on device."
+    assert f"weft: The page could not be written to {small / 'out'}: {why} It is in {folder} instead." in ran.err
+    assert ran.out.startswith(f"{folder}/  m  completed  ")
+
+
 async def test_no_model_and_no_key(capsys: Capture) -> None:
     ran = await run(capsys, "build", "--text", "x", "--model", "anthropic/claude-sonnet-4-6")
     assert (ran.code, "ANTHROPIC_API_KEY" in ran.err) == (2, True)

@@ -4,7 +4,8 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -242,7 +243,6 @@ async def _write_variants(
     studio: "Studio", project: str, version: "Version", out: Path, force: bool
 ) -> list[tuple["Variant", Path | None, list[str]]]:
     """Write the variants, the best first. Returns each with its folder and files."""
-    from weft.studio.export import write_project
     from weft.studio.offline import offline_project
     from weft.studio.project import VariantRef
 
@@ -255,9 +255,28 @@ async def _write_variants(
             built.append((variant, None, []))
             continue
         offline = await offline_project(stack, files)
-        paths = await asyncio.to_thread(write_project, offline, folder, replace=force)
+        folder, paths = await asyncio.to_thread(_write_files, offline, folder, force)
         built.append((variant, folder, paths))
     return built
+
+
+def _write_files(files: Mapping[str, str | bytes], folder: Path, force: bool) -> tuple[Path, list[str]]:
+    """Write a page. One that its folder has no room for goes into a folder for temporary files."""
+    from weft.studio.export import write_project
+    from weft.tools.workspace.base import PathFault
+    from weft.tools.workspace.disk import ASK_AGAIN
+
+    try:
+        return folder, write_project(files, folder, replace=force)
+    except PathFault as fault:
+        reason = str(fault).removesuffix(ASK_AGAIN)
+        other = Path(tempfile.mkdtemp(prefix="weft-build-"))
+        try:
+            paths = write_project(files, other)
+        except PathFault:
+            raise ConfigurationError(f"The page could not be written to {folder}: {reason}") from None
+        print_note(f"The page could not be written to {folder}: {reason} It is in {other} instead.")
+        return other, paths
 
 
 def best_first(variants: Sequence["Variant"]) -> list["Variant"]:

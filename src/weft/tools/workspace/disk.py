@@ -36,6 +36,10 @@ from weft.tools.workspace.resolver import FOLDER, LOOK, READ, Resolver, sync
 from weft.tools.workspace.revisions import MAX_FILE_BYTES, RevisionedWorkspace, Step, check_writable
 
 
+ASK_AGAIN = " Try again, or tell the user."
+"""The end of a fault that the model cannot mend; a person is not told so."""
+
+
 @contextmanager
 def as_path_faults(path: str) -> Generator[None]:
     """Convert an OSError to a PathFault of this path."""
@@ -74,7 +78,7 @@ def to_path_fault(path: str, error: OSError) -> PathFault:
             return PathFault(f"The system does not permit this on {name}; ask the user to allow it.", "not_permitted")
         case number:
             return PathFault(
-                f"{name} could not be used: {os.strerror(number or errno.EIO)}. Try again, or tell the user.",
+                f"{name} could not be used: {os.strerror(number or errno.EIO)}.{ASK_AGAIN}",
                 "io_error",
             )
 
