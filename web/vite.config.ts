@@ -15,6 +15,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     sourcemap: false,
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 700, // the editor is one part of 620 kB, which is loaded when code is first looked at
   },
   server: {
     proxy: {
