@@ -21,7 +21,9 @@ from doc_commands import commands, lines, wrong_with
 from doc_pages import PAGES, ROOT, Block, blocks, name_of
 from warm_process import start_warm, warm_host
 
-LANGUAGES = frozenset({"python", "console", "toml", "json", "html", "ini", "nginx", "text", "yaml"})
+LANGUAGES = frozenset(
+    {"python", "console", "toml", "json", "html", "ini", "nginx", "caddyfile", "haproxy", "text", "yaml"}
+)
 LOADED = (
     *("aiohttp", "mcp", "re2", "starlette.applications", "uvicorn.lifespan.on", "weft.agent.agent", "weft.cli.models"),
     *("weft.providers.scripted", "weft.providers.session", "weft.server.app", "weft.sessions.sqlite", "weft.testing"),

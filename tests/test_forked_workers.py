@@ -148,6 +148,8 @@ def test_a_process_that_fails_after_its_last_test_fails_the_run(suite: Path) -> 
 
 def test_a_run_that_is_interrupted_ends_its_fixtures(suite: Path, tmp_path: Path) -> None:
     """As Ctrl-C does it: every process of the run gets the signal, and a test's process another one from the first."""
+    handled = "\nimport signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    (suite / "conftest.py").write_text(SHARED + handled)  # a shell starts what runs in its background without it
     (suite / "two" / "test_two.py").write_text(
         "import os, signal, time\ndef test_waits(started):\n    os.killpg(0, signal.SIGINT)\n    time.sleep(60)\n"
     )

@@ -10,6 +10,7 @@ from registry_clients import python_folder, run_process
 
 from weft.cli.main import parser
 from weft.config.schema import COMMANDS
+from weft.config.shared_tables import list_fields
 
 _ROOT = Path(__file__).parents[2]
 _DOCKERFILE = _ROOT / "Dockerfile"
@@ -85,7 +86,7 @@ async def test_the_services_use_settings_that_exist() -> None:
         for variable in service["environment"]:
             if variable.startswith("WEFT_SERVE_"):
                 key = variable.removeprefix("WEFT_SERVE_").lower()
-                assert key in COMMANDS["serve"].__struct_fields__, f"{variable} is no setting"
+                assert key in list_fields(COMMANDS["serve"]), f"{variable} is no setting"
     assert "profiles" not in services["weft"]
     assert {services[name]["profiles"][0] for name in ("shared", "database")} == {"postgres"}
     assert services["shared"]["depends_on"] == {"database": {"condition": "service_healthy"}}
