@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+from collections.abc import Awaitable
 from io import BytesIO
 
 import pytest
@@ -174,6 +175,20 @@ async def test_it_waits_for_what_comes_late(browser: Browser) -> None:
     rendering = await browser.render(serve, quiet_seconds=0.5)
     assert lines(rendering) == ["arrived"]
     assert rendering.failed == ()
+
+
+async def test_it_waits_for_modules_that_a_script_loads_one_by_one(browser: Browser) -> None:
+    page = "<!doctype html><body><script>onload = () => import('./a.js')</script>"
+    files = serve_files({"index.html": page, "a.js": "import('./b.js')", "b.js": "document.body.append('Loaded')"})
+
+    async def serve(url: str) -> PageResponse | None:
+        if url.endswith(".js"):
+            await asyncio.sleep(0.3)  # longer than a page has to be quiet
+        found = files(url)
+        assert not isinstance(found, Awaitable)
+        return found
+
+    assert lines(await browser.render(serve)) == ["Loaded"]
 
 
 async def test_pages_beside_the_first(browser: Browser) -> None:

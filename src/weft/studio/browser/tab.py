@@ -47,6 +47,10 @@ class Tab:
         self.session = ""
         self.console: list[str] = []
         self.failed: list[str] = []
+        self.requests = 0
+        """How many requests it has made."""
+        self.unanswered = 0
+        """How many of them are being answered."""
         self._broken = asyncio.Event()
         self._fault: Exception | None = None
         self._connection = connection
@@ -194,11 +198,15 @@ class Tab:
         request: str = params["requestId"]
         url: str = params["request"]["url"]
         kind: str = params.get("resourceType", "")
+        self.requests += 1
+        self.unanswered += 1
         try:
             found = await self._answer_url(url)
         except Exception as error:
             self._fail(error)
             return
+        finally:
+            self.unanswered -= 1
         if found is not None and len(found.body) > MAX_BODY:
             found = None
         if found is None or found.status >= 400:
@@ -318,13 +326,25 @@ async def _read_when_stable(tab: Tab, wanted: RenderRequest) -> _Read:
     """Wait until the page is stable, and read it. A page that navigates meanwhile is followed a few times."""
     for _ in range(_MAX_RELOADS):
         try:
-            await tab.evaluate("async" + _WAIT_STABLE, wanted.quiet_seconds * 1000, wanted.max_wait * 1000)
+            await _wait_stable(tab, wanted)
             return msgspec.convert(await tab.evaluate("(limit" + _TEXTS, _MAX_TEXTS, 1500), _Read, strict=False)
         except CommandFailed:
             await asyncio.sleep(0.1)
         except msgspec.ValidationError:
             raise BrowserError("The page could not be examined; check that it is an HTML page.", "examine") from None
     raise BrowserError("The page keeps loading itself anew; take out what reloads it.", "restless")
+
+
+async def _wait_stable(tab: Tab, wanted: RenderRequest) -> None:
+    """Wait until the page is stable and asks for nothing more, such as modules that its script loads one by one."""
+    until = time.monotonic() + wanted.max_wait
+    left = wanted.max_wait
+    while True:
+        requests = tab.requests
+        await tab.evaluate("async" + _WAIT_STABLE, wanted.quiet_seconds * 1000, left * 1000)
+        left = until - time.monotonic()
+        if left <= 0 or (tab.requests == requests and not tab.unanswered):
+            return
 
 
 async def _screenshot(tab: Tab, width: int, height: int, shown: int) -> bytes:
