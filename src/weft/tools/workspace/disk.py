@@ -35,7 +35,6 @@ from weft.tools.workspace.base import (
 from weft.tools.workspace.resolver import FOLDER, LOOK, READ, Resolver, sync
 from weft.tools.workspace.revisions import MAX_FILE_BYTES, RevisionedWorkspace, Step, check_writable
 
-
 ASK_AGAIN = " Try again, or tell the user."
 """The end of a fault that the model cannot mend; a person is not told so."""
 
