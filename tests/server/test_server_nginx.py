@@ -4,19 +4,19 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from socket import socket
 from typing import Any
 
 import aiohttp
 import pytest
+from nginx_parts import NGINX, nginx_command
 from playwright.async_api import Browser, ConsoleMessage, Page, expect
 
 import weft
+from postgres_server import free_port
 from weft.core.messages import ToolCall
 from weft.testing.server import ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply
@@ -26,20 +26,7 @@ TOKEN = "a-token-of-the-tests-of-nginx"
 PAGE = "<!doctype html><html><head><title>Mine</title></head><body><h1>Built behind nginx</h1></body></html>"
 SLOW = 30_000
 PREFIX = "/tools/weft"
-_NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-_CONFIG = """
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ worker_connections 256; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
+_SERVER = """
     server {{
         listen 127.0.0.1:{port};
         client_max_body_size 32m;
@@ -53,10 +40,9 @@ http {{
             proxy_read_timeout 1h;
         }}
     }}
-}}
 """
 
-pytestmark = pytest.mark.skipif(_NGINX is None, reason="nginx is not installed here; `make system` installs it")
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed here; `make system` installs it")
 
 
 NEEDS_PAGE = [
@@ -64,12 +50,6 @@ NEEDS_PAGE = [
         not (ROOT / "src/weft/server/built/index.html").is_file(), reason="the page is not built; run build_page.py"
     ),
 ]
-
-
-def _free_port() -> int:
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _answer(request: ReceivedRequest) -> Reply:
@@ -97,7 +77,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 @asynccontextmanager
 async def _behind_nginx(folder: Path, strips: bool) -> AsyncGenerator[str]:
     """The public address of a `weft serve`. `strips`: nginx removes the prefix, or passes the whole path on."""
-    port = _free_port()
+    port = free_port()
     public = f"http://127.0.0.1:{port}{PREFIX}"
     async with ScriptedServer(_answer) as model:
         command = [
@@ -113,10 +93,8 @@ async def _behind_nginx(folder: Path, strips: bool) -> AsyncGenerator[str]:
             async with asyncio.timeout(60):
                 inner = json.loads(await server.stdout.readline())["url"]
             target, location = (f"{inner}/", f"{PREFIX}/") if strips else (inner, PREFIX)
-            config = folder / "nginx.conf"
-            config.write_text(_CONFIG.format(folder=folder, port=port, location=location, target=target))
-            assert _NGINX is not None
-            nginx = await asyncio.create_subprocess_exec(_NGINX, "-e", str(folder / "error.log"), "-c", str(config))
+            settings = _SERVER.format(port=port, location=location, target=target)
+            nginx = await asyncio.create_subprocess_exec(*nginx_command(folder, settings))
             await _wait_until_up(public)
             yield public
         finally:

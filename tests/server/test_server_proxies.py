@@ -8,46 +8,24 @@ import shutil
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from socket import socket
 from typing import Any
 
 import aiohttp
 import pytest
+from nginx_parts import nginx_command
 from openai import AsyncOpenAI
 from serving_parts import TOKEN, S, Served, served
 
 import weft
+from postgres_server import free_port
 from weft.core.events import ExchangeResponse
 from weft.server.settings import ServerSettings
 
 DOCS = (Path(__file__).parent.parent.parent / "docs" / "operations.md").read_text()
 PATHS = ":".join(("/usr/local/sbin", "/usr/sbin", "/sbin"))
-NGINX = """
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log {folder}/error.log;
-events {{ worker_connections 256; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    client_body_buffer_size 32m;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    {server}
-}}
-"""
 BARE = "server {{ listen 127.0.0.1:{port}; location /weft/ {{ proxy_pass http://127.0.0.1:{inner}/; }} }}"
 """The least that nginx needs: it speaks HTTP/1.0 to the server, and buffers."""
 PROXIES = ["nginx", "nginx bare", "caddy", "haproxy"]
-
-
-def _free_port() -> int:
-    with socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _documented(language: str, port: int, inner: int) -> str:
@@ -72,12 +50,11 @@ def _command(proxy: str, folder: Path, port: int, inner: int) -> list[str]:
     program = shutil.which(name) or shutil.which(name, path=PATHS)
     if program is None:
         pytest.skip(f"{name} is not installed here")
-    config = folder / "settings"
     if name == "nginx":
         bare = BARE.format(port=port, inner=inner)
         server = bare if proxy == "nginx bare" else _documented("nginx", port, inner)
-        config.write_text(NGINX.format(folder=folder, server=server))
-        return [program, "-e", str(folder / "error.log"), "-c", str(config)]
+        return nginx_command(folder, f"client_body_buffer_size 32m;\n{server}")
+    config = folder / "settings"
     if name == "caddy":
         config.write_text("{\n    admin off\n    auto_https off\n}\n" + _documented("caddyfile", port, inner))
         return [program, "run", "--adapter", "caddyfile", "--config", str(config)]
@@ -107,7 +84,7 @@ class Gate:
 @asynccontextmanager
 async def _behind(proxy: str, folder: Path) -> AsyncGenerator[tuple[Served, str, Gate]]:
     """A server, its public address behind a proxy, and what its agent waits for."""
-    gate, port = Gate(), _free_port()
+    gate, port = Gate(), free_port()
     public = f"http://127.0.0.1:{port}/weft"
     settings = ServerSettings(port=0, public_url=public, heartbeat_seconds=0.2)
     script = [["First words.", S.call("gate")], "Last words."] * 4

@@ -7,7 +7,7 @@ import pytest
 from vision_pages import text
 
 from weft.vision.elements import Rect, TextLine
-from weft.vision.see import second_look
+from weft.vision.see import rereading
 from weft.vision.see.ink import Ink
 from weft.vision.see.ocr import OcrResult
 from weft.vision.see.parts import FoundPart, find_cut_icons, without_marks
@@ -40,11 +40,11 @@ def test_a_syllable_at_the_end_of_a_menu_is_read(monkeypatch: pytest.MonkeyPatch
     def read(crops: Sequence[Pixels]) -> list[OcrResult]:
         return [*[OcrResult("상품", 0.99, (), ())] * (len(crops) - 1), OcrResult(letter, 0.98, (), ())]
 
-    monkeypatch.setattr(second_look, "read_page_lines", read)
+    monkeypatch.setattr(rereading, "read_page_lines", read)
     word, rest = Rect(143, 30, 27, 15), Rect(115, 31, 5, 13)
     pieces = [(_ink(rest), OcrResult("喜", 0.9, (), ())), (_ink(word), OcrResult("상품", 0.99, (), ()))]
     places = find_cut_icons([Rect(98, 24, 174, 25)], [FoundPart("icon", Rect(108, 31, 12, 15), 0.89)])
-    found = second_look.read_lone_syllables(
+    found = rereading.read_lone_syllables(
         pieces, places, lambda rects: [_ink(rect) for rect in rects], lambda _rect: np.zeros((8, 8, 3), np.uint8)
     )
     assert [reading.text for _, reading in found] == (["상품", "홈"] if is_kept else ["喜", "상품"])

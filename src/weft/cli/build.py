@@ -261,15 +261,15 @@ async def _write_variants(
 
 
 def _write_files(files: Mapping[str, str | bytes], folder: Path, force: bool) -> tuple[Path, list[str]]:
-    """Write a page. One that its folder has no room for goes into a folder for temporary files."""
+    """Write a page. One that cannot be written to its folder goes into one for temporary files."""
     from weft.studio.export import write_project
     from weft.tools.workspace.base import PathFault
-    from weft.tools.workspace.disk import ASK_AGAIN
+    from weft.tools.workspace.disk import ADVICE_TO_MODEL
 
     try:
         return folder, write_project(files, folder, replace=force)
     except PathFault as fault:
-        reason = str(fault).removesuffix(ASK_AGAIN)
+        reason = str(fault).removesuffix(ADVICE_TO_MODEL)
         other = Path(tempfile.mkdtemp(prefix="weft-build-"))
         try:
             paths = write_project(files, other)

@@ -35,7 +35,7 @@ from weft.tools.workspace.base import (
 from weft.tools.workspace.resolver import FOLDER, LOOK, READ, Resolver, sync
 from weft.tools.workspace.revisions import MAX_FILE_BYTES, RevisionedWorkspace, Step, check_writable
 
-ASK_AGAIN = " Try again, or tell the user."
+ADVICE_TO_MODEL = " Try again, or tell the user."
 """The end of a fault that the model cannot mend; a person is not told so."""
 
 
@@ -77,7 +77,7 @@ def to_path_fault(path: str, error: OSError) -> PathFault:
             return PathFault(f"The system does not permit this on {name}; ask the user to allow it.", "not_permitted")
         case number:
             return PathFault(
-                f"{name} could not be used: {os.strerror(number or errno.EIO)}.{ASK_AGAIN}",
+                f"{name} could not be used: {os.strerror(number or errno.EIO)}.{ADVICE_TO_MODEL}",
                 "io_error",
             )
 

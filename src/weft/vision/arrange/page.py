@@ -9,11 +9,11 @@ from PIL import Image
 
 from weft.vision.arrange.drawings import share_shapes
 from weft.vision.arrange.layout import lay_out
-from weft.vision.arrange.leftward import mark_directions, mirror_detection, mirror_nodes
 from weft.vision.arrange.nesting import nest
 from weft.vision.arrange.nodes import Declarations, length
 from weft.vision.arrange.paragraphs import join_paragraphs
 from weft.vision.arrange.placement import LayoutRoom
+from weft.vision.arrange.right_to_left import mark_directions, mirror_detection, mirror_nodes
 from weft.vision.arrange.semantics import add_semantics, title_of
 from weft.vision.elements import (
     LEFTWARD,

@@ -48,11 +48,11 @@ from weft.vision.see.pictures import (
     picture_kind,
 )
 from weft.vision.see.regions import Mask, Pixels, dominant_colour, hex_colour, label_colours
+from weft.vision.see.rereading import read_across_grounds, read_lone_syllables
 from weft.vision.see.rough_elements import DENSE, find_rough_elements
 from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from weft.vision.see.script_ocr import read_page_lines
 from weft.vision.see.seams import is_worth_keeping, mark_rects, mark_shadows
-from weft.vision.see.second_look import read_across_grounds, read_lone_syllables
 from weft.vision.see.sketches import find_drawn_shapes, read_sketch
 from weft.vision.see.text import group_paragraphs, is_certain_text, style_lines
 from weft.vision.see.typefaces import unify_typefaces

@@ -14,7 +14,7 @@ from weft.vision.see.fonts import installed
 from weft.vision.see.ink import Ink, find_ink
 from weft.vision.see.pictures import find_text_on_photos
 from weft.vision.see.regions import Pixels
-from weft.vision.see.second_look import read_across_grounds
+from weft.vision.see.rereading import read_across_grounds
 from weft.vision.see.text import StyledLines, is_certain_text
 
 needs_models = pytest.mark.skipif(not models.available(), reason="the models of weft[local] are not installed")

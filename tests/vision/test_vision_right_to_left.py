@@ -4,8 +4,8 @@ import re
 
 from vision_pages import box, picture, seen, text
 
-from weft.vision.arrange.leftward import mirror_detection
 from weft.vision.arrange.page import arrange
+from weft.vision.arrange.right_to_left import mirror_detection
 from weft.vision.elements import Border, Box, Detection, Rect
 from weft.vision.write.stacks import write_files
 
