@@ -164,7 +164,6 @@ async def test_nobody_there(capsys: pytest.CaptureFixture[str]) -> None:
         (["fly"], "There is no command 'fly'; there are build, chat,"),
         (["biuld", "shot.png"], "There is no command 'biuld'; did you mean build?"),
         (["shot.PNG"], "a page is built from a picture with `weft build shot.PNG`."),
-        (["run"], "prompt is missing. See `weft run --help`."),
         (["run", "say", "hello"], "'hello' is one argument too many; a text with spaces needs quotes."),
         (["run", "Hi", "--wire", "telegraph"], "--wire cannot be 'telegraph'; it is one of chat,"),
         (["run", "Hi", "--wire", "cht"], "--wire cannot be 'cht'; did you mean chat?"),

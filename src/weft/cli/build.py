@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from weft.cli.interruption import run_interruptible
 from weft.cli.local_studio import (
     OWNER,
     VariantProgress,
@@ -64,10 +65,7 @@ def run(options: argparse.Namespace) -> int:
     for name in options.pictures:
         _check_picture_name(name)
     models = resolve_models(options)
-    try:
-        return asyncio.run(_build(options, models, out))
-    except asyncio.CancelledError:
-        return 130
+    return run_interruptible(_build(options, models, out))
 
 
 async def _build(options: argparse.Namespace, models: KnownModels, out: Path) -> int:

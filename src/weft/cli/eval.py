@@ -3,11 +3,13 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from weft.cli.interruption import run_interruptible
 from weft.cli.local_studio import (
     OWNER,
     check_output,
@@ -17,7 +19,7 @@ from weft.cli.local_studio import (
     resolve_models,
 )
 from weft.cli.options import add_options
-from weft.cli.terminal import LiveLines, format_seconds, format_usd, pad
+from weft.cli.terminal import LiveLines, format_seconds, format_usd, pad, print_note
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError, InvalidRequest, WeftError
 from weft.core.events import FilePreview
@@ -75,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     models = resolve_models(options)
     if options.batch:
         _check_batches(options.model, models)
-    report = asyncio.run(_evaluate(options, models))
+    report = run_interruptible(_evaluate(options, models))
     if options.share:
         print(f"Rows in {out / ROWS}: {len(report.rows)}. Run the same without --share for the report.")
         return 1 if report.rows and all(row.error for row in report.rows) else 0
@@ -118,7 +120,8 @@ async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "Evalua
         previews = _Previews(context)
         converters = {name: _Converter(studio, previews, name) for name in names}
         progress = _Progress(len(targets) * len(names) * len(stacks))
-        async with LiveLines(progress.lines, silent=options.json and not sys.stderr.isatty()) as live:
+        silent = options.json and not sys.stderr.isatty()
+        async with _explaining_interruption(progress), LiveLines(progress.lines, silent=silent) as live:
 
             def done(row: "Row") -> None:
                 live.report(progress.done(row))
@@ -135,6 +138,16 @@ async def _evaluate(options: argparse.Namespace, models: KnownModels) -> "Evalua
                 return await evaluate(
                     targets, converters, chosen, progress=done, seconds=None, at_once=True, store=store
                 )
+
+
+@asynccontextmanager
+async def _explaining_interruption(progress: "_Progress") -> AsyncGenerator[None]:
+    """Say how to continue, if the block is interrupted."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        print_note(f"{progress.describe_count()} are done and kept; the same command with --resume continues.")
+        raise
 
 
 def _share_of(targets: "tuple[EvaluationTarget, ...]", share: str) -> "tuple[EvaluationTarget, ...]":
@@ -227,6 +240,9 @@ class _Progress:
         memory = f", {row.memory_mb:,.0f} MB" if row.memory_mb is not None else ""
         spent = f"{format_seconds(row.seconds)}, {format_seconds(row.cpu_seconds)} of processor time{memory}"
         return f"{self._rows}/{self._count} {self._last}, {spent}"
+
+    def describe_count(self) -> str:
+        return f"{self._rows} of {self._count} pages"
 
     def lines(self) -> list[str]:
         full = 24 * self._rows // max(self._count, 1)

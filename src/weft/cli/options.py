@@ -7,8 +7,8 @@ table wins over the top. Rules of all places count together. An endpoint counts 
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -33,7 +33,7 @@ OTHER_VARIABLES = (
     *("WEFT_TOKEN", "WEFT_TOKEN_FILE", "WEFT_STORE_PASSWORD", "WEFT_STORE_PASSWORD_FILE"),
     *("WEFT_CHROMIUM", "WEFT_IMAGES", "WEFT_FAULT"),
 )
-_SUMMED = ("rule", "tool", "mcp_server", "hooks_before", "hooks_after")
+_SUMMED = ("rule", "tool", "mcp_server", "hooks_before", "hooks_after", "web_allow_hosts")
 _ENDPOINT = ("base_url", "wire", "api_key_env")
 Groups = dict[str, "argparse._ArgumentGroup"]  # pyright: ignore[reportPrivateUsage]
 
@@ -137,8 +137,27 @@ def _settings_of(options: argparse.Namespace) -> str:
     return getattr(options, "settings_of", options.command)
 
 
-def request_options(options: argparse.Namespace) -> AbstractContextManager[None]:
-    """Make the options on requests to models the defaults of all such requests, while a command runs."""
+@contextmanager
+def request_options(options: argparse.Namespace) -> Generator[None]:
+    """Make the options on requests, to models and to the web, the defaults of all requests while a command runs."""
+    with _model_request_options(options), _web_request_options(getattr(options, "web_allow_hosts", None) or []):
+        yield
+
+
+def _web_request_options(hosts: list[str]) -> AbstractContextManager[None]:
+    if not hosts:
+        return nullcontext()
+    from weft.tools.results import ToolFault
+    from weft.tools.web.fetcher import allow_hosts
+    from weft.tools.web.urls import parse_host
+
+    try:
+        return allow_hosts([parse_host(host) for host in hosts])
+    except ToolFault as fault:
+        raise ConfigurationError(f"--allow-host: {fault}") from None
+
+
+def _model_request_options(options: argparse.Namespace) -> AbstractContextManager[None]:
     if not hasattr(options, "retry_attempts"):
         return nullcontext()
     from weft.core.retry import Retry

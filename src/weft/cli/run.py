@@ -35,6 +35,7 @@ EXIT_CODES = {"completed": 0, "failed": 1, "limit": 3, "cancelled": 130}
 
 EXAMPLES = """examples:
   weft run --model anthropic/claude-sonnet-4-6 "Say hello"
+  git diff | weft run --system "Review these changes."
   weft run --model openai/gpt-5 --workspace . --permissions ask "Fix the failing test"
   weft run --model gemini/gemini-3-flash --workspace site --tools files --permissions auto --image shot.png "Build this"
   weft run --tool my_tools:weather --mcp files='npx -y @modelcontextprotocol/server-filesystem .' "What is here?"
@@ -48,7 +49,7 @@ exit status: 0 completed, 1 failed, 2 wrong usage, 3 a limit was reached, 130 ca
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("prompt", help="what to ask; - reads standard input")
+    parser.add_argument("prompt", nargs="?", help="what to ask; without it, or with -, standard input is read")
     model = parser.add_argument_group("model")
     model.add_argument("--image", action="append", default=[], metavar="FILE", help="picture to send; repeatable")
     add_options(parser, "run", {"model": model})
@@ -208,7 +209,10 @@ def check_chat_model(models: "KnownModels", name: str) -> None:
 
 
 def _question(options: argparse.Namespace) -> Message:
-    prompt = read_stdin() if options.prompt == "-" else options.prompt
+    prompt: str | None = options.prompt
+    if prompt == "-" or (prompt is None and not sys.stdin.isatty()):
+        prompt = read_stdin()
+    prompt = prompt or ""
     if not prompt.strip() and not options.image:
         raise ConfigurationError("There is nothing to ask: give a prompt.")
     return user_message(prompt, *(_image(Path(name)) for name in options.image))

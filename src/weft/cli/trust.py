@@ -114,7 +114,10 @@ def _check_content(path: Path, content: bytes) -> None:
 
 
 def _list(*, as_json: bool) -> int:
-    for name, answer in sorted(decisions().items()):
+    decided = decisions()
+    if not decided and not as_json:
+        print_note("Nothing is trusted or refused yet; `weft trust` decides about the project in this folder.")
+    for name, answer in sorted(decided.items()):
         content = _read(Path(name)) if os.path.exists(name) else None
         state = state_of(Path(name), content) if content is not None else "gone"
         line = encode_text({"file": name, "state": state, "trusted": answer.trusted and state == "trusted"})

@@ -20,6 +20,7 @@ from weft.config.shared_tables import (
     Table,
     Temperature,
     TimeoutsTable,
+    WebTable,
     list_fields,
     option,
 )
@@ -338,6 +339,7 @@ DATA_COMMANDS: dict[str, tuple[str, ...]] = {
 """Commands without a table, and the keys of the top that they have."""
 SHARED: dict[str, tuple[type[Table], tuple[str, ...]]] = {
     "studio": (StudioTable, ("build", "serve", "eval")),
+    "web": (WebTable, ("build", "chat", "run", "acp", "serve")),
     "hooks": (HooksTable, ("chat", "run", "acp", "serve")),
     "retry": (RetryTable, tuple(COMMANDS)),
     "timeouts": (TimeoutsTable, tuple(COMMANDS)),

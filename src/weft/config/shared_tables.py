@@ -1,5 +1,5 @@
-"""How a setting is declared, and the tables that several commands share: the studio, hooks, requests to models and
-telemetry."""
+"""How a setting is declared, and the tables that several commands share: the studio, the web, hooks, requests to models
+and telemetry."""
 
 from typing import Annotated, Any, dataclass_transform
 
@@ -59,6 +59,18 @@ class StudioTable(Table):
     prompts: str = option("folder with prompt texts that replace built-in ones", "studio", metavar="DIR", path=True)
     stacks: str = option(
         "folder with stacks that are offered besides the built-in ones", "studio", metavar="DIR", path=True
+    )
+
+
+class WebTable(Table):
+    """Requests to the web: `fetch_url`, and the pages and pictures that the studio gets by their address."""
+
+    allow_hosts: list[str] = option(
+        "host of a private network that may be fetched, as wiki.example or localhost:3000; all places count together",
+        "tools",
+        metavar="HOST",
+        flag="--allow-host",
+        user_only=True,
     )
 
 

@@ -1,4 +1,4 @@
-"""Sends web requests on behalf of a model. It never connects to private addresses.
+"""Sends web requests on behalf of a model. It connects to private addresses only where an operator allows their host.
 
 A URL is parsed once, its host resolved once and every address checked. Connections use a checked address, so that DNS
 rebinding has no effect. TLS verifies the host name. Redirects go through the same checks. Time, bytes (before and after
@@ -8,8 +8,9 @@ decompression) and redirects are limited. Cookies, credentials and proxies of th
 import asyncio
 import socket
 import ssl
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Collection, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from contextvars import ContextVar
 
 import msgspec
 
@@ -29,7 +30,15 @@ from weft.http1.request import Origin, tls_context
 from weft.http1.request import RequestTarget as Request
 from weft.http1.response import InflatedReader, parse_content_coding
 from weft.tools.results import ToolFault
-from weft.tools.web.urls import Address, WebTarget, follow, is_public, not_allowed, parse_address, parse_target
+from weft.tools.web.urls import (
+    Address,
+    WebTarget,
+    follow,
+    is_public,
+    not_allowed,
+    parse_address,
+    parse_target,
+)
 
 
 async def read_body(reply: HttpReply, limit: int) -> bytes:
@@ -116,6 +125,19 @@ _MAX_REDIRECTS = 5
 _MAX_ADDRESSES = 16
 
 
+_allowed_hosts: ContextVar[frozenset[str]] = ContextVar("weft_allowed_hosts", default=frozenset())
+
+
+@contextmanager
+def allow_hosts(names: Collection[str]) -> Generator[None]:
+    """Allow private hosts, as `parse_host` returns them, to every `WebFetcher` while the block runs."""
+    token = _allowed_hosts.set(_allowed_hosts.get() | set(names))
+    try:
+        yield
+    finally:
+        _allowed_hosts.reset(token)
+
+
 class FetchedResponse(msgspec.Struct, frozen=True, kw_only=True):
     """A decompressed response. `url` is the final URL after all redirects."""
 
@@ -129,7 +151,8 @@ class FetchedResponse(msgspec.Struct, frozen=True, kw_only=True):
 class WebFetcher:
     """Fetches URLs from public addresses, within limits.
 
-    `allow` lists private hosts that an operator permits, as `host:port`, or `host` for every port.
+    `allow` lists private hosts that an operator permits, as `host:port`, or `host` for every port, besides those of
+    `allow_hosts`.
     """
 
     def __init__(
@@ -197,10 +220,13 @@ class WebFetcher:
             found = [address for address in parsed if address is not None]
             if not found or len(found) < len(parsed):
                 raise ToolFault(f"The host {target.host} is not known; check its spelling.", "unknown_host")
-        if {target.authority, target.authority.rpartition(":")[0]} & self._allow:
+        if {target.authority, target.authority.rpartition(":")[0]} & (self._allow | _allowed_hosts.get()):
             return found[:_MAX_ADDRESSES]
         if not all(map(is_public, found)):
-            raise not_allowed(f"{target.host} is not on the public internet and may not be fetched.")
+            raise not_allowed(
+                f"{target.host} is not on the public internet and may not be fetched, unless Weft is started with "
+                f"--allow-host {target.authority}."
+            )
         return found[:_MAX_ADDRESSES]
 
 

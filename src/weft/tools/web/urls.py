@@ -130,6 +130,18 @@ def parse_target(url: str) -> WebTarget:
     return WebTarget(parts.scheme, _host(parts, shown), port or _PORTS[parts.scheme], _path(parts))
 
 
+def parse_host(text: str) -> str:
+    """Parse a host, or a host and port, into the form of `WebFetcher.allow`. Raises ToolFault."""
+    try:
+        target = parse_target(f"http://{text}/")
+        has_port = urlsplit(f"http://{text}/").port is not None
+    except ToolFault:
+        target, has_port = None, False
+    if target is None or target.path != "/":
+        raise not_allowed(f"{text[:200]!r} is not a host; write one such as wiki.example or localhost:3000.")
+    return target.authority if has_port else _bracketed(target.host)
+
+
 def follow(target: WebTarget, location: str) -> WebTarget:
     """Return the target of a redirect."""
     try:
