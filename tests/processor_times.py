@@ -15,6 +15,7 @@ import pytest
 
 NAME = "processor-seconds"
 SHOWN = 40
+TRIES = 5
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -30,14 +31,50 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def tree_seconds(pid: int) -> float:
-    """The seconds that a process and those below it have used, with those that have ended and were waited for."""
-    folder = Path(f"/proc/{pid}")
+    """The seconds that a process and those below it have used, with those that have ended and were waited for.
+
+    The seconds of a child move to its parent when it is waited for. A sum in which that happened is made anew."""
+    own, waited_for = read_seconds(pid)
+    below = 0.0
+    for _ in range(TRIES):
+        before = waited_for
+        below = sum(tree_seconds(child) for child in list_children(pid))
+        own, waited_for = read_seconds(pid)
+        if waited_for == before:
+            break
+    return own + waited_for + below
+
+
+def read_seconds(pid: int) -> tuple[float, float]:
+    """The seconds of a process, and of those that it has waited for."""
     try:
-        fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        children = [child for task in folder.glob("task/*/children") for child in task.read_text().split()]
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:  # it has ended
-        return 0.0
-    return sum(map(int, fields[11:15])) / TICKS + sum(tree_seconds(int(child)) for child in children)
+        return 0.0, 0.0
+    own, waited_for = sum(map(int, fields[11:13])), sum(map(int, fields[13:15]))
+    return own / TICKS, waited_for / TICKS
+
+
+def list_children(pid: int) -> set[int]:
+    """The children of all its threads. Those of a thread that ends become those of another one."""
+    found: set[int] = set()
+    for _ in range(TRIES):
+        ended = False
+        for thread in list_folder(f"/proc/{pid}/task"):
+            try:
+                found |= {int(child) for child in Path(f"/proc/{pid}/task/{thread}/children").read_text().split()}
+            except OSError:
+                ended = True
+        if not ended:
+            break
+    return found
+
+
+def list_folder(path: str) -> list[str]:
+    try:
+        return os.listdir(path)
+    except OSError:
+        return []
 
 
 class ProcessorTimes:
