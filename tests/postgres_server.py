@@ -26,8 +26,9 @@ PASSWORD = "test & only"
 class PostgresServer:
     """A server of its own in a temporary folder, on a free port, with a password."""
 
-    def __init__(self, programs: Path, folder: Path, *, fsync: bool = False) -> None:
+    def __init__(self, programs: Path, folder: Path, *, fsync: bool = False, auth: str = "scram-sha-256") -> None:
         self._fsync = fsync
+        self._auth = auth
         self._programs = programs
         self._folder = folder
         self._data = folder / "data"
@@ -51,7 +52,7 @@ class PostgresServer:
             for path in (self._folder, password):
                 shutil.chown(path, self._as_user)
         options = [f"--pwfile={password}", *([] if self._fsync else ["--no-sync"])]
-        self._run("initdb", "-D", str(self._data), "-U", "weft", "--auth=scram-sha-256", *options)
+        self._run("initdb", "-D", str(self._data), "-U", "weft", f"--auth={self._auth}", *options)
 
     def _settings(self) -> list[str]:
         settings = [
@@ -176,15 +177,16 @@ def shared_postgres(folder: Path) -> Generator[str]:
 
 
 def _start_shared() -> dict[str, str]:
+    """Start the server. Tests open thousands of connections: without SCRAM and TLS each costs a fifth."""
     from weft.sessions.shared import NODE_SECONDS
 
     programs = require_programs()
     folder = Path(tempfile.mkdtemp(prefix="weft-pg-"))
-    server = PostgresServer(programs, folder)
+    server = PostgresServer(programs, folder, auth="password")
     server.create()
     server.start_detached()
     time.sleep(2 * NODE_SECONDS)  # right after its start nobody is judged dead
-    return {"url": server.url, "folder": str(folder)}
+    return {"url": f"{server.url}?sslmode=disable", "folder": str(folder)}
 
 
 def _stop_shared(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Clients from their registries, installed once into a cache of the user, and run in processes of their own.
 
-A test is skipped with the reason where a registry cannot be reached.
+A test is skipped with the reason where a registry cannot be reached. What a compiler makes of the same sources is kept
+there too: it is made anew when one of them has changed.
 """
 
 import asyncio
@@ -9,12 +10,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from node_host import node_host
 
 _HERE = Path(__file__).parent
 _SECONDS = 300
@@ -103,11 +106,25 @@ def built_page(tarball: Path, **environment: str) -> Path:
     return page / "dist"
 
 
+async def build_once(name: str, sources: Sequence[bytes], build: Callable[[Path], Awaitable[object]]) -> Path:
+    """The folder in which `build` has succeeded with these sources, in this run or in an earlier one."""
+    key = sha256(b"".join(sha256(source).digest() for source in sources)).hexdigest()[:16]
+    folder = _cache(f"{name}-{key}")
+    if (folder / "built").exists():
+        return folder
+    for other in folder.parent.glob(f"{name}-*"):
+        shutil.rmtree(other)
+    folder.mkdir()
+    await build(folder)
+    (folder / "built").touch()
+    return folder
+
+
 async def run_node(script: str, *arguments: Any) -> list[Any]:
     """Run a script with arguments as JSON. Returns the lines that it prints."""
     folder = await asyncio.to_thread(node_folder)
     texts = [json.dumps(argument) for argument in arguments]
-    return [json.loads(line) for line in await run_process("node", str(folder / script), *texts)]
+    return [json.loads(line) for line in await node_host().run(folder / script, *texts)]
 
 
 async def run_process(*command: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> list[str]:

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
-from registry_clients import node_folder, python_folder, run_process
+from registry_clients import build_once, node_folder, python_folder, run_process
 from serving_parts import TOKEN, S, Served, context_on, serving
 
 import weft
@@ -15,6 +15,7 @@ from weft.server.project_routes import studio_routes
 from weft.sessions.memory import MemoryStore
 
 _HERE = Path(__file__).parent / "openapi"
+_SOURCES = ("package.json", "smoke.ts", "tsconfig.json")
 _EXPECTED = {
     "title": "Generated",
     "state": "started",
@@ -45,15 +46,18 @@ async def test_openapi_typescript_and_openapi_fetch(tmp_path: Path) -> None:
     packages = await asyncio.to_thread(node_folder, "openapi")
     async with _serving() as server:
         document = await _save_document(server, tmp_path)
-        work = tmp_path / "client"
-        work.mkdir()
-        (work / "node_modules").symlink_to(packages / "node_modules")
-        for name in ("package.json", "smoke.ts", "tsconfig.json"):
-            shutil.copy(_HERE / name, work / name)
-        tools = packages / "node_modules" / ".bin"
-        options = ["--default-non-nullable=false", "-o", str(work / "schema.ts")]
-        await run_process(str(tools / "openapi-typescript"), str(document), *options)
-        await run_process(str(tools / "tsc"), "-p", str(work))
+
+        async def build(work: Path) -> None:
+            (work / "node_modules").symlink_to(packages / "node_modules")
+            for name in _SOURCES:
+                shutil.copy(_HERE / name, work / name)
+            tools = packages / "node_modules" / ".bin"
+            options = ["--default-non-nullable=false", "-o", str(work / "schema.ts")]
+            await run_process(str(tools / "openapi-typescript"), str(document), *options)
+            await run_process(str(tools / "tsc"), "-p", str(work))
+
+        sources = [document, *(_HERE / name for name in (*_SOURCES, "package-lock.json")), Path(__file__)]
+        work = await build_once("generated", [source.read_bytes() for source in sources], build)
         lines = await run_process("node", str(work / "dist" / "smoke.js"), json.dumps(server.url), json.dumps(TOKEN))
     assert json.loads(lines[-1]) == _EXPECTED | {"streamed": True}
 

@@ -4,16 +4,17 @@ import asyncio
 import json
 import os
 import shutil
-import subprocess
-import sys
+import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from registry_clients import run_process
+from registry_clients import build_once, run_process
+from serve_host import LOADED_LATE
 
+from warm_process import start_warm, warm_host
 from weft.core.messages import ToolCall
 from weft.testing.server import Pause, ReceivedRequest, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
@@ -25,20 +26,25 @@ _TOKEN = "a-token-of-the-typescript-tests"
 _PAGE = "<h1>Built</h1>"
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+async def package(tmp_path: Path) -> Path:
     """A folder with the flows, and the built package in its node_modules."""
     if shutil.which("node") is None or not _TSC.exists():
         pytest.skip("node or web/node_modules is missing; run `npm ci` in web/")
-    folder = tmp_path_factory.mktemp("typescript")
-    installed = folder / "node_modules" / "weft-client"
+
+    async def build(folder: Path) -> None:
+        await run_process(str(_TSC), "-p", str(_PACKAGE), "--skipLibCheck", "--outDir", str(folder / "dist"))
+
+    settings = (_PACKAGE / "package.json", _PACKAGE / "tsconfig.json", _ROOT / "web" / "package-lock.json")
+    sources = [*sorted((_PACKAGE / "src").rglob("*.ts")), *settings, Path(__file__)]
+    named = [str(source.relative_to(_ROOT)).encode() for source in sources]
+    built = await build_once("typescript", [*named, *(source.read_bytes() for source in sources)], build)
+    installed = tmp_path / "node_modules" / "weft-client"
     installed.mkdir(parents=True)
     shutil.copy(_PACKAGE / "package.json", installed)
-    command = [str(_TSC), "-p", str(_PACKAGE), "--skipLibCheck", "--outDir", str(installed / "dist")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout
-    shutil.copy(Path(__file__).parent / "typescript" / "flows.mjs", folder)
-    return folder
+    (installed / "dist").symlink_to(built / "dist")
+    shutil.copy(Path(__file__).parent / "typescript" / "flows.mjs", tmp_path)
+    return tmp_path
 
 
 def _answer(request: ReceivedRequest) -> Reply:
@@ -73,19 +79,19 @@ def _answer(request: ReceivedRequest) -> Reply:
 async def _serving(folder: Path) -> AsyncGenerator[str]:
     """The address of a `weft serve` that is a process of its own."""
     async with ScriptedServer(_answer) as model:
-        command = [
-            *(sys.executable, "-m", "weft.cli.main", "serve", "--port", "0", "--no-open", "--json"),
+        words = [
+            *("serve", "--port", "0", "--no-open", "--json"),
             *("--data", str(folder / "data"), "--model", "m", "--base-url", f"{model.url}/v1", "--permissions", "auto"),
         ]
+        host = warm_host("weft.cli.serve", *LOADED_LATE)
         environment = os.environ | {"WEFT_TOKEN": _TOKEN}
-        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=environment)
+        process = await start_warm(host, *words, folder=folder, environment=environment, said=None)
         try:
-            assert process.stdout is not None
             async with asyncio.timeout(60):
                 ready = json.loads(await process.stdout.readline())
             yield ready["url"]
         finally:
-            process.terminate()
+            os.kill(process.pid, signal.SIGTERM)
             try:
                 async with asyncio.timeout(20):
                     await process.wait()
@@ -94,31 +100,30 @@ async def _serving(folder: Path) -> AsyncGenerator[str]:
                 await process.wait()
 
 
-async def _run(package: Path, url: str, flow: str) -> Any:
-    script = ["node", "--no-warnings", "--experimental-websocket", "flows.mjs", url, _TOKEN, flow]
+async def _run(package: Path, url: str, *flows: str) -> Any:
+    """Run flows in one process of node. Returns what each found, by its name."""
+    script = ["node", "--no-warnings", "--experimental-websocket", "flows.mjs", url, _TOKEN, *flows]
     return json.loads((await run_process(*script, cwd=package))[-1])
 
 
 async def test_the_flows_of_a_client(package: Path, tmp_path: Path) -> None:
     async with _serving(tmp_path) as url:
-        turns = await _run(package, url, "turns")
-        assert turns == {"first": "You sent: one", "second": "You sent: two", "usage": True, "listed": 1}
-        approvals = await _run(package, url, "approvals")
-        assert approvals["asked"] == ["write_file", "write_file"]
-        assert approvals["content"] == "kept"
-        assert approvals["files"] == ["note.txt"]
-        assert approvals["yes"] != approvals["no"]
-        assert await _run(package, url, "tools") == {"good": "Done: noon", "bad": "Done: No battery."}
-        assert await _run(package, url, "cancel") == {"status": "cancelled", "cancelled": True}
-        pictures = await _run(package, url, "pictures")
-        assert pictures == {"text": "You sent: picture image_url", "kinds": ["text", "image"]}
-        studio = await _run(package, url, "studio")
-        assert studio == {"stacks": True, "status": "completed", "page": _PAGE}
+        found = await _run(package, url, "turns", "approvals", "tools", "cancel", "pictures", "studio")
+    assert found["turns"] == {"first": "You sent: one", "second": "You sent: two", "usage": True, "listed": 1}
+    approvals = found["approvals"]
+    assert approvals["asked"] == ["write_file", "write_file"]
+    assert approvals["content"] == "kept"
+    assert approvals["files"] == ["note.txt"]
+    assert approvals["yes"] != approvals["no"]
+    assert found["tools"] == {"good": "Done: noon", "bad": "Done: No battery."}
+    assert found["cancel"] == {"status": "cancelled", "cancelled": True}
+    assert found["pictures"] == {"text": "You sent: picture image_url", "kinds": ["text", "image"]}
+    assert found["studio"] == {"stacks": True, "status": "completed", "page": _PAGE}
 
 
 async def test_errors_have_the_codes_of_the_server(package: Path, tmp_path: Path) -> None:
     async with _serving(tmp_path) as url:
-        errors = await _run(package, url, "errors")
+        errors = (await _run(package, url, "errors"))["errors"]
     assert errors["codes"] == [
         *["not_found"] * 3,
         *["unauthorized"] * 3,
@@ -130,8 +135,9 @@ async def test_errors_have_the_codes_of_the_server(package: Path, tmp_path: Path
     assert errors["status"] == "failed"
 
 
-@pytest.mark.parametrize("transport", ["sse", "websocket"])
-async def test_a_stream_that_is_cut_goes_on_after_the_last_event(package: Path, tmp_path: Path, transport: str) -> None:
+async def test_a_stream_that_is_cut_goes_on_after_the_last_event(package: Path, tmp_path: Path) -> None:
     async with _serving(tmp_path) as url:
-        found = await _run(package, url, transport)
-    assert found == {"status": "completed", "cuts": 4, "doubled": 0, "missing": 0, "same": True}
+        found = await _run(package, url, "sse", "websocket")
+    for transport in ("sse", "websocket"):
+        expected = {"status": "completed", "cuts": 4, "doubled": 0, "missing": 0, "same": True}
+        assert found[transport] == expected, transport

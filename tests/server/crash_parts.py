@@ -103,7 +103,7 @@ def free_port() -> int:
 
 
 class Host:
-    """The process that forks servers. It takes a while to load, and serves many tests."""
+    """The process that forks servers. It takes a while to load, and serves many tests: the fixture `host`."""
 
     def __init__(self) -> None:
         here = Path(__file__).parent / "serve_host.py"

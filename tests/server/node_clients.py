@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from node_host import node_host
+
 _HERE = Path(__file__).parent / "node"
 
 
@@ -43,17 +45,6 @@ def _install(cache: Path) -> None:
 async def played(script: str, *arguments: str, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Run a script with steps. Gives what it said after each."""
     folder = await asyncio.to_thread(installed)
-    process = await asyncio.create_subprocess_exec(
-        "node",
-        str(folder / script),
-        *arguments,
-        json.dumps(steps),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(120):
-        out, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
-    told = [json.loads(line) for line in out.decode().splitlines()]
+    told = [json.loads(line) for line in await node_host().run(folder / script, *arguments, json.dumps(steps))]
     assert len(told) == len(steps)
     return told

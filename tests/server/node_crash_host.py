@@ -8,13 +8,13 @@ work of all cases. Every request to a model and every effect of a tool is a line
 
 import asyncio
 import gc
-import importlib
 import json
 import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import weft
@@ -32,19 +32,12 @@ from weft.sessions import crash_points
 from weft.sessions.postgres.store import PostgresStore
 from weft.sessions.session import Session
 from weft.sessions.sessions import Sessions
-from weft.sessions.store import SessionInfo
+from weft.sessions.sqlite import SqliteStore
+from weft.sessions.store import SessionInfo, Store
 from weft.studio.request import BuildRequest
 from weft.studio.studio import Studio
 from weft.tools.function_tools import ToolLike
 
-LOADED_LATE = (
-    "jsonschema_rs",
-    "re2",
-    "weft.tools.files.search",
-    "weft.tools.shell.tools",
-    "weft.tools.web.fetch_tool",
-)
-"""Modules that a node loads with its first tools: loaded here, they are loaded once."""
 AT_ONCE = 8
 LONG = "A sentence of a long answer. " * 12
 LARGE = "A sentence that fills a large answer. " * 8000
@@ -139,13 +132,13 @@ def approve_all(_: SessionInfo, session: Session) -> None:
 class CrashNode:
     """A server without sockets: sessions, studio, heartbeats and claims."""
 
-    def __init__(self, url: str, folder: Path, *, room: int) -> None:
+    def __init__(self, store: Store, folder: Path, *, room: int) -> None:
         def session_tools(info: SessionInfo) -> Mapping[str, ToolLike]:
             return {"mark": mark_tool(folder / info.id.removeprefix("ses_"))}
 
         self.folder = folder
         self.context = ServerContext(
-            Sessions(PostgresStore(url)),
+            Sessions(store),
             CaseModels(folder),
             settings=ServerSettings(port=0, room=room, limits=ServerLimits(exchanges=1000)),
             tokens=AccessTokens({"a-token-of-the-nodes": "ann"}),
@@ -208,7 +201,8 @@ class CrashNode:
 
 
 async def run(order: dict[str, Any], case: str) -> None:
-    node = CrashNode(order["url"], Path(order["folder"]), room=200 if order["role"] == "last" else 0)
+    store = PostgresStore(order["url"])
+    node = CrashNode(store, Path(order["folder"]), room=200 if order["role"] == "last" else 0)
     async with asyncio.timeout(90):
         await node.context.start()
         match order["role"]:
@@ -237,9 +231,21 @@ def fork(order: dict[str, Any], case: str, fault: str) -> int:
         os._exit(code)
 
 
+async def warm_up() -> None:
+    """Do the work of two cases: the nodes find loaded and compiled what it needed."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        node = CrashNode(SqliteStore(folder / "sessions.db"), folder, room=0)
+        await node.context.start()
+        for case in ("command_warm", "studio_warm"):
+            (folder / case).mkdir()
+            await node.ask(case)
+        await node.context.stop()
+
+
 def main() -> None:
-    for name in LOADED_LATE:
-        importlib.import_module(name)
+    asyncio.run(warm_up())
+    gc.collect()
     gc.freeze()  # what is loaded stays shared with the nodes
     for line in sys.stdin:
         order: dict[str, Any] = json.loads(line)

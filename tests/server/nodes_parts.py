@@ -3,9 +3,8 @@
 import asyncio
 import json
 import os
+import select
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,9 +14,12 @@ from typing import Any
 import aiohttp
 from crash_parts import Endpoint, Turn, free_port
 from crash_parts import endpoint as open_endpoint
+from serve_host import LOADED_LATE
 
+from warm_process import warm_host
 from weft.core.envelope import Event, decode_event
 
+LOADED = ("weft.cli.serve", "weft.sessions.postgres.store", *LOADED_LATE)
 TOKEN = "a-token-that-all-nodes-share"
 
 
@@ -40,7 +42,7 @@ def by_request(messages: Sequence[Turn]) -> tuple[str, list[tuple[str, dict[str,
 class ModelThread:
     """The endpoint of a model in a thread of its own, so that it outlives the event loop of a test."""
 
-    def __init__(self, script: Callable[..., Any] = by_request, pause: float = 0.01) -> None:
+    def __init__(self, script: Callable[..., Any] = by_request, pause: float = 0.03) -> None:
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._stop = asyncio.Event()
@@ -68,15 +70,19 @@ class ModelThread:
 class Node:
     """One server process. It keeps its port when it is started again."""
 
-    def __init__(self, name: str, store: str, folder: Path, model: str, *more: str) -> None:
+    def __init__(self, name: str, store: str, folder: Path, model: str, *more: str, loaded: str = "") -> None:
+        """`loaded` is a module that this kind of node needs beside those of all nodes."""
         self.name = name
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._folder = folder
         (folder / "site").mkdir(parents=True, exist_ok=True)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._command = [
-            *(sys.executable, "-m", "weft.cli.main", "serve", "--store", store, "--node", name),
+        self._loaded = (*LOADED, loaded) if loaded else LOADED
+        self._pid = 0
+        self._ready = self._ended = -1
+        """Pipes: its output, and what its exit status is written to."""
+        self._words = [
+            *("serve", "--store", store, "--node", name),
             *("--port", str(self.port), "--no-open", "--json", "--model", "m", "--base-url", model),
             *("--tools", "shell,ask", "--unsandboxed", "--permissions", "auto", "--workspace", str(folder / "site")),
             *more,
@@ -84,36 +90,35 @@ class Node:
 
     @property
     def is_running(self) -> bool:
-        return self._process is not None and self._process.poll() is None
+        return self._pid != 0 and not select.select([self._ended], [], [], 0)[0]
 
     def start(self) -> "Node":
         """Start the process. `wait_ready` waits until it answers."""
         assert not self.is_running
-        with (self._folder / f"{self.name}.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                env={**os.environ, "WEFT_TOKEN": TOKEN, "HOME": str(self._folder)},
-            )
+        if self._pid:
+            self.wait()
+        environment = {**os.environ, "WEFT_TOKEN": TOKEN, "HOME": str(self._folder)}
+        (self._ready, output), (self._ended, exit_status) = os.pipe(), os.pipe()
+        with open(os.devnull, "rb") as nothing, (self._folder / f"{self.name}.log").open("ab") as log:
+            streams = [nothing.fileno(), output, log.fileno(), exit_status]
+            self._pid = warm_host(*self._loaded).start({"words": self._words}, self._folder, environment, streams)
+        os.close(output)
+        os.close(exit_status)
         return self
 
     def wait_ready(self) -> None:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        assert line, (self._folder / f"{self.name}.log").read_text()[-3000:]
+        assert os.read(self._ready, 1), self.log()[-3000:]
 
     def signal(self, number: int) -> None:
-        assert self._process is not None
-        self._process.send_signal(number)
+        os.kill(self._pid, number)
 
     def wait(self) -> int:
-        assert self._process is not None
-        status = self._process.wait(60)
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        """Wait for its end. Returns the exit status, a negative one for a signal."""
+        assert select.select([self._ended], [], [], 60)[0], "The node does not end."
+        status = int(os.read(self._ended, 64))
+        os.close(self._ended)
+        os.close(self._ready)
+        self._pid = 0
         return status
 
     def kill(self) -> None:

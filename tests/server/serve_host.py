@@ -19,11 +19,23 @@ from weft.cli.main import parser
 from weft.sessions import crash_points
 
 LOADED_LATE = (
+    "encodings.idna",
+    "jsonschema_rs",
+    "re2",
     "uvicorn.lifespan.on",
+    "weft.cli.project_commands",
+    "weft.providers.context_size",
+    "weft.providers.files",
+    "weft.providers.session",
     "weft.providers.transport",
     "weft.server.project_routes",
     "weft.tools.files.access",
+    "weft.tools.files.search",
+    "weft.tools.hooks",
+    "weft.tools.shell.tools",
+    "weft.tools.web.fetch_tool",
     "weft.wires.chat",
+    "weft.wires.text_calls",
 )
 """Modules that a server loads when it starts or is asked first: four fifths of the processor time of its start."""
 

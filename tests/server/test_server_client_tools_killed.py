@@ -41,39 +41,35 @@ async def _result(client: aiohttp.ClientSession, session: str, call: str) -> tup
         return answer.status, await answer.text()
 
 
-async def test_a_server_that_was_killed_while_a_call_waited(tmp_path: Path) -> None:
-    host = Host()
-    try:
-        async with endpoint(asks_once) as model, Server(host, tmp_path, model) as server:
-            assert await server.start()
-            async with server.client() as client:
-                async with client.post("/sessions", json={"client_tools": [WHERE]}) as answer:
-                    session = (await answer.json())["id"]
-                async with client.post(f"/sessions/{session}/messages", json={"text": "Where am I?"}) as answer:
-                    assert answer.status == 202
-                lost = await _waiting(client, session)
-            await server.kill()
-            assert await server.start()
-            async with server.client() as client:
-                assert await _waiting(client, session) == lost
-                assert (await _result(client, session, lost))[0] == 200
-                status, sentence = await _result(client, session, lost)
-                assert (status, "does not wait for a result" in sentence) == (409, True)
-                async with client.post(f"/sessions/{session}/messages", json={"text": "And now?"}) as answer:
-                    assert answer.status == 202
-                call = await _waiting(client, session)
-                assert call != lost
-                assert (await _result(client, session, call))[0] == 200
-                async with asyncio.timeout(30), client.get(f"/sessions/{session}/events") as answer:
-                    ends = 0
-                    while ends < 2:
-                        ends += b"event: exchange_response" in await answer.content.readline()
-            await server.kill()
-            store = SqliteStore(server.database)
-            log = [event async for event in iterate_events(store, session)]
-            await store.close()
-    finally:
-        host.close()
+async def test_a_server_that_was_killed_while_a_call_waited(host: Host, tmp_path: Path) -> None:
+    async with endpoint(asks_once) as model, Server(host, tmp_path, model) as server:
+        assert await server.start()
+        async with server.client() as client:
+            async with client.post("/sessions", json={"client_tools": [WHERE]}) as answer:
+                session = (await answer.json())["id"]
+            async with client.post(f"/sessions/{session}/messages", json={"text": "Where am I?"}) as answer:
+                assert answer.status == 202
+            lost = await _waiting(client, session)
+        await server.kill()
+        assert await server.start()
+        async with server.client() as client:
+            assert await _waiting(client, session) == lost
+            assert (await _result(client, session, lost))[0] == 200
+            status, sentence = await _result(client, session, lost)
+            assert (status, "does not wait for a result" in sentence) == (409, True)
+            async with client.post(f"/sessions/{session}/messages", json={"text": "And now?"}) as answer:
+                assert answer.status == 202
+            call = await _waiting(client, session)
+            assert call != lost
+            assert (await _result(client, session, call))[0] == 200
+            async with asyncio.timeout(30), client.get(f"/sessions/{session}/events") as answer:
+                ends = 0
+                while ends < 2:
+                    ends += b"event: exchange_response" in await answer.content.readline()
+        await server.kill()
+        store = SqliteStore(server.database)
+        log = [event async for event in iterate_events(store, session)]
+        await store.close()
     assert not check_log(log)
     ends = [event.data.status for event in log if isinstance(event.data, ExchangeResponse)]
     results = [event.data.status for event in log if isinstance(event.data, ToolResult)]

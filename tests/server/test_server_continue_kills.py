@@ -9,7 +9,6 @@ import os
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +27,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are for
 
 KILLS = 30 if os.environ.get("WEFT_CRASHES") == "all" else 2
 SESSIONS = 8
-
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[Host]:
-    host = Host()
-    yield host
-    host.close()
 
 
 async def _ask(client: aiohttp.ClientSession, session: str, text: str) -> bool:

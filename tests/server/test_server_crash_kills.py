@@ -9,7 +9,7 @@ import random
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,6 @@ AT = {
     "tool.after": 5,
 }
 """At which passage it dies, somewhere in the middle of the exchange."""
-
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[Host]:
-    host = Host()
-    yield host
-    host.close()
 
 
 @pytest.fixture

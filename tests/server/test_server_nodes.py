@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from nodes_parts import ModelThread, Node, NodeClient, follow
 
-from postgres_server import running_postgres
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse, QuestionAsked
 from weft.testing import check_log
@@ -22,17 +21,16 @@ def model() -> Iterator[ModelThread]:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory, model: ModelThread) -> Iterator[list[Node]]:
+def cluster(tmp_path_factory: pytest.TempPathFactory, model: ModelThread, module_schema: str) -> Iterator[list[Node]]:
     folder = tmp_path_factory.mktemp("nodes")
-    with running_postgres() as database:
-        nodes = [Node(name, database.url, folder, model.url) for name in ("one", "two", "three")]
-        for node in nodes:
-            node.start()
-        for node in nodes:
-            node.wait_ready()
-        yield nodes
-        for node in nodes:
-            node.kill()
+    nodes = [Node(name, module_schema, folder, model.url) for name in ("one", "two", "three")]
+    for node in nodes:
+        node.start()
+    for node in nodes:
+        node.wait_ready()
+    yield nodes
+    for node in nodes:
+        node.kill()
 
 
 @pytest.fixture
@@ -58,7 +56,7 @@ async def test_a_stream_on_another_node_is_live_and_whole(nodes: list[Node]) -> 
     async with one.client() as here, two.client() as there:
         session = await here.create()
         reading = asyncio.create_task(there.until(session, "exchange_response"))
-        await here.send(session, "Long 60")
+        await here.send(session, "Long 20")
         seen = await reading
         assert seen == await here.log(session)
         check_events(seen)
@@ -69,7 +67,7 @@ async def test_readers_of_another_node_share_one_read(nodes: list[Node]) -> None
     async with one.client() as here, two.client() as there:
         session = await here.create()
         reading = [asyncio.create_task(there.until(session, "exchange_response")) for _ in range(8)]
-        await here.send(session, "Long 60")
+        await here.send(session, "Long 20")
         logs = await asyncio.gather(*reading)
         assert all(log == logs[0] for log in logs)
         check_events(logs[0])
@@ -102,7 +100,7 @@ async def test_messages_queue_and_steer_through_any_node(nodes: list[Node]) -> N
     one, two, three = nodes
     async with one.client() as here, two.client() as there, three.client() as third:
         session = await here.create()
-        await here.send(session, "Long 120")
+        await here.send(session, "Long 40")
         await there.until(session, "text_delta")
         queued = await there.send(session, "Second", client_request_id="second")
         assert queued["state"] == "queued"
@@ -179,7 +177,7 @@ async def _read_to_end(client: NodeClient, session: str) -> None:
         pass
 
 
-@pytest.mark.parametrize("request_text", ["Long 150", "Run sleep 4; echo done"])
+@pytest.mark.parametrize("request_text", ["Long 50", "Run sleep 4; echo done"])
 async def test_the_work_of_a_killed_node_goes_on_elsewhere(nodes: list[Node], request_text: str) -> None:
     one, two, three = nodes
     async with one.client() as here:
@@ -201,7 +199,7 @@ async def test_a_frozen_node_that_wakes_writes_nothing(nodes: list[Node]) -> Non
     one, two, three = nodes
     async with one.client() as here:
         session = await here.create()
-        await here.send(session, "Long 300")
+        await here.send(session, "Long 100")
         await here.until(session, "text_delta")
     one.signal(signal.SIGSTOP)
     try:
@@ -224,7 +222,7 @@ async def test_a_node_that_is_stopped_hands_its_work_over(nodes: list[Node]) -> 
         session = await here.create()
         seen: list[Event] = []
         reading = asyncio.create_task(follow([two, three], session, "exchange_response", seen))
-        await here.send(session, "Long 1200")
+        await here.send(session, "Long 400")
         await here.until(session, "text_delta")
     one.signal(signal.SIGTERM)
     assert await asyncio.to_thread(one.wait) in (0, -signal.SIGTERM)

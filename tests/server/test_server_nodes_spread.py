@@ -10,7 +10,6 @@ import pytest
 from crash_parts import Turn
 from nodes_parts import ModelThread, Node, NodeClient, by_request, follow
 
-from postgres_server import running_postgres
 from weft.core.envelope import Event
 from weft.core.events import ExchangeResponse, SessionResumed
 from weft.testing import check_log
@@ -34,22 +33,21 @@ def _script(messages: Sequence[Turn]) -> tuple[str, list[tuple[str, dict[str, An
 
 
 @pytest.fixture(scope="module")
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Node]]:
+def nodes(tmp_path_factory: pytest.TempPathFactory, module_schema: str) -> Iterator[list[Node]]:
     """A node that has room for one exchange, and one that has room for many."""
     folder = tmp_path_factory.mktemp("nodes")
     (folder / "users.toml").write_text(f'[ann]\ntokens = ["{ANN}"]\n\n[bob]\ntokens = ["{BOB}"]\n')
     model = ModelThread(_script)
-    with running_postgres() as database:
-        users = ("--users", str(folder / "users.toml"))
-        small = Node("small", database.url, folder, model.url, "--room", "1", *users)
-        large = Node("large", database.url, folder, model.url, *users)
-        for node in (small, large):
-            node.start()
-        for node in (small, large):
-            node.wait_ready()
-        yield [small, large]
-        for node in (small, large):
-            node.kill()
+    users = ("--users", str(folder / "users.toml"))
+    small = Node("small", module_schema, folder, model.url, "--room", "1", *users)
+    large = Node("large", module_schema, folder, model.url, *users)
+    for node in (small, large):
+        node.start()
+    for node in (small, large):
+        node.wait_ready()
+    yield [small, large]
+    for node in (small, large):
+        node.kill()
     model.close()
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,12 @@ class RecordingEndpoint(Endpoint):
         return await super().answer(request)
 
 
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+async def test_a_continued_response_is_asked_for_with_the_same_parameters(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(crash_parts, "Endpoint", RecordingEndpoint)
-    RecordingEndpoint.bodies.clear()
-    host = Host()
-    yield host
-    host.close()
-
-
-async def test_a_continued_response_is_asked_for_with_the_same_parameters(host: Host, tmp_path: Path) -> None:
     bodies = RecordingEndpoint.bodies
+    bodies.clear()
     async with (
         endpoint(lambda _: ("One word after the other. " * 60, []), 0.01) as model,
         Server(host, tmp_path, model) as server,

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from time import monotonic
 
@@ -22,13 +22,6 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are for
 
 PATIENCE = 20.0
 """Seconds within which a server is gone: twice its goodbye, and room for a busy machine."""
-
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[Host]:
-    host = Host()
-    yield host
-    host.close()
 
 
 @pytest.fixture

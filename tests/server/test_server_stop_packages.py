@@ -3,7 +3,6 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,6 @@ INTRODUCTION = {
     "capabilities": {},
     "clientInfo": {"name": "a-client-of-the-tests", "version": "1"},
 }
-
-
-@pytest.fixture
-def host() -> Iterator[Host]:
-    host = Host()
-    yield host
-    host.close()
 
 
 def _rpc(method: str, **params: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,6 @@ from weft.sessions.store import iterate_events
 from weft.testing import check_log
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="servers are forked")
-
-
-@pytest.fixture(scope="module")
-def host() -> Iterator[Host]:
-    host = Host()
-    yield host
-    host.close()
 
 
 def _design(messages: Sequence[Turn]) -> tuple[str, list[tuple[str, dict[str, Any]]]]:

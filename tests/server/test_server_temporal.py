@@ -8,7 +8,6 @@ import pytest
 from nodes_parts import ModelThread, Node, follow
 from temporal_server import running_temporal
 
-from postgres_server import running_postgres
 from weft.core.envelope import Event
 from weft.core.errors import ConfigurationError
 from weft.core.events import ExchangeResponse, SessionResumed
@@ -31,12 +30,13 @@ class PlacedNodes:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlacedNodes]:
+def cluster(tmp_path_factory: pytest.TempPathFactory, module_schema: str) -> Iterator[PlacedNodes]:
     folder = tmp_path_factory.mktemp("placed")
-    with running_temporal(folder) as temporal, running_postgres() as database:
+    with running_temporal(folder) as temporal:
         model = ModelThread()
         placement = ("--placement", f"temporal://{temporal}/default/designs")
-        nodes = [Node(name, database.url, folder, model.url, *placement) for name in ("one", "two")]
+        loaded = "weft.server.temporal_placement"
+        nodes = [Node(name, module_schema, folder, model.url, *placement, loaded=loaded) for name in ("one", "two")]
         try:
             for node in nodes:
                 node.start()
@@ -85,7 +85,7 @@ async def test_a_request_is_an_activity_and_its_workflow_ends_with_it(placed: Pl
         assert sum(event.type == "exchange_response" for event in log) == 2
 
 
-@pytest.mark.parametrize("request_text", ["Long 400", "Run sleep 4; echo done"])
+@pytest.mark.parametrize("request_text", ["Long 130", "Run sleep 4; echo done"])
 async def test_the_work_of_a_killed_worker_goes_on_elsewhere(placed: PlacedNodes, request_text: str) -> None:
     async with placed.nodes[0].client() as client:
         session = await client.create(workspace="site")
@@ -102,7 +102,7 @@ async def test_the_work_of_a_killed_worker_goes_on_elsewhere(placed: PlacedNodes
 async def test_a_worker_that_is_stopped_hands_its_work_over(placed: PlacedNodes) -> None:
     async with placed.nodes[0].client() as client:
         session = await client.create()
-        await client.send(session, "Long 1200")
+        await client.send(session, "Long 400")
         seen = await client.until(session, "text_delta")
     (resumed,) = [event.data for event in seen if isinstance(event.data, SessionResumed)]
     stopped = next(node for node in placed.nodes if resumed.node.startswith(node.name))

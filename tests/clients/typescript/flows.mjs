@@ -1,8 +1,8 @@
-// Flows over weft-client against a running server. Each is named by an argument, and prints one line of JSON.
+// Flows over weft-client against a running server, named by the arguments. Prints one line of JSON: what each found.
 import { createServer, connect } from "node:net";
 import { ApiError, WeftClient } from "weft-client";
 
-const [url, token, flow] = process.argv.slice(2);
+const [url, token, ...names] = process.argv.slice(2);
 const client = new WeftClient({ url, token });
 const texts = (events) => events.filter((event) => event.type === "text_delta").map((event) => event.data.text).join("");
 
@@ -137,4 +137,6 @@ const flows = {
   websocket: () => resumed("websocket"),
 };
 
-console.log(JSON.stringify(await flows[flow]()));
+const found = {};
+for (const name of names) found[name] = await flows[name]();
+console.log(JSON.stringify(found));
