@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from weft.studio.input.pictures import read_picture
 from weft.vision.arrange.page import arrange
 from weft.vision.see.detect import detect_elements
-from weft.vision.see.screenshot import WIDEST, load_screenshot
+from weft.vision.see.screenshot import LARGE, WIDEST, load_screenshot
 from weft.vision.write.stacks import write_files
 
 SECONDS = 60.0
@@ -38,7 +38,7 @@ def _bytes(image: Image.Image, kind: str = "PNG") -> bytes:
 
 @pytest.mark.parametrize("ratio", [1, 2, 3, 4, 6])
 def test_the_pixel_ratio_is_found_up_to_six(ratio: int) -> None:
-    data = _bytes(_page(ratio))
+    data = _bytes(_page(ratio, height=860 if ratio < 6 else 440))
     assert load_screenshot(data).pixels.shape[1] == 1280
     found = read_picture(data)
     assert found.width // found.ratio == 1280
@@ -46,7 +46,8 @@ def test_the_pixel_ratio_is_found_up_to_six(ratio: int) -> None:
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG"])
 def test_a_photograph_becomes_a_page_of_a_screen(kind: str) -> None:
-    rough = Image.effect_noise((48, 32), 90).convert("RGB").resize((7_680, 5_200), Image.Resampling.BICUBIC)
+    rough = Image.effect_noise((48, 12), 90).convert("RGB").resize((7_680, 1_920), Image.Resampling.BICUBIC)
+    assert rough.width * rough.height > LARGE
     found = read_picture(_bytes(rough, kind))
     assert found.width // found.ratio <= WIDEST
     assert load_screenshot(found.data).pixels.shape[1] <= WIDEST

@@ -5,8 +5,11 @@
 another spelling (unminified, for development) is answered with the one that exists.
 """
 
+import os
 import re
 import zipfile
+import zlib
+from collections.abc import Set
 from functools import cache, lru_cache
 from html import escape
 from pathlib import Path
@@ -22,6 +25,7 @@ _FOLDER = Path(__file__).parent / "libraries"
 VENDOR = _FOLDER / "vendor"
 MISSING = "The libraries of previews are not installed; run scripts/vendor_libraries.py (make made) once."
 
+_ZIP_HEADER = 30  # bytes before the name of a file, and the lengths of the name and of what follows it at their end
 _DEVELOPMENT = lazy_pattern(r"[.-]development\b")
 _EXPORT = lazy_pattern(r"^\s*exports\.([A-Za-z_$][\w$]*)\s*=(?!=)", re.MULTILINE)
 _REQUIRE = lazy_pattern(r"""\brequire\((["'])([^"']+)\1\)""")
@@ -51,9 +55,12 @@ class Package(msgspec.Struct, frozen=True):
         return VENDOR / f"{self.name.replace('/', '__')}@{self.version}.zip"
 
     @property
-    def files(self) -> frozenset[str]:
-        """The paths of its files."""
-        return _names(self.archive) if self.archive.is_file() else frozenset()
+    def files(self) -> Set[str]:
+        """The paths of its files; none if it is not installed."""
+        try:
+            return _list_files(self.archive).keys()
+        except FileNotFoundError:
+            return frozenset[str]()
 
     @property
     def major(self) -> str:
@@ -80,8 +87,9 @@ def find_file(name: str, path: str, version: str = "") -> tuple[Package, str] | 
     known = [package for package in packages() if package.name == name]
     known.sort(key=lambda each: each.major != version.partition(".")[0].lstrip("^~v"))
     for package in known:
+        files = package.files
         for spelling in _spellings(path or package.main):
-            if spelling in package.files:
+            if spelling in files:
                 return package, spelling
     return None
 
@@ -101,15 +109,21 @@ def _spellings(path: str) -> list[str]:
 
 
 @cache
-def _names(archive: Path) -> frozenset[str]:
+def _list_files(archive: Path) -> dict[str, zipfile.ZipInfo]:
     with zipfile.ZipFile(archive) as opened:
-        return frozenset(opened.namelist())
+        return {info.filename: info for info in opened.infolist()}
 
 
 @lru_cache(maxsize=64)
 def _read(archive: Path, path: str) -> bytes:
-    with zipfile.ZipFile(archive) as opened:
-        return opened.read(path)
+    """Read a file at its place in the archive: to open that anew would read its list of a thousand files each time."""
+    info = _list_files(archive)[path]
+    with archive.open("rb") as opened:
+        opened.seek(info.header_offset)
+        header = opened.read(_ZIP_HEADER)
+        opened.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), os.SEEK_CUR)
+        packed = opened.read(info.compress_size)
+    return packed if info.compress_type == zipfile.ZIP_STORED else zlib.decompress(packed, -zlib.MAX_WBITS)
 
 
 def wrap_commonjs(source: str, name: str, up: str, suffix: str) -> str:

@@ -180,7 +180,8 @@ _FLAGS = """
 _DISABLED_FEATURES = """
 AcceptCHFrame AutofillServerCommunication CertificateTransparencyComponentUpdater DialMediaRouteProvider
 DnsOverHttps IsolateOrigins IsolateSandboxedIframes MediaRouter NetworkTimeServiceQuerying OptimizationHints
-PaintHolding PreconnectToSearch Prerender2 SpeculationRules Translate WebRtcHideLocalIpsWithMdns site-per-process
+PaintHolding PreconnectToSearch Prerender2 SpareRendererForSitePerProcess SpeculationRules Translate
+WebRtcHideLocalIpsWithMdns site-per-process
 """
 _PREFIX = "weft-chromium-"
 _SHORT_FOLDER = "/tmp"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
+from weft.vision.see.rank_filters import largest_around, median_of_nine, smallest_around
 from weft.vision.see.regions import Mask, Pixels, distance_between, label_islands
 
 Corners = NDArray[np.float64]  # x and y of the corners: top left, top right, bottom right, bottom left
@@ -112,9 +113,9 @@ def _four_sides(mask: Mask) -> tuple[Corners, float] | None:
 
 def _without_strokes(image: Image.Image) -> list[NDArray[np.uint8]]:
     """Return the darkest channel and the lightness of the ground: what is around the thin strokes covers them."""
-    darkest = Image.fromarray(np.asarray(image).min(axis=2))
     found = [
-        each.filter(ImageFilter.MaxFilter(7)).filter(ImageFilter.MinFilter(7)) for each in (darkest, image.convert("L"))
+        Image.fromarray(smallest_around(largest_around(each, 3), 3))
+        for each in (np.asarray(image).min(axis=2), np.asarray(image.convert("L")))
     ]
     return [np.asarray(each.filter(ImageFilter.MedianFilter(5))) for each in found]
 
@@ -223,14 +224,12 @@ def _clean(pixels: Pixels) -> tuple[Pixels, Mask] | None:
     height, width = pixels.shape[:2]
     small = Image.fromarray(pixels)
     small.thumbnail((480, 480), Image.Resampling.BOX)
-    wide = small
-    for _ in range(min(max(height, width) // 240 + 2, 7)):  # the same as one filter of up to 15 pixels, and faster
-        wide = wide.filter(ImageFilter.MaxFilter(3))
-    wide = wide.filter(ImageFilter.GaussianBlur(6))
+    lightest = largest_around(np.asarray(small), min(max(height, width) // 240 + 2, 7))
+    wide = Image.fromarray(lightest).filter(ImageFilter.GaussianBlur(6))
     if _is_dark(small, wide):
         return None
     ground = np.asarray(wide.resize((width, height), Image.Resampling.BILINEAR), np.float32)
-    smooth = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)), np.float32)
+    smooth = median_of_nine(pixels).astype(np.float32)
     part = np.clip(smooth / np.maximum(ground, 1.0), 0, 1)
     least = part.min(axis=2)
     strokes = _without_dust(least < DARKER)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from PIL import Image
 
 from weft.vision.elements import (
     Box,
@@ -22,6 +22,7 @@ from weft.vision.see.boxes import corner_radius
 from weft.vision.see.gradients import paint_gradient
 from weft.vision.see.ink import Ink
 from weft.vision.see.photographs import is_painted
+from weft.vision.see.rank_filters import largest_around
 from weft.vision.see.regions import (
     STRIP,
     Mask,
@@ -239,8 +240,7 @@ def inpaint_text(pixels: Pixels, lines: Sequence[TextLine], inks: Sequence[Ink],
 
 
 def _fill_glyphs(pixels: Pixels, mask: NDArray[np.uint8], ratio: int) -> Pixels:
-    wide = np.asarray(Image.fromarray(mask).filter(ImageFilter.MaxFilter(3 + 2 * ratio)))
-    return _fill_holes(pixels, wide > 0)
+    return _fill_holes(pixels, largest_around(mask, 1 + ratio) > 0)
 
 
 def _ink(pixels: Pixels, rect: Rect) -> Ink | None:
@@ -267,8 +267,8 @@ def _ink_by_contrast(part: NDArray[np.float64], left: int, top: int) -> Ink | No
     for letters in (dark, ~dark):
         if not _can_be_glyphs(letters):
             continue
-        around = np.asarray(Image.fromarray(letters).convert("L").filter(ImageFilter.MaxFilter(3))) > 0
-        paper = _fill_holes(part.astype(np.uint8), np.asarray(around)).astype(np.float64)
+        around = largest_around(letters.astype(np.uint8), 1) > 0
+        paper = _fill_holes(part.astype(np.uint8), around).astype(np.float64)
         away = np.abs(part - paper).max(axis=2)
         strongest = letters & (away >= np.quantile(away[letters], 0.7))
         colour = np.median(part[strongest], axis=0)

@@ -76,8 +76,10 @@ def _label_runs(across: Mask, down: Mask, diagonal: Mask | None = None) -> Regio
     first[:, 1:] |= down[:, 1:] & ~down[:, :-1]
     pairs = [(runs[:-1][first], runs[1:][first])]
     if diagonal is not None:
-        falling = diagonal[:-1, :-1] & diagonal[1:, 1:]
-        rising = diagonal[:-1, 1:] & diagonal[1:, :-1]
+        # Two that touch at their corners alone: others are connected over a third one, and are most by far.
+        falls, rises = diagonal[:-1, :-1] & diagonal[1:, 1:], diagonal[:-1, 1:] & diagonal[1:, :-1]
+        falling = falls & ~(diagonal[:-1, 1:] | diagonal[1:, :-1])
+        rising = rises & ~(diagonal[:-1, :-1] | diagonal[1:, 1:])
         pairs += [(runs[:-1, :-1][falling], runs[1:, 1:][falling]), (runs[:-1, 1:][rising], runs[1:, :-1][rising])]
     one, two = (np.concatenate(side) for side in zip(*pairs, strict=True))
     root = _find_roots(count, one, two)

@@ -5,9 +5,10 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from PIL import Image, ImageFilter, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from weft.vision.elements import PictureTooLarge, UnreadablePicture
+from weft.vision.see.rank_filters import median_of_nine
 from weft.vision.see.regions import Pixels, label_islands
 
 MOST_PIXELS = 40_000_000
@@ -43,14 +44,13 @@ def load_screenshot(data: bytes) -> Screenshot:
     fine, ratio = _reduce(fine)
     pixels = fine if ratio == 1 else np.asarray(Image.fromarray(fine).reduce(ratio))
     if lossy:
-        pixels = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)))
+        pixels = median_of_nine(pixels)
     return Screenshot(pixels, fine, ratio, lossy)
 
 
 def as_screenshot(pixels: Pixels) -> Screenshot:
     """Return the straightened photograph of a screen as a screenshot with loss."""
-    smooth = np.asarray(Image.fromarray(pixels).filter(ImageFilter.MedianFilter(3)))
-    return Screenshot(smooth, pixels, 1, True)
+    return Screenshot(median_of_nine(pixels), pixels, 1, True)
 
 
 def _reduce(fine: Pixels) -> tuple[Pixels, int]:
