@@ -55,6 +55,38 @@ async def test_by_type_and_layer_is_both() -> None:
     assert [event.type for event in heard] == ["user_message"]
 
 
+async def test_a_list_gets_the_same_events_alone_and_beside_a_reactor() -> None:
+    bus, beside = EventBus("s", clock=lambda: 1.0), EventBus("s", clock=lambda: 1.0)
+    alone, accompanied = list[Event](), list[Event]()
+    bus.collect(alone)
+    subscription = beside.collect(accompanied)
+    reactor = beside.subscribe(lambda _: None)
+    for each in (bus, beside):
+        each.exchange = "e"
+        each.publish_all([BEGIN, delta("a"), HELLO])
+        each.publish_outside_exchange(HELLO)
+    assert alone == accompanied
+    assert [(event.seq, event.id, event.exchange) for event in alone[2:]] == [(3, "s-3", "e"), (4, "s-4", None)]
+    reactor.close()
+    beside.publish(BEGIN)
+    assert accompanied[-1].seq == 5
+    subscription.close()
+    beside.publish(BEGIN)
+    assert (len(accompanied), beside.seq) == (5, 6)
+
+
+async def test_an_event_that_a_reactor_publishes_comes_between_those_of_a_moment() -> None:
+    bus, events = EventBus("s"), list[Event]()
+    bus.collect(events)
+    bus.subscribe(lambda event: bus.publish(HELLO) if event.data is BEGIN else None)
+    bus.publish_all([BEGIN, delta("a")])
+    assert [(event.seq, event.type) for event in events] == [
+        (1, "conversation_start"),
+        (2, "user_message"),
+        (3, "text_delta"),
+    ]
+
+
 class Named:
     def __init__(self) -> None:
         self.heard: list[str] = []

@@ -19,9 +19,9 @@ async def repeat(text: str, times: int) -> str:
     return text[:200] * times
 
 
-async def _log(*turns: Any) -> list[Event]:
+async def _log(*turns: Any, piece: int = 8) -> list[Event]:
     events: list[Event] = []
-    async with weft.Agent(S([*turns, "Done."]), tools=[repeat]) as agent:
+    async with weft.Agent(S([*turns, "Done."], piece=piece), tools=[repeat]) as agent:
         agent.subscribe(events.append)
         await agent.run("Go.")
     assert check_log(events) == []
@@ -44,7 +44,7 @@ async def test_the_second_comes_right_after_the_result() -> None:
 
 
 async def test_a_pair_that_no_event_can_hold_is_not_repeated() -> None:
-    log = await _log([S.call("repeat", text="x" * 990_000, times=200)])
+    log = await _log([S.call("repeat", text="x" * 990_000, times=200)], piece=4096)
     assert [event.data.result for event in log if isinstance(event.data, ToolUseMessage)] == [None]
     assert [event.type for event in log].count("tool_result") == 1
 

@@ -13,6 +13,7 @@ import weft
 from weft.core.errors import ProviderError
 from weft.core.messages import ToolCall, ToolResult
 from weft.providers.base import ProviderTurn
+from weft.providers.session import WireSession
 from weft.testing.server import Pause, Reply, ScriptedServer
 from weft.testing.streams import wire_reply, wire_stream
 
@@ -154,6 +155,26 @@ def test_not_even_in_asyncios_debug_mode() -> None:
 def test_a_loop_that_ended_is_let_go() -> None:
     done = run_python(TWO_LOOPS + "    print('kept', len(LOOPS))\n")
     assert done.stdout.splitlines()[-1] == "kept 0"
+
+
+def test_a_session_goes_on_in_another_loop() -> None:
+    """Its connections and its timers are those of the loop that runs."""
+    limits = weft.Timeouts(socket=0.3, content=0.3, first=0.3)
+    session: list[WireSession] = []
+
+    async def ask_once(reply: Reply) -> str:
+        async with ScriptedServer([reply]) as server:
+            opened = session_at(server, timeouts=limits, retry=weft.Retry(attempts=1))
+            assert isinstance(opened, WireSession)
+            session.append(opened)
+            session[0].model = opened.model  # the server of this loop
+            return type((await ask(session[0]))[0]).__name__
+
+    silent = Reply([b": hello\n\n", Pause(30.0)])
+    assert [asyncio.run(ask_once(reply)) for reply in (ANSWER, ANSWER, silent)] == [
+        *("ProviderTurn", "ProviderTurn"),
+        "ProviderTimeout",
+    ]
 
 
 # --- a kept connection that the server closes without a byte ------------------------------------------------------

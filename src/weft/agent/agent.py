@@ -105,9 +105,10 @@ class Agent(AgentBase):
         timeouts: Timeouts | None = None,
         session: str | None = None,
     ) -> None:
-        given = locals()
-        self.options: dict[str, Any] = {name: given[name] for name in given if name not in _NOT_OPTIONS}
+        self.options: dict[str, Any] = locals().copy()
         """The constructor's arguments, for an agent with another session or history."""
+        for name in _NOT_OPTIONS:
+            del self.options[name]
         known = Registry(_tools(tools))
         base = settings or Settings()
         own = msgspec.structs.replace(

@@ -44,11 +44,25 @@ class EventBus(Dispatcher):
 
     def publish_all(self, payloads: Iterable[Payload], *, in_exchange: bool = True) -> None:
         """Number the payloads of one moment and pass them on as events."""
-        sink, session, epoch, prefix = self._sink, self.session, self.epoch, self._prefix
         exchange = self.exchange if in_exchange else None
         now = int(self._clock() * 1e6) / 1e6  # stores count microseconds
         if now > self._now:  # times never decrease, even if the clock is set back
             self._now = now
+        if self.only_list is None or self._sink is not None:
+            self._pass_on(payloads, exchange)
+            return
+        add, seq, now = self.only_list.append, self.seq, self._now
+        session, epoch, prefix = self.session, self.epoch, self._prefix
+        for payload in payloads:
+            seq += 1
+            add(Event(seq, f"{prefix}{seq}", session, exchange, payload.type, payload.layer, now, epoch, payload))
+        self.seq = seq
+        if self.wakes:
+            self.wake_readers()
+
+    def _pass_on(self, payloads: Iterable[Payload], exchange: str | None) -> None:
+        """Pass the events to the sink, or to the reactors one by one: a reactor may publish more at each of them."""
+        sink, session, epoch, prefix = self._sink, self.session, self.epoch, self._prefix
         for payload in payloads:
             self.seq = seq = self.seq + 1
             kind = payload.type
@@ -111,10 +125,11 @@ class ExchangeReader:
     def __init__(self, bus: EventBus) -> None:
         self._session = bus.session
         self._events: list[Event] = []
-        self._begun = self._follows_end = self._ended = False
+        self._begun = self._ended = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._waiter: asyncio.Future[None] | None = None  # of a reader that nobody wakes yet
         self._bus = bus
-        self._subscription = bus.subscribe(self._events.append)
+        self._subscription = bus.collect(self._events)
 
     def close(self) -> None:
         self._subscription.close()
@@ -124,12 +139,12 @@ class ExchangeReader:
 
         The last one is `exchange_response`; after it, and if it can never be delivered, the list is empty.
         """
-        if not self._follows_end:
-            self._follows_end = True
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
             exchange.on_end(self._wake)  # wakes the reader if the events can never be delivered
         while not self._ended:
             if not self._events and not exchange.is_delivered:
-                self._waiter = waiter = asyncio.get_running_loop().create_future()
+                self._waiter = waiter = self._loop.create_future()
                 self._bus.wakes.append(self._wake)
                 try:
                     await waiter

@@ -65,6 +65,7 @@ class Driver:
         self._ended = ended
         self._finished = False
         self.run_inline = run_inline
+        self.loop = asyncio.get_running_loop()
         self.task = self._start(None)
 
     def detach(self, error: BaseException | None = None) -> None:
@@ -73,7 +74,7 @@ class Driver:
 
     def _start(self, error: BaseException | None) -> "asyncio.Task[None]":
         work = cast("Coroutine[Any, Any, None]", self._drive(error))
-        task = asyncio.get_running_loop().create_task(work, name=self._name)
+        task = self.loop.create_task(work, name=self._name)
         task.add_done_callback(self._done)
         return task
 

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from weft.agent.engine import AgentEngine
 
 _PATIENCE = 0.3  # seconds that a cancelled exchange waits for the price list
+_TRACKED = frozenset({ToolCompleted, ToolFailed, ToolResult, FileChanged})  # payloads with an effect on the exchange
 _S = ExchangeState
 
 
@@ -90,7 +91,7 @@ class Exchange:
         self._shape = shape
         self._publish = engine.bus.publish_all
         self._previews = FilePreviews(engine.runtime.registry, engine.runtime.workspace, engine.bus.publish)
-        self._turns = TurnRunner(engine, self._previews, self.tracker, shape)
+        self._turns = TurnRunner(engine, self._previews, self.tracker, shape, self._stop_before_request)
         self._repeats = RepeatCounter()
         self._steering: deque[Message] = deque()
         self._batch: CallBatch | None = None
@@ -256,7 +257,7 @@ class Exchange:
         engine = self._engine
         if self._steering:
             self._add_steering()
-        turn = await self._turns.run_turn(self._stop_before_request)
+        turn = await self._turns.run_turn()
         calls = turn.tool_calls
         self._announced, self._text = not calls and turn.announces_calls, turn.text
         if engine.runtime.has_client_tools:
@@ -279,9 +280,8 @@ class Exchange:
         if problem is None:
             return False
         self._turns.choose_tools("none")
-        self._add_user_message(
-            user_message(f"Your answer does not fit: {problem}. Answer again with nothing but the JSON.")
-        )
+        correction = f"Your answer does not fit: {problem}. Answer again with nothing but the JSON."
+        self._add_user_message(user_message(correction))
         return True
 
     async def _run_tools(self, turn: ProviderTurn, calls: list[ToolCall]) -> None:
@@ -352,16 +352,19 @@ class Exchange:
 
     def _emit(self, payload: Payload) -> None:
         """Publish a payload of a tool."""
-        kind = type(payload)
-        if kind is ToolCompleted or kind is ToolFailed:
-            self.tracker.feed(payload)  # the cost of a call
-        elif type(payload) is ToolResult:
+        if type(payload) in _TRACKED:
+            self._track(payload)
+        self._publish((payload,))
+
+    def _track(self, payload: Payload) -> None:
+        if type(payload) is ToolResult:
             self._previews.finish_call(payload)
             if self._engine.host is not None:
                 self._engine.host.deliver_result(payload)
         elif type(payload) is FileChanged:
             self._previews.on_file_changed(payload)
-        self._publish((payload,))
+        else:
+            self.tracker.feed(payload)  # the cost of a call
 
     def _emit_result(self, outcome: ToolCompleted | ToolFailed, result: ToolResult, *message: ToolUseMessage) -> None:
         """Publish the end of a call."""

@@ -39,6 +39,8 @@ class Subscription:
         """How often a handler raised."""
         self.dropped_at: int | None = None
         """The first event that the reactor missed because it was too slow. It gets no events after that."""
+        self.list: list[Event] | None = None
+        """The list that the reactor adds every event to, if it does nothing else."""
         self._handlers, self._everything = read_handlers(reactor)
         self._types, self._layers = types, layers
         self._remove = remove
@@ -110,6 +112,8 @@ class Dispatcher:
         """The handlers of each event type, as far as they were looked up."""
         self.wakes: list[Callable[[], object]] = []
         """The readers that wait: each is called once, after the next events were delivered."""
+        self.only_list: list[Event] | None = None
+        """The list that gets every event, if nothing else is subscribed."""
         self._subscriptions: list[Subscription] = []
 
     def dispatch(self, event: Event) -> None:
@@ -150,7 +154,14 @@ class Dispatcher:
         """Subscribe a reactor to events: all, or those of the given types or layers."""
         subscription = Subscription(reactor, self._remove, types=types, layers=layers, queue=queue)
         self._subscriptions.append(subscription)
-        self.table = {}
+        self._on_changed()
+        return subscription
+
+    def collect(self, events: list[Event]) -> Subscription:
+        """Add every event to a list from now on."""
+        subscription = self.subscribe(events.append)
+        subscription.list = events
+        self._on_changed()
         return subscription
 
     async def close(self, patience: float = 1.0) -> None:
@@ -161,7 +172,12 @@ class Dispatcher:
     def _remove(self, subscription: Subscription) -> None:
         if subscription in self._subscriptions:
             self._subscriptions.remove(subscription)
-            self.table = {}  # a new one: an event may be in dispatch through the old one
+            self._on_changed()
+
+    def _on_changed(self) -> None:
+        """Subscriptions have changed."""
+        self.table = {}  # a new one: an event may be in dispatch through the old one
+        self.only_list = self._subscriptions[0].list if len(self._subscriptions) == 1 else None
 
 
 def _is_coroutine(handler: Any) -> bool:

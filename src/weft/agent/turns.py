@@ -103,10 +103,14 @@ class TurnListener:
     def on_payloads(self, payloads: Sequence[Payload]) -> None:
         """Publish payloads that arrived together. What follows from one is published right after it."""
         published: list[Payload] = []
-        effects = self._effects
+        publish, effects = published.append, self._effects
         try:
             for payload in payloads:
-                published.append(payload)
+                publish(payload)
+                kind = type(payload)
+                if kind in effects:
+                    effects[kind](payload, published)
+                    continue
                 if type(payload) is InputJsonDelta:
                     text = payload.partial_json
                     if self._previews.following:
@@ -118,8 +122,6 @@ class TurnListener:
                 elif type(payload) is ThinkingDelta:
                     text = payload.text
                 else:
-                    if type(payload) in effects:
-                        effects[type(payload)](payload, published)
                     continue
                 self._length += len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
                 if self._length > self._max_length:
@@ -198,12 +200,20 @@ class TurnRunner:
     """Runs the turns of one exchange, each on the current model or on a fallback."""
 
     def __init__(
-        self, engine: "AgentEngine", previews: FilePreviews, tracker: ExchangeTracker, shape: TypeSchema | None
+        self,
+        engine: "AgentEngine",
+        previews: FilePreviews,
+        tracker: ExchangeTracker,
+        shape: TypeSchema | None,
+        stop: Callable[[], BaseException | None],
     ) -> None:
+        """`stop` returns the exception that forbids a further request, if there is one."""
         self.bill = CostMeter(tracker, lambda: engine.session)
         self._engine = engine
         self._shape = shape
         self._listener = TurnListener(engine.bus.publish_all, previews, tracker, self.bill)
+        self._listener.may_retry = lambda: stop() is None
+        self._stop = stop
         self.attempts_before = 0
         """Attempts at the next turn by a process that ended."""
         self._tracker = tracker
@@ -228,15 +238,15 @@ class TurnRunner:
                 "limit tokens instead."
             )
 
-    async def run_turn(self, stop: Callable[[], BaseException | None]) -> ProviderTurn:
-        """Run the next turn. `stop` returns the exception that forbids a further request, if there is one."""
-        engine, listener = self._engine, self._listener
+    async def run_turn(self) -> ProviderTurn:
+        """Run the next turn."""
+        engine, listener, stop = self._engine, self._listener, self._stop
         listener.attempts_before, self.attempts_before = self.attempts_before, 0
         listener.retry_stopped = False
-        listener.may_retry = lambda: stop() is None
         if (stopped := stop()) is not None:
             raise stopped
-        if await self._prepare_request():
+        if not self._is_prepared():
+            await self._prepare_request()
             _raise_if(stop())
         refused = 0
         while True:
@@ -268,15 +278,17 @@ class TurnRunner:
                 self.choose_tools("auto")  # a required call is required once, or the model could never answer
             return turn
 
-    async def _prepare_request(self) -> bool:
-        """Offer the current tools and files, and let the next request fit the context of the model. Returns whether
-        that may have taken time."""
+    def _is_prepared(self) -> bool:
+        """Offer the current tools. Returns whether nothing else is to be done before the next request."""
         engine = self._engine
         if engine.runtime.registry.refresh():
             engine.update_tools()
+        return engine.overview is None and not engine.can_write_text and engine.context.measure_request()
+
+    async def _prepare_request(self) -> None:
+        """Show the current files, and let the next request fit the context of the model."""
+        engine = self._engine
         can_write_text = engine.can_write_text
-        if not can_write_text and engine.overview is None and engine.context.measure_request():
-            return False
         if can_write_text and await engine.find_edit_format():
             self._prepare()
         await engine.add_overview()
@@ -284,7 +296,6 @@ class TurnRunner:
             await engine.attach_files()
         if not engine.context.measure_request():
             self._on_compacted(await engine.context.fit())
-        return True
 
     def _prepare(self) -> None:
         self._engine.prepare(self._shape)

@@ -18,7 +18,7 @@ from weft.core.messages import Message, Text, ToolDefinition, user_message
 from weft.core.payload import Payload
 from weft.core.retry import Retry
 from weft.core.turn import Cost, Settings, Usage
-from weft.http1.shared_reads import shared_reads
+from weft.http1.shared_reads import SharedReads, shared_reads
 from weft.providers.base import ConversationBase, Deliver, OnEvent, ProviderTurn, deliver_to
 from weft.providers.catalogue import has_list_price, is_loaded, load, price
 from weft.providers.defaults import batches_of_context, default_retry, default_timeouts, tape_of_context
@@ -103,10 +103,12 @@ class WireSession(ConversationBase):
         self._facts: ServerFacts | None = None
         self._render_cache = RenderCache()
         self._files = UploadedFiles(model)
-        self._watchdog = Watchdog(self.timeouts)
         self._patience = _find_patience(self.timeouts, model)
         self._is_listed = has_list_price(model)
         self._argument_names: tuple[list[ToolDefinition], Tools] = ([], {})  # by the tools that they are of
+        self._loop: asyncio.AbstractEventLoop | None = None  # that of the last turn
+        self._watchdog = Watchdog(self.timeouts)
+        self._reads = SharedReads()
         self._transport: Transport | None = None
         self._headers: Mapping[str, str] = {}
 
@@ -284,6 +286,7 @@ class WireSession(ConversationBase):
 
     async def _attempt(self, decoder: Decoder, body: bytes, deliver: Deliver) -> None:
         """Run one attempt. The decoder holds its outcome."""
+        self._follow_loop()
         deliver(decoder.open())
         try:
             last = await self._read_stream(await self._post(body), decoder, deliver)
@@ -302,7 +305,7 @@ class WireSession(ConversationBase):
             if response.status != 200 or response.content_type not in _STREAMS:
                 await self._check_response(response)
             response.share_reads()
-            reads = shared_reads(asyncio.get_running_loop())
+            reads = self._reads
             while True:
                 try:
                     chunk = await response.read_chunk()
@@ -313,14 +316,12 @@ class WireSession(ConversationBase):
                 decoder.join_from = 1 if reads.is_active else _FLOOD
                 payloads = decoder.feed(chunk)
                 watchdog.saw(bool(payloads), decoder.started)
-                if decoder.done:
+                if decoder.done or (decoder.finishing and response.at_end()):
                     last = payloads
                     break
                 if payloads:
                     deliver(payloads)
                 if decoder.finishing:
-                    if response.at_end():
-                        break
                     watchdog.finishing()
             finished = True
         except BrokenRead as broken:
@@ -332,6 +333,14 @@ class WireSession(ConversationBase):
             watchdog.stop()
             (response.release if finished else response.close)()
         return last
+
+    def _follow_loop(self) -> None:
+        """Use the timers and connections of the running event loop. A session may be used in one after the other."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._watchdog.close()
+            self._loop, self._transport, self._watchdog = loop, None, Watchdog(self.timeouts)
+            self._reads = shared_reads(loop)
 
     def _post(self, body: bytes) -> Awaitable[Response]:
         """Send the request over the network, to the batch queue, or to the recording that is being played."""
@@ -346,13 +355,11 @@ class WireSession(ConversationBase):
     async def _send(self, body: bytes) -> Response:
         """Wait for the response to begin. The watchdog cancels a wait that is too long; then its error is raised."""
         model, timeouts = self.model, self.timeouts
-        transport = self._transport
-        if transport is None or not transport.is_here():
-            transport = await self._open_transport()
+        transport = self._transport or await self._open_transport()
         headers = {**model.request_headers, **self._headers} if self._headers else model.request_headers
         if model.signer is not None:
             headers = await model.signer.sign(model.url, headers, body)
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._loop)
         assert task is not None
         self._watchdog.start(task.cancel, grace=timeouts.connect, first=self._patience)
         try:

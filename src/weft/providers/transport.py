@@ -122,10 +122,6 @@ class Transport:
             await anext(transport._keeper)
         return transport
 
-    def is_here(self) -> bool:
-        """Whether this pool belongs to the running loop."""
-        return asyncio.get_running_loop() is self._loop
-
     async def _keep(self) -> AsyncGenerator[None]:
         """Close the pool when the loop ends: `asyncio.run` closes every open async generator."""
         try:

@@ -27,7 +27,7 @@ class Timeouts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watchdog:
-    """Aborts a silent stream; `error` names the clock that ran out. It watches one turn at a time.
+    """Aborts a silent stream; `error` names the clock that ran out. It watches one turn at a time, in one event loop.
 
     One timer serves all turns and checks the clocks when it is due, so a delta only reads the time.
     """
@@ -57,17 +57,12 @@ class Watchdog:
     def start(self, abort: Callable[[], object], grace: float = 0.0, first: float = 0.0) -> None:
         """Start to watch the wait for a response, or its stream. Both clocks start after `grace` seconds. Until there
         is content, silence may last `first` seconds."""
-        loop, now = asyncio.get_running_loop(), monotonic()
-        self._last_byte = self._last_content = self._began = now + grace
+        now = monotonic()
+        self._last_byte = self._last_content = self._began = begin = now + grace
         self._first = first
-        due = self._last_byte + self._shortest
-        if self._timer is not None and (loop is not self._loop or self._due > due):
-            self._timer.cancel()
-            self._timer = None
-        if self._timer is None:
-            self._loop = loop
-            self._due = due
-            self._timer = loop.call_later(due - now, self._check)
+        due = begin + self._shortest
+        if self._timer is None or self._due > due:
+            self._set_timer(due, due - now)
         self.error, self.ended = None, False
         self._abort = abort
 
@@ -91,9 +86,24 @@ class Watchdog:
             self._tail.cancel()
             self._tail = None
 
+    def close(self) -> None:
+        """Stop for good."""
+        self.stop()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _set_timer(self, due: float, seconds: float) -> None:
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due = due
+        self._timer = self._loop.call_later(seconds, self._check)
+
     def _check(self) -> None:
         self._timer = None
-        if self._abort is None or self._loop is None:
+        if self._abort is None:
             return
         now, limits = monotonic(), self._timeouts
         name = "first" if self._first else "socket"
@@ -113,8 +123,7 @@ class Watchdog:
         due = min(self._last_byte + self._socket, self._last_content + self._content, self._began + limits.total)
         if self._first:
             due = min(due, now + self._shortest)  # the first content shortens the limits
-        self._due = due
-        self._timer = self._loop.call_later(max(due - now, 0.001), self._check)
+        self._set_timer(due, max(due - now, 0.001))
 
     def _end(self) -> None:
         self.ended = True

@@ -65,6 +65,9 @@ class CallHost(Protocol):
     """Runs a single call in its own task, from which the call can be detached."""
 
     @property
+    def loop(self) -> asyncio.AbstractEventLoop: ...
+
+    @property
     def task(self) -> "asyncio.Task[None]": ...
 
     def run_inline(
@@ -259,7 +262,7 @@ class CallBatch:
             emit=self._publish,
             keep=runtime.session_objects,
             ask=self._ask,
-            loop=asyncio.get_running_loop(),
+            loop=self._host.loop if self._host is not None else asyncio.get_running_loop(),
             host=runtime,
         )
         if call.id not in self._waiting:

@@ -357,13 +357,16 @@ _CONTAINERS = (dict, list)
 
 def measure_value(value: Any) -> tuple[int, int, int]:
     """Return the number of nested values, the number of characters and the depth of a value."""
-    nodes = characters = deepest = 0
-    pending: list[tuple[Any, int]] = [([value], 0)]
+    nodes, characters, deepest = 1, 0, 0
+    if isinstance(value, str):
+        characters = len(value)
+    pending: list[tuple[Any, int]] = [(value, 1)] if isinstance(value, _CONTAINERS) else []
     while pending:
         container, depth = pending.pop()
-        deepest = max(deepest, depth)
-        if deepest > MAX_VALUE_DEPTH:
-            break
+        if depth > deepest:
+            deepest = depth
+            if deepest > MAX_VALUE_DEPTH:
+                break
         nodes += len(container)
         members = container
         if isinstance(container, dict):

@@ -6,6 +6,7 @@ cancels, trimmed windows and a change of provider cause all of these.
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,6 +18,7 @@ UNANSWERED = "No result: the call was interrupted before it finished. Its effect
 NO_OUTPUT = "(no output)"
 
 Results = dict[str, deque[ToolResult]]
+_id_of: Callable[[ToolCall], str] = attrgetter("id")
 
 
 class History:
@@ -74,11 +76,11 @@ class History:
         self, message: Message, calls: list[ToolCall], answers: list[ToolResult], repaired: list[Message]
     ) -> None:
         message = _without_blanks(message)
-        ids = {call.id for call in calls}
+        ids = set(map(_id_of, calls))
         if len(ids) < len(calls) or not self._seen.isdisjoint(ids):
             message = _renumber(message, self._seen)
             calls = message.tool_calls
-            ids = {call.id for call in calls}
+            ids = set(map(_id_of, calls))
         self._seen |= ids
         is_echoed = native_echo(message, self) is not None
         paired: list[Block] = []
@@ -125,14 +127,18 @@ def result_parts(result: ToolResult) -> list[ResultPart]:
 
 
 def _find_answers(messages: Sequence[Message], place: int, calls: list[ToolCall]) -> list[ToolResult] | None:
-    """The results, if they are all in the next message and in the order of the calls."""
+    """The results, if the next message holds them in the order of the calls, and nothing else."""
+    if place + 1 == len(messages):
+        return None
+    following = messages[place + 1].content
+    if len(following) != len(calls):
+        return None
     answers: list[ToolResult] = []
-    for block in messages[place + 1].content if place + 1 < len(messages) else ():
-        if isinstance(block, ToolResult):
-            if len(answers) == len(calls) or block.id != calls[len(answers)].id:
-                return None
-            answers.append(block)
-    return answers if len(answers) == len(calls) else None
+    for call, block in zip(calls, following, strict=True):
+        if not isinstance(block, ToolResult) or block.id != call.id:
+            return None
+        answers.append(block)
+    return answers
 
 
 def _results_after(messages: Sequence[Message], place: int) -> Results:

@@ -75,6 +75,15 @@ class MessagesDecoder(Decoder):
         "compaction": "pause_turn",
     }
 
+    _usage: Usage | None = None
+
+    @property
+    def usage(self) -> Usage:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The usage so far. Two events report it, so it is parsed when somebody wants it."""
+        if self._usage is None:
+            self._usage = parse_usage(self.provider_usage or {})
+        return self._usage
+
     def _init_state(self) -> None:
         self._content: dict[int, JsonObject] = {}
         self._pieces: dict[int, list[str]] = {}  # of the text, thinking or server-side arguments at an index
@@ -240,8 +249,12 @@ class MessagesDecoder(Decoder):
         """Merge cumulative figures: a later one replaces an earlier one, a missing one changes nothing."""
         if not usage:
             return
-        self.provider_usage = (self.provider_usage or {}) | {k: v for k, v in usage.items() if v is not None}
-        self.usage = parse_usage(self.provider_usage)
+        if self.provider_usage is None:
+            self.provider_usage = {}
+        for name, figure in usage.items():
+            if figure is not None:
+                self.provider_usage[name] = figure
+        self._usage = None
 
     def _build_native(self) -> list[JsonObject]:
         content: list[JsonObject] = []

@@ -174,11 +174,14 @@ def _echo_native(native: list[JsonObject], message: Message, history: History) -
 
 def _find_container(request: TurnRequest) -> str | None:
     """The container whose code waits for the results of its own calls. The API requires it with those results."""
-    last = next((message for message in reversed(request.messages) if message.role == "assistant"), None)
-    if last is None or last.native is None:
-        return None
-    native = native_echo(last, History(NAME, request.provider, request.model))
-    return next((str(block["id"]) for block in as_objects(native) if block.get("type") == CONTAINER), None)
+    for message in reversed(request.messages):
+        if message.role != "assistant":
+            continue
+        native = message.native
+        if native is None or (native.wire, native.provider, native.model) != (NAME, request.provider, request.model):
+            return None
+        return next((str(block["id"]) for block in as_objects(native.content) if block.get("type") == CONTAINER), None)
+    return None
 
 
 def is_programmatic(block: JsonObject) -> bool:

@@ -14,6 +14,7 @@ from weft.wires.request import TurnRequest, legal_name
 
 _OPENING = user_message("Continue.")
 _STILL_OPEN = 2
+_WITH_FILES = (Image, File)
 
 
 class RenderCache:
@@ -40,7 +41,11 @@ class RenderCache:
 
 
 def _count_file_ids(message: Message) -> int:
-    return sum(1 for block in message.content if isinstance(block, Image | File) and block.file_id)
+    number = 0
+    for block in message.content:
+        if isinstance(block, _WITH_FILES) and block.file_id:
+            number += 1
+    return number
 
 
 def build_frame(request: TurnRequest, build: Callable[[TurnRequest], JsonObject]) -> JsonObject:

@@ -3,6 +3,7 @@
 https://platform.openai.com/docs/api-reference/responses-streaming
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, cast
 
 import msgspec
@@ -98,46 +99,81 @@ class ResponsesDecoder(Decoder):
         if self.done and kind not in _TERMINAL:
             return
         key = read.item_id if read.output_index is None else read.output_index
-        match kind:
-            case "response.output_text.delta":
-                if read.delta and type(read.delta) is str:
-                    self._text_at = key
-                    self._add_open_text(read.delta)
-            case "response.function_call_arguments.delta":
-                call = self._item_at(key).call
-                if call is not None and isinstance(read.delta, str) and read.delta:
-                    self._add_arguments(call, read.delta)
-            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                if isinstance(read.delta, str) and read.delta:
-                    self._read_reasoning(self._item_at(key), key, read)
-            case "response.refusal.delta":
-                if isinstance(read.delta, str) and read.delta:
-                    self._item_at(key).pieces.append(self._add_refusal(read.delta))
-            case "response.custom_tool_call_input.delta":
-                if isinstance(read.delta, str) and read.delta:
-                    self._add_free_input(self._item_at(key), read.delta)
-            case "response.output_item.added" if read.item is not None:
-                self._close_block()
-                self._add_item(_item_key(read), read.item)
-            case "response.function_call_arguments.done":
-                call = self._item_at(key).call
-                if call is not None and read.arguments is not None:
-                    self._replace_arguments(call, _argument_text(read.arguments))
-            case "response.output_item.done" if read.item is not None:
-                self._read_item_done(_item_key(read), read.item)
-            case "response.output_text.annotation.added":
-                self._read_annotation(read.annotation)
-            case "response.created" | "response.in_progress" | "response.queued" if read.response is not None:
-                self.response_id, self.response_model = read.response.get("id"), read.response.get("model")
-            case "response.completed" | "response.incomplete" | "response.failed" if read.response is not None:
-                self._read_end(read.response)
-            case "error":
-                self._fail(error_from_object({"error": read.error or msgspec.to_builtins(read)}))
-            case _ if read.object == "response":  # an answer that was not streamed
-                self._read_end(as_object(loads(data)))
-            case _:
-                if not kind.startswith("response.") and kind not in ("keepalive", "ping"):
-                    self._ignore(data)
+        if read.object == "response":  # an answer that was not streamed
+            self._read_end(as_object(loads(data)))
+        elif (reader := self._readers.get(kind)) is not None:
+            reader(self, read, key)
+        elif not kind.startswith("response.") and kind not in ("keepalive", "ping"):
+            self._ignore(data)
+
+    def _on_text(self, read: _Event, key: Any) -> None:
+        if read.delta and type(read.delta) is str:
+            self._text_at = key
+            self._add_open_text(read.delta)
+
+    def _on_arguments(self, read: _Event, key: Any) -> None:
+        call = self._item_at(key).call
+        if call is not None and isinstance(read.delta, str) and read.delta:
+            self._add_arguments(call, read.delta)
+
+    def _on_reasoning(self, read: _Event, key: Any) -> None:
+        if isinstance(read.delta, str) and read.delta:
+            self._read_reasoning(self._item_at(key), key, read)
+
+    def _on_refusal(self, read: _Event, key: Any) -> None:
+        if isinstance(read.delta, str) and read.delta:
+            self._item_at(key).pieces.append(self._add_refusal(read.delta))
+
+    def _on_free_input(self, read: _Event, key: Any) -> None:
+        if isinstance(read.delta, str) and read.delta:
+            self._add_free_input(self._item_at(key), read.delta)
+
+    def _on_item(self, read: _Event, key: Any) -> None:
+        if read.item is not None:
+            self._close_block()
+            self._add_item(_item_key(read), read.item)
+
+    def _on_item_done(self, read: _Event, key: Any) -> None:
+        if read.item is not None:
+            self._read_item_done(_item_key(read), read.item)
+
+    def _on_arguments_done(self, read: _Event, key: Any) -> None:
+        call = self._item_at(key).call
+        if call is not None and read.arguments is not None:
+            self._replace_arguments(call, _argument_text(read.arguments))
+
+    def _on_annotation(self, read: _Event, key: Any) -> None:
+        self._read_annotation(read.annotation)
+
+    def _on_begin(self, read: _Event, key: Any) -> None:
+        if read.response is not None:
+            self.response_id, self.response_model = read.response.get("id"), read.response.get("model")
+
+    def _on_end(self, read: _Event, key: Any) -> None:
+        if read.response is not None:
+            self._read_end(read.response)
+
+    def _on_error(self, read: _Event, key: Any) -> None:
+        self._fail(error_from_object({"error": read.error or msgspec.to_builtins(read)}))
+
+    _readers: ClassVar[dict[str, Callable[["ResponsesDecoder", _Event, Any], None]]] = {
+        "response.created": _on_begin,
+        "response.in_progress": _on_begin,
+        "response.queued": _on_begin,
+        "response.output_item.added": _on_item,
+        "response.output_text.delta": _on_text,
+        "response.output_text.annotation.added": _on_annotation,
+        "response.refusal.delta": _on_refusal,
+        "response.reasoning_summary_text.delta": _on_reasoning,
+        "response.reasoning_text.delta": _on_reasoning,
+        "response.function_call_arguments.delta": _on_arguments,
+        "response.function_call_arguments.done": _on_arguments_done,
+        "response.custom_tool_call_input.delta": _on_free_input,
+        "response.output_item.done": _on_item_done,
+        **dict.fromkeys(_TERMINAL, _on_end),
+        "error": _on_error,
+    }
+    """The readers of events by type. All others of the API bring nothing new."""
 
     def _read_text_only(self, data: bytes) -> str | None:
         try:
