@@ -37,7 +37,7 @@ async def test_a_deleted_project_is_no_longer_a_recent_one(visit: Visit) -> None
 
 async def test_a_project_that_is_built_is_marked_in_the_menu(visit: Visit) -> None:
     page = visit.page
-    await visit.build("build a page for the menu", variants=1, models=["slow"])
+    await visit.build("build a page for the menu", variants=1, models=["patient"])
     await page.evaluate("location.hash = '#/settings'")
     entry = page.locator(".entry").filter(has_text="build a page for the menu")
     await expect(entry.get_by_role("img", name="at work")).to_be_visible()
@@ -85,7 +85,7 @@ async def test_the_address_with_the_token_signs_in_a_page_that_is_open(first_vis
 
 async def test_a_waiting_change_is_sent_once_with_the_project_open_in_two_tabs(first_visit: Visit) -> None:
     page = first_visit.page
-    await first_visit.build("build a page", variants=1, models=["slow"])
+    await first_visit.build("build a page", variants=1, models=["patient"])
     await page.get_by_label("What to change").fill("change the headline")
     await page.keyboard.press("Enter")
     waiting = page.get_by_role("list", name="Waiting changes")

@@ -24,7 +24,7 @@ async def sink() -> AsyncGenerator[tuple[str, list[str]]]:
 
 async def test_a_draft_runs_its_scripts_in_an_origin_of_its_own(visit: Visit) -> None:
     page = visit.page
-    await visit.build("scripted page", variants=1, models=["slow"])
+    await visit.build("scripted page", variants=1, models=["patient"])
     frame = page.locator(".stage iframe.shown")
     await expect(frame).to_have_attribute("sandbox", "allow-scripts")
     source = await frame.get_attribute("src") or ""

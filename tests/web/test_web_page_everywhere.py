@@ -1,9 +1,10 @@
 """What holds everywhere: the list, settings, themes, keyboards, small screens, screen readers."""
 
 import re
+from typing import Literal
 
 import pytest
-from page_support import AXE, Visit
+from page_support import AXE, ROOT, Visit
 from playwright.async_api import expect
 
 
@@ -116,6 +117,7 @@ async def test_changes_are_announced(visit: Visit) -> None:
     await expect(said).to_have_text("The answer is complete.")
 
 
+Theme = Literal["light", "dark"]
 VIEWS = {
     "outside": ("start", "assistant", "sessions", "settings"),
     "chat": ("chat",),
@@ -180,34 +182,53 @@ async def test_every_view_is_accessible_and_fits_a_small_screen(visit: Visit, gr
         pytest.skip("axe is not installed; run `npm ci` in web/")
     await visit.page.emulate_media(color_scheme="light", reduced_motion="reduce")
     await begin(visit, group)
+    themes: tuple[Theme, Theme] = ("light", "dark")
     for view in VIEWS[group]:
         await visit.page.set_viewport_size({"width": 1280, "height": 800})
         await show(visit, view)
-        await judge(visit, view)
+        await judge(visit, view, themes)
+        themes = (themes[1], themes[0])
 
 
 COLOURS = ("color-contrast", "link-in-text-block")
 """The rules of axe that depend on the theme."""
+SIZES = ("scrollable-region-focusable", "target-size")
+"""The rules of axe that depend on the room there is, besides those about colours."""
+STYLES = ROOT / "web" / "src"
 
 
-async def judge(visit: Visit, view: str) -> None:
-    """All rules in each layout. No style knows a width between 390 and 360, and a theme changes colours only."""
+def test_the_widths_at_which_the_page_changes() -> None:
+    """`judge` tries all rules of axe once in each layout. Between its widths only the bar of a project changes."""
+    known = {
+        (path.name, int(width))
+        for path in STYLES.rglob("*")
+        if path.suffix in (".css", ".ts", ".tsx")
+        for width in re.findall(r"(?:min|max)-width: (\d+)px\)", path.read_text())
+    }
+    assert {width for _, width in known if 360 <= width <= 390} == set()
+    assert {name for name, width in known if 1280 <= width <= 1440} == {"project.css"}
+
+
+async def judge(visit: Visit, view: str, themes: tuple[Theme, Theme]) -> None:
+    """All rules in each layout, and both themes, of which the first is shown. A theme changes colours only."""
     page = visit.page
-    assert await visit.axe() == [], view
-    await page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert await visit.axe(*COLOURS) == [], (view, "dark")
-    await page.set_viewport_size({"width": 1440, "height": 900})
+    project = view in VIEWS["studio"]
+    assert await visit.axe() == [], (view, themes[0])
+    await page.set_viewport_size({"width": 360, "height": 740})
     await page.wait_for_timeout(200)
-    assert await visit.axe() == [], (view, 1440)
+    assert await visit.axe(*COLOURS) == [], (view, themes[0], 360)
+    await page.emulate_media(color_scheme=themes[1], reduced_motion="reduce")
+    await expect(page.locator("html")).to_have_attribute("data-theme", themes[1])
+    assert await visit.axe() == [], (view, themes[1], 360)
+    assert await page.evaluate(WIDE) == [], view
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 360, view
     await page.set_viewport_size({"width": 390, "height": 740})
     await page.wait_for_timeout(200)
     assert await visit.axe("scrollable-region-focusable") == [], (view, 390)
-    await page.set_viewport_size({"width": 360, "height": 740})
+    await page.set_viewport_size({"width": 1440, "height": 900})
     await page.wait_for_timeout(200)
-    assert await visit.axe() == [], (view, 360)
-    assert await page.evaluate(WIDE) == [], view
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 360, view
-    await page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    await expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    assert await visit.axe(*COLOURS) == [], (view, "light", 360)
+    assert await visit.axe(*(() if project else COLOURS + SIZES)) == [], (view, themes[1], 1440)
+    if project:
+        await page.set_viewport_size({"width": 1280, "height": 800})
+        await page.wait_for_timeout(200)
+        assert await visit.axe(*COLOURS) == [], (view, themes[1])

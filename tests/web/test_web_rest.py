@@ -68,11 +68,11 @@ async def test_axe_finds_nothing_where_one_signs_in_or_looks_at_events(first_vis
         await page.get_by_role("tab", name=tab).click()
         await page.wait_for_timeout(500)
         assert await first_visit.axe() == [], tab
-    for theme in ("dark", "light"):
-        await page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        await page.get_by_role("tab", name="Events").click()
-        await expect(page.locator(".event-row").first).to_be_visible()
-        assert await first_visit.axe() == [], theme
+    await page.evaluate("document.documentElement.dataset.theme = 'dark'")  # it was light so far
+    await page.get_by_role("tab", name="Events").click()
+    await expect(page.locator(".event-row").first).to_be_visible()
+    assert await first_visit.axe("color-contrast", "link-in-text-block") == [], "dark"
+    await page.evaluate("document.documentElement.dataset.theme = 'light'")
     first_visit.expected += ["401", "WebSocket"]
     await page.context.clear_cookies()
     await page.goto(first_visit.address.split("#", maxsplit=1)[0])

@@ -256,9 +256,11 @@ def talkers() -> dict[str, Any]:
     names = ["scripted/quick", "scripted/calm", "scripted/bright", "scripted/plain"]
     slow = Talker("scripted/slow", piece=4, pause=0.03)
     steady = Talker("scripted/steady", piece=6, pause=0.01)  # a hundred deltas a second
+    patient = Talker("scripted/patient", piece=100, pause=0.5)  # as long at work as the slow one, with few deltas
     return {name: Talker(name, look=number) for number, name in enumerate(names)} | {
         "scripted/slow": slow,
         "scripted/steady": steady,
+        "scripted/patient": patient,
     }
 
 

@@ -169,7 +169,7 @@ export interface ErrorBody {
 }
 
 export interface ErrorDetail {
-  code: "budget" | "busy" | "conflict" | "forbidden" | "internal" | "invalid" | "invalid_cursor" | "method_not_allowed" | "not_found" | "too_large" | "too_many" | "unauthorized" | "unavailable" | "unsupported_media_type";
+  code: "budget" | "busy" | "conflict" | "forbidden" | "internal" | "invalid" | "invalid_cursor" | "method_not_allowed" | "no_keyring" | "not_found" | "too_large" | "too_many" | "unauthorized" | "unavailable" | "unsupported_media_type";
   message: string;
 }
 

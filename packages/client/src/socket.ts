@@ -42,12 +42,15 @@ interface ServerFrame {
   error?: { code: string; message: string };
   snapshot?: Snapshot;
   events?: LogEvent[];
-  project?: ProjectView;
+  /** The project, or the id of one that was deleted. */
+  project?: ProjectView | string;
 }
 
 /** The server sends a frame every fifteen seconds; a connection without one for this long is dead. */
 const SILENCE = 40_000;
 const WATCH = 5_000;
+/** The same for a connection that was asked. */
+const ANSWER = 3_000;
 const SIGNED_OUT = 4401;
 const DELETED = 4404;
 
@@ -58,6 +61,8 @@ export class EventSocket {
   /** Events of sessions without a follower: sub-agents of one that is followed. */
   onStray: (session: string, events: readonly LogEvent[]) => void = () => undefined;
   onProject: (project: ProjectView) => void = () => undefined;
+  /** A project that is followed was deleted. */
+  onProjectDeleted: (project: string) => void = () => undefined;
 
   private socket: WebSocket | null = null;
   private listeners = new Set<(state: Connection) => void>();
@@ -109,6 +114,17 @@ export class EventSocket {
 
   unfollowProject(project: string): void {
     if (this.projects.delete(project)) this.send({ type: "unsubscribe", project });
+  }
+
+  /** Ask for a sign of life, where the network may have gone: a connection that does not answer soon is dead. */
+  probe(): void {
+    const { socket } = this;
+    if (this.state !== "open" || socket === null) return;
+    const asked = Date.now();
+    this.send({ type: "ping", id: "probe" });
+    setTimeout(() => {
+      if (this.socket === socket && this.received < asked) this.drop();
+    }, ANSWER);
   }
 
   /** Connect now instead of later. */
@@ -184,7 +200,10 @@ export class EventSocket {
   }
 
   private watch(): void {
-    if (this.state !== "open" || Date.now() - this.received < SILENCE) return;
+    if (this.state === "open" && Date.now() - this.received >= SILENCE) this.drop();
+  }
+
+  private drop(): void {
     const dead = this.socket;
     this.lost(0);
     dead?.close();
@@ -259,7 +278,10 @@ export class EventSocket {
         if (frame.snapshot !== undefined) follower?.reset(frame.snapshot, frame.seq ?? 0);
         return;
       case "project_changed":
-        if (frame.project !== undefined) this.onProject(frame.project);
+        if (typeof frame.project === "object") this.onProject(frame.project);
+        return;
+      case "project_deleted":
+        if (typeof frame.project === "string") this.onProjectDeleted(frame.project);
         return;
       default:
         return;

@@ -74,6 +74,10 @@ class KeyEnvironment(Mapping[str, str]):
 # --- the keyring ----------------------------------------------------------------------------------------------------
 
 
+class NoKeyring(ConfigurationError):
+    """The system has no keyring that works, or the package for it is not installed."""
+
+
 def stored_key_names() -> tuple[str, ...]:
     """Return the names of the keys in the keyring."""
     try:
@@ -83,14 +87,14 @@ def stored_key_names() -> tuple[str, ...]:
 
 
 def store_key(name: str, key: str) -> None:
-    """Store a key in the keyring; ConfigurationError if there is none."""
+    """Store a key in the keyring; NoKeyring if there is none that works."""
     try:
         _keyring().set_password(SERVICE, name, key)
         stored = _keyring().get_password(SERVICE, name)
     except _keyring_exceptions() as error:
         raise _keyring_error("be kept", error) from None
     if stored != key:
-        raise ConfigurationError("The keyring of the system did not keep the key; set it in the environment.")
+        raise NoKeyring("The keyring of the system did not keep the key; set it in the environment.")
     _read_key.cache_clear()
     _write_names(sorted({*stored_key_names(), name}))
 
@@ -125,7 +129,7 @@ def _read_key(name: str) -> tuple[str | None, str]:
 
 def _keyring() -> Any:
     if not _has_keyring():
-        raise ConfigurationError(f"The keyring of the system needs a package that is not installed: {_INSTALL}.")
+        raise NoKeyring(f"The keyring of the system needs a package that is not installed: {_INSTALL}.")
     ring: Any = import_module("keyring")
     return ring
 
@@ -139,8 +143,8 @@ def _keyring_error(what: str, error: Exception) -> ConfigurationError:
     if isinstance(error, ConfigurationError):
         return error
     if type(error).__name__ == "NoKeyringError":
-        return ConfigurationError(f"The key cannot {what}: this system has no keyring; set it in the environment.")
-    return ConfigurationError(
+        return NoKeyring(f"The key cannot {what}: this system has no keyring; set it in the environment.")
+    return NoKeyring(
         f"The key cannot {what}: the keyring of the system reports {type(error).__name__}; unlock it, "
         "or set the key in the environment."
     )

@@ -7,6 +7,7 @@ import msgspec
 
 from weft.core.errors import NotFound, WeftError
 from weft.core.json import JsonObject
+from weft.providers.keys import NoKeyring
 from weft.sessions.changes import ChangeRefused
 from weft.sessions.store import BadArchive, SessionBusy, StoreError, StoreFull, StoreLocked
 from weft.tools.approvals import NotPending
@@ -27,6 +28,7 @@ ErrorCode = Literal[
     "unsupported_media_type",
     "too_many",
     "internal",
+    "no_keyring",
     "unavailable",
 ]
 
@@ -44,6 +46,7 @@ STATUS: dict[ErrorCode, int] = {
     "unsupported_media_type": 415,
     "too_many": 429,
     "internal": 500,
+    "no_keyring": 501,
     "unavailable": 503,
 }
 
@@ -107,6 +110,8 @@ def api_error_of(error: Exception) -> ApiError | None:
             return ApiError("conflict", str(error))
         case ResultTooLarge():
             return ApiError("too_large", str(error))
+        case NoKeyring():
+            return ApiError("no_keyring", str(error))
         case BadArchive() | WeftError(code="invalid_request"):
             return ApiError("invalid", str(error))
         case PathFault():

@@ -55,7 +55,7 @@ STREAMS = (
         "/ws",
         "Many sessions and projects: events and commands.",
         body=stream_frames.AnyCommand,
-        events=(*_SOCKET_FRAMES, stream_frames.SocketProject),
+        events=(*_SOCKET_FRAMES, stream_frames.SocketProject, stream_frames.SocketProjectDeleted),
     ),
 )
 

@@ -89,6 +89,13 @@ class SocketProject(msgspec.Struct, frozen=True, kw_only=True):
     project: Any
 
 
+class SocketProjectDeleted(msgspec.Struct, frozen=True, kw_only=True):
+    """A project that the socket subscribed to was deleted. `project` is its id."""
+
+    type: Literal["project_deleted"]
+    project: str
+
+
 class SocketSubscribed(msgspec.Struct, frozen=True, kw_only=True):
     type: Literal["subscribed"]
     session: str

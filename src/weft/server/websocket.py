@@ -263,15 +263,16 @@ class SocketConnection:
             raise _CloseSocket(1008, "Too many projects on one socket.")
         states = self._context.watch_project(self._caller, project)
         first = await anext(states)
-        self._projects[project] = asyncio.create_task(self._send_states(first, states))
+        self._projects[project] = asyncio.create_task(self._send_states(project, first, states))
         return {"project": project}
 
-    async def _send_states(self, first: JsonObject, states: AsyncGenerator[JsonObject]) -> None:
+    async def _send_states(self, project: str, first: JsonObject, states: AsyncGenerator[JsonObject]) -> None:
         async with aclosing(states):
             with suppress(TimeoutError, WebSocketDisconnect, RuntimeError):
                 await self._send_json(first)
                 async for state in states:
                     await self._send_json(state)
+                await self._send_json({"type": "project_deleted", "project": project})
 
     async def _send_events(self, stream: EventStream, encoder: DialectEncoder) -> None:
         dialect = encoder.dialect

@@ -236,6 +236,7 @@ class _SinglePage(MarkupRewriter):
         self._deferred: list[str] = []
         self._texts = [text for path, text in files.items() if isinstance(text, str) and path.endswith(_CODE)]
         self._assets = _asset_pattern(path for path in files if not path.endswith(_CODE))
+        self._public = {path.removeprefix("public/") for path in files if path.startswith("public/")}
 
     def rewrite(self) -> str:
         html = super().rewrite()
@@ -334,11 +335,11 @@ class _SinglePage(MarkupRewriter):
         return json.dumps(given, ensure_ascii=False).replace("<", "\\u003c")
 
     def _inline_assets(self, code: str, *, rooted: bool = False) -> str:
-        """Replace quoted paths of assets in code by data URLs; `rooted` paths begin with a slash."""
+        """Replace quoted paths of assets in code by data URLs; `rooted` ones begin with a slash or are in `public/`."""
 
         def data(found: re.Match[str]) -> str:
             path = found["path"]
-            if rooted and not path.startswith("/"):
+            if rooted and not path.startswith("/") and path not in self._public:
                 return found[0]
             answer = self._preview(_join_url(self._base, path))
             if answer is None or answer.type.startswith(("text/", "application/json")):

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from html import escape, unescape
 from itertools import pairwise
@@ -39,6 +40,7 @@ _TEXTUAL = frozenset(
 _FRAMES = frozenset(("html", "head", "title", "style", "script", "body", "main"))
 _WHOLE = frozenset(("button", "a", "li", "label", "td", "th", "option"))
 _INHERITED = ("color", "font-size", "font-weight", "font-style")
+_MODULES = (".jsx", ".tsx")
 _MOST_TEXTS = 20
 _LONGEST = 400_000
 
@@ -69,16 +71,20 @@ class SourceElement:
 
 
 class PageSource:
-    """The source of a page, in HTML or with JSX in a script, read once in linear time."""
+    """The source of a page, in HTML or with JSX in a script, read once in linear time. A module is JSX alone."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, *, is_module: bool = False) -> None:
         self.source = source
         self.elements: list[SourceElement] = []
         """In order of their start tags. An element that is never closed ends where its parent does."""
         self._words: list[str] = []
         self._open: list[tuple[StartTag, bool, int, int]] = []  # tag, jsx, first word, place among the elements
         self._names: Counter[str] = Counter()
-        self._scan()
+        if is_module:
+            self._scan_jsx(0, len(source))
+        else:
+            self._scan()
+        self._close(0, len(source), len(source))
 
     def text_of(self, element: SourceElement) -> str:
         return " ".join(self._words[element.words.start : element.words.stop])
@@ -109,7 +115,6 @@ class PageSource:
                 scripted = True
                 self._scan_jsx(*token.content)
         self._words += text.split()
-        self._close(0, len(self.source), len(self.source))
 
     def _scan_jsx(self, start: int, end: int) -> None:
         for token in scan_jsx(self.source, start, end):
@@ -239,18 +244,20 @@ def edit_page(request: LocalRequest) -> list[Part] | None:
 def _find_unquoted(request: LocalRequest) -> list[Edit]:
     """Return the change of a text that the instruction names without quotes, if exactly one element has it."""
     edit = parse_unquoted(request.instruction)
-    _, source = _find_source(request)
-    if edit is None or source is None or len(source) > _LONGEST:
+    if edit is None:
+        return []
+    path, source = _find_source(request, [edit])
+    if source is None or len(source) > _LONGEST:
         return []
     try:
-        _find_target(PageSource(source), edit.target, None)
+        _find_target(_read_source(path, source), edit.target, None)
     except _Unclear:
         return []
     return [edit]
 
 
 def _next_step(request: LocalRequest, wanted: list[Edit]) -> list[Part]:
-    path, source = _find_source(request)
+    path, source = _find_source(request, wanted)
     if source is None:
         read = request.calls_of("read_file")
         if read or not request.has("read_file"):
@@ -262,7 +269,7 @@ def _next_step(request: LocalRequest, wanted: list[Edit]) -> list[Part]:
     text = source
     try:
         for edit in wanted:
-            text = _apply(text, edit, request.element)
+            text = _apply(path, text, edit, request.element)
     except _Unclear as unclear:
         return [str(unclear)]
     edits = edits_between(source, text)
@@ -271,10 +278,11 @@ def _next_step(request: LocalRequest, wanted: list[Edit]) -> list[Part]:
     return [ScriptedCall("edit_file", {"path": path, "edits": edits})]
 
 
-def _find_source(request: LocalRequest) -> tuple[str, str | None]:
+def _find_source(request: LocalRequest, wanted: Sequence[Edit]) -> tuple[str, str | None]:
     path = request.element.file if request.element is not None else ""
     files = request.files
-    shown = [name for name in files if name == path] or [name for name in files if name == request.entry]
+    shown = [name for name in files if name == path] or _find_modules(files, wanted)
+    shown = shown or [name for name in files if name == request.entry]
     shown = shown or [name for name in files if name.endswith((".html", ".svg"))]
     if shown:
         return shown[0], files[shown[0]]
@@ -286,8 +294,27 @@ def _find_source(request: LocalRequest) -> tuple[str, str | None]:
     return path, None
 
 
-def _apply(source: str, edit: Edit, selected: SelectedElement | None) -> str:
-    page = PageSource(source)
+def _find_modules(files: dict[str, str], wanted: Sequence[Edit]) -> list[str]:
+    """Find the components of a project of several files that have the first element which the edits name."""
+    target = next((edit.target for edit in wanted if edit.target.tag or edit.target.text), None)
+    if target is None:
+        return []
+    found: list[str] = []
+    for path, source in files.items():
+        if not path.endswith(_MODULES) or len(source) > _LONGEST:
+            continue
+        with suppress(_Unclear):
+            _find_target(_read_source(path, source), target, None)
+            found.append(path)
+    return found if target.tag or len(found) == 1 else []
+
+
+def _read_source(path: str, source: str) -> PageSource:
+    return PageSource(source, is_module=path.endswith(_MODULES))
+
+
+def _apply(path: str, source: str, edit: Edit, selected: SelectedElement | None) -> str:
+    page = _read_source(path, source)
     element = _find_target(page, edit.target, selected)
     match edit:
         case SetText(text=text):
@@ -297,6 +324,8 @@ def _apply(source: str, edit: Edit, selected: SelectedElement | None) -> str:
             return _set_property(page, element, name, f"1px solid {colour}" if name == "border" else colour)
         case SetProperty(name=name, value=value):
             return _set_property(page, element, name, value)
+        case RemoveElement() if path.endswith(_MODULES) and not any(each.holds(element) for each in page.elements):
+            return f"{source[: element.start]}null{source[element.end :]}"  # a component must return something
         case RemoveElement():
             return remove_element(source, element)
         case DuplicateElement():

@@ -22,13 +22,13 @@ STACK_NAMES = (
     "html_css",
     "html_tailwind",
     "react_tailwind",
+    "react_vite",
     "vue_tailwind",
     "bootstrap",
     "ionic_tailwind",
     "svg",
 )
-"""The stacks that the page offers for it: those of `weft.vision.write.stacks`, which is not imported here, without
-`react_vite`, which it writes in one step and does not correct."""
+"""The stacks that the page offers for it: those of `weft.vision.write.stacks`, which is not imported here."""
 _LABELS = dict(zip(NAMES, (LABEL, "Responsive local converter (no language model)"), strict=True))
 _PARTS = ("numpy", "PIL", "onnxruntime")
 _CARRIER = "weft_local"  # as in `weft.vision.see.models`, which is not imported here

@@ -36,15 +36,15 @@ type Tab = "chat" | "preview" | "code" | "compare" | "history" | "events";
 
 export function ProjectPage({ id, version: wanted, tab }: { id: string; version: string | null; tab: string }) {
   const fetched = useFetched(id, () => projects.one(id));
-  useChanges(id, fetched.value, fetched.set, fetched.again);
+  const deleted = useChanges(id, fetched.value, fetched.set, fetched.again);
   const shown = useRef<string | null>(null);
   const project = fetched.value;
   useTabTitle(project?.title || "Project");
-  if (project === null && fetched.error !== null) {
+  if (deleted || (project === null && fetched.error !== null)) {
     return (
       <div className="empty grow" role="alert">
         <Icon name="alert" size={20} />
-        <p>{fetched.error.message}</p>
+        <p>{deleted ? "This project was deleted." : fetched.error?.message}</p>
         <Button onClick={() => go()}>Start</Button>
       </div>
     );
@@ -318,15 +318,20 @@ function useNumbers(count: number, choose: (index: number) => void): void {
   }, [count, choose]);
 }
 
-/** The server says when a project changes; while something runs, and after a pause, the page also looks for itself. */
-function useChanges(id: string, project: ProjectView | null, set: (project: ProjectView) => void, again: () => void): void {
+/**
+ * The server says when a project changes; while something runs, and after a pause, the page also looks for itself.
+ * Returns whether somebody deleted it.
+ */
+function useChanges(id: string, project: ProjectView | null, set: (project: ProjectView) => void, again: () => void): boolean {
   const { socket } = useLive();
   const connection = useConnection();
-  const running = project !== null && isBuilding(project);
+  const [deleted, setDeleted] = useState("");
+  const running = project !== null && isBuilding(project) && deleted !== id;
   useEffect(() => {
     socket.onProject = (changed) => {
       if (changed.id === id) set(changed);
     };
+    socket.onProjectDeleted = setDeleted;
     socket.followProject(id);
     return () => socket.unfollowProject(id);
   }, [socket, id, set]);
@@ -340,6 +345,7 @@ function useChanges(id: string, project: ProjectView | null, set: (project: Proj
     const timer = window.setInterval(again, 2000);
     return () => window.clearInterval(timer);
   }, [running, again]);
+  return deleted === id;
 }
 
 function asTab(tab: string): Tab {

@@ -1,4 +1,4 @@
-/** The page's socket: it reconnects at once when the network or the page comes back. */
+/** The page's socket: it reconnects at once when the network or the page comes back, and notices at once when the network goes. */
 
 import type { EventSocket } from "weft-client";
 import { client } from "./rest";
@@ -8,9 +8,11 @@ export type { Connection, EventSocket, Follower } from "weft-client";
 export function openSocket(): EventSocket {
   const socket = client.createSocket();
   socket.open();
-  window.addEventListener("online", () => socket.reconnect());
+  const check = () => (socket.state === "lost" ? socket.reconnect() : socket.probe());
+  window.addEventListener("online", check);
+  window.addEventListener("offline", () => socket.probe()); // a server on the same machine is still there
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible" && socket.state === "lost") socket.reconnect();
+    if (document.visibilityState === "visible") check(); // the machine may have slept
   });
   return socket;
 }
