@@ -1,6 +1,5 @@
 """The `@ag-ui/client` package against /agui."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -116,9 +115,7 @@ async def test_an_aborted_run_is_cancelled_and_a_repeated_one_is_resumed(tmp_pat
         _, repeated = await _play(server, [*steps, {"runId": "run-1", "repeat": True}])
         assert _last(repeated) == "Word after word. " * 200
         await _play(server, [{"content": "Something long", "runId": "run-2", "abort": True}], thread="thread-2")
-        async with asyncio.timeout(30):
-            while server.context.open_sessions.busy:  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
+        await server.wait_idle()
         statuses: list[str] = []
         for info in (await server.context.sessions.list()).sessions:
             statuses += [

@@ -1,6 +1,5 @@
 """Clients of /v1 beside the `openai` package for Python: openai-node, the AI SDK, langchain, the `llm` command."""
 
-import asyncio
 import base64
 import json
 from pathlib import Path
@@ -60,7 +59,7 @@ async def test_openai_node_and_the_openai_compatible_provider_of_the_ai_sdk(tmp_
     async with served(tmp_path, slow) as server:
         options = {"url": server.url, "token": TOKEN, "tool": LOCATE, "pixel": PIXEL}
         (got,) = await run_node("openai_tools.mjs", options)
-        await _until_idle(server)
+        await server.wait_idle()
         ends = await _ends(server, "A long one") + await _ends(server, "Another long one")
     assert got["openai"] == got["compatible"] == "Done: ok Bergen"
     assert got["turns"] == "Answer 2 to “Thanks”."
@@ -69,12 +68,6 @@ async def test_openai_node_and_the_openai_compatible_provider_of_the_ai_sdk(tmp_
     assert "out of order" in got["error"]
     assert "out of order" in got["compatibleError"]
     assert ends == ["cancelled", "cancelled"]  # both closed their connections
-
-
-async def _until_idle(server: Served) -> None:
-    async with asyncio.timeout(30):
-        while server.context.open_sessions.busy:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
 
 
 async def _ends(server: Served, title: str) -> list[str]:

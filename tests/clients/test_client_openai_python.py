@@ -120,9 +120,7 @@ async def test_results_that_come_too_late_continue_from_the_history(tmp_path: Pa
     settings = ServerSettings(port=0, client_tool_timeout=0.05)
     async with served(tmp_path, model, settings=settings) as server, _client(server) as client:
         first = await client.chat.completions.create(model="weft", messages=_ask("Please locate"), tools=[TOOL])
-        async with asyncio.timeout(30):
-            while server.context.open_sessions.busy:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await server.wait_idle()
         message = first.choices[0].message
         assert message.tool_calls
         result: Any = {"role": "tool", "tool_call_id": message.tool_calls[0].id, "content": "Bergen"}
@@ -290,9 +288,7 @@ async def test_closing_the_connection_cancels(stream: bool, tmp_path: Path) -> N
                     await asyncio.sleep(0.01)
             asking.cancel()
             await asyncio.wait([asking])
-        async with asyncio.timeout(30):
-            while server.context.open_sessions.busy:  # noqa: ASYNC110
-                await asyncio.sleep(0.01)
+        await server.wait_idle()
         (response,) = await _responses(server)
         assert response.status == "cancelled"
 

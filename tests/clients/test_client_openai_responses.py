@@ -234,7 +234,7 @@ async def test_answers_that_are_wrong_late_or_missing(tmp_path: Path) -> None:
         with pytest.raises(openai.NotFoundError) as foreign:
             await other.responses.create(model="weft", input=[result], previous_response_id=first.id)
         assert (foreign.value.type, foreign.value.param) == ("invalid_request_error", "previous_response_id")
-        await _until(lambda: not server.context.open_sessions.busy)
+        await server.wait_idle()
         late = await client.responses.create(model="weft", input=[result], tools=[TOOL], previous_response_id=first.id)
         assert late.output_text == "Done: ok Oslo: 3 °C, snow, ok Bergen"
         second = await client.responses.create(model="weft", input="Please locate", tools=[TOOL])
@@ -318,10 +318,10 @@ async def test_an_agent_that_must_ask_reports_that_nobody_is_there(how: str, tmp
             assert "nobody can be asked" in events[-1].response.error.message
         else:
             begun = await client.responses.create(model="weft", input="Please launch", background=True)
-            await _until(lambda: not server.context.open_sessions.busy)
+            await server.wait_idle()
             ended = _checked(await client.responses.retrieve(begun.id))
             assert (ended.status, "nobody can be asked" in ended.error.message) == ("failed", True)
-        await _until(lambda: not server.context.open_sessions.busy)
+        await server.wait_idle()
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -507,7 +507,7 @@ async def test_closing_the_connection_cancels(stream: bool, tmp_path: Path) -> N
             await _until(lambda: server.context.open_sessions.busy)
             asking.cancel()
             await asyncio.wait([asking])
-        await _until(lambda: not server.context.open_sessions.busy)
+        await server.wait_idle()
         (response,) = await _responses(server)
         assert response.status == "cancelled"
 

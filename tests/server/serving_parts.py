@@ -1,5 +1,6 @@
 """A real server on a real socket, in the test's own loop, with scripted models behind it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -84,6 +85,16 @@ class Served:
 
     async def log(self, session: str) -> list[Event]:
         return [event async for event in iterate_events(self.store, session)]
+
+    async def wait_idle(self) -> None:
+        """Wait until no exchange runs and the log has the end of each, which is stored a moment later."""
+        async with asyncio.timeout(60):
+            while self.context.open_sessions.busy:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            for info in (await self.context.sessions.list(limit=1000)).sessions:
+                session = self.context.open_sessions.find_open(info.id)
+                if session is not None:
+                    await session.flush()
 
     async def ended(self, session: str, exchange: str) -> Event:
         """Wait for the end of an exchange."""

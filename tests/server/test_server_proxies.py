@@ -156,8 +156,7 @@ async def test_an_sdk_streams_and_its_abort_arrives(proxy: str, tmp_path: Path) 
                 break
         await stream.close()
         (info,) = (await server.context.sessions.list()).sessions
-        while server.context.open_sessions.busy:  # noqa: ASYNC110
-            await asyncio.sleep(0.02)
+        await server.wait_idle()
         (response,) = [each.data for each in await server.log(info.id) if isinstance(each.data, ExchangeResponse)]
         assert response.status == "cancelled"
         gate.open()
