@@ -52,6 +52,18 @@ def test_lines_behind_bullets_are_a_list_and_the_bullets_no_pictures() -> None:
     assert "<img" not in html
 
 
+def test_bullets_in_a_colour_of_their_own_stay_as_they_are() -> None:
+    lines = [line for at in range(3) for line in text(80, 300 + 26 * at, f"Item {at} of the list, rather long").lines]
+    title = text(80, 60, "Lists", 36, 700)
+    green, dark = (
+        [replace(each, colour=colour) for each in _bullets(300, 326, 352)] for colour in ("#14b8a6", "#253040")
+    )
+    html = _page_text(seen(title, *group_paragraphs(lines), *green))
+    assert "list-style: disc" not in html
+    assert html.count("<img") == 3
+    assert "list-style: disc" in _page_text(seen(title, *group_paragraphs(lines), *dark))
+
+
 def test_one_dot_beside_a_line_is_no_list() -> None:
     page = seen(text(80, 60, "Status", 36, 700), text(80, 300, "Online and well"), *_bullets(300))
     assert "<li" not in _page_text(page)

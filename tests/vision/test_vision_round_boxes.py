@@ -76,3 +76,50 @@ def test_a_box_with_one_round_side_is_a_box() -> None:
     paper.text(78, 74, "Light", 15, "#ffffff")
     [box] = _filled(paper)
     assert box.rect == Rect(60, 50, 90, 38)
+
+
+def _disc(paper: Paper, x: int, y: int, rows: list[int], colour: str) -> None:
+    """Draw a square of twelve pixels with rows of these lengths, without smooth edges."""
+    for row, wide in enumerate(rows):
+        left = x + (12 - wide) // 2
+        paper.pen.rectangle((left, y + row, left + wide - 1, y + row), colour)
+
+
+def _small(paper: Paper) -> list[Box]:
+    pixels = load_screenshot(paper.png()).pixels
+    regions = label_colours(pixels, 2)
+    return build_boxes(pixels, regions, find_flats(pixels, regions), "#ffffff")
+
+
+def test_a_bullet_with_hard_edges_is_a_disc() -> None:
+    paper = Paper()
+    _disc(paper, 60, 50, [4, 8, 10, 10, 12, 12, 12, 12, 10, 10, 8, 4], "#14b8a6")
+    [box] = _small(paper)
+    assert box.rect == Rect(60, 50, 12, 12)
+    assert box.radius == 6
+
+
+@pytest.mark.parametrize("radius", [2, 3, 4])
+def test_a_small_square_with_round_corners_is_no_disc(radius: int) -> None:
+    paper = Paper()
+    paper.box(60, 50, 14, 14, "#0369a1", radius)
+    [box] = _small(paper)
+    assert box.radius == pytest.approx(radius, abs=1)
+
+
+@pytest.mark.parametrize("radius", [0, 10])
+def test_an_outlined_box_on_a_gradient_has_a_border(radius: int) -> None:
+    paper = Paper()
+    for column in range(640):
+        shade = (67 + column // 5, 56, 202 - column // 7)
+        paper.pen.line((column, 0, column, 360), shade)
+    _ring(paper, 200, 120, 130, 44, radius)
+    [box] = _outlined(paper)
+    assert box.rect == Rect(200, 120, 130, 44)
+    assert box.border is not None
+    assert box.border.widths == (1, 1, 1, 1)
+    assert box.border.colour == "#ffffff"
+
+
+def _ring(paper: Paper, x: int, y: int, w: int, h: int, radius: int) -> None:
+    paper.pen.rounded_rectangle((x, y, x + w - 1, y + h - 1), radius, outline="#ffffff")

@@ -84,6 +84,23 @@ def test_scribbles_become_bars_and_rings_discs() -> None:
     assert len({bar.x for bar in bars}) == 1
 
 
+@models_needed
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_phone_that_is_drawn_without_words(seed: int) -> None:
+    hand = Hand(seed, (255, 255, 255))
+    hand.frame(60, 50, 400, 800)
+    hand.frame(80, 80, 360, 200)
+    hand.frame(80, 300, 170, 120)
+    hand.frame(270, 300, 170, 120)
+    hand.frame(80, 440, 360, 60)
+    hand.disc(90, 520, 60)
+    hand.line((170, 540), (430, 541))
+    found = detect_elements(png(hand.image.crop((0, 0, 520, 900))))
+    assert found.drawn
+    assert found.width == 390
+    assert sum(box.border is not None for box in found.boxes) == 4
+
+
 def _printed_page() -> Image.Image:
     """A page with exact lines: a card, a rule and text."""
     image = Image.new("RGB", (1200, 900), "white")

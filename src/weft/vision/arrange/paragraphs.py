@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from weft.vision.arrange.phrases import continues_line, space_between
 from weft.vision.elements import Detection, PictureElement, TextElement, TextLine, hull
+from weft.vision.see.regions import colour_distance
 from weft.vision.see.text import as_text, first_word, same_style, wrap_width
 
 _EDGE = 2.5  # pixels by which the lines of a paragraph, or the bullets of a list, may begin apart
@@ -16,6 +17,7 @@ _TIGHTEST, _LOOSEST = 0.95, 2.1  # line heights of a paragraph, in ems
 _SMALLEST_DOT, _LARGEST_DOT = 4.0, 11.0
 _NEAREST, _FARTHEST = 3.0, 30.0  # pixels between a bullet and its line
 _FEWEST_DOTS = 2
+_OTHER_COLOUR = 64  # levels by which a bullet of a colour of its own differs from its line
 
 Row = tuple[TextLine, ...]
 
@@ -159,5 +161,8 @@ def _is_dot(picture: PictureElement) -> bool:
 
 
 def _is_beside(dot: PictureElement, line: TextLine) -> bool:
+    """Whether a dot is the bullet of a line; a browser draws bullets in the colour of the text."""
     apart = line.rect.x - dot.rect.right
+    if dot.colour and colour_distance(dot.colour, line.style.colour) > _OTHER_COLOUR:
+        return False
     return _NEAREST <= apart <= _FARTHEST and line.ink.y - 2 <= dot.rect.middle[1] <= line.ink.bottom + 2

@@ -20,7 +20,7 @@ from weft.vision.see.regions import (
     hex_colour,
     rgb_parts,
 )
-from weft.vision.see.round_boxes import RoundFlat, find_round_boxes, measure_round_box
+from weft.vision.see.round_boxes import RoundFlat, find_round_boxes, is_small_disc, measure_round_box
 
 LEAST_AREA = 24
 LEAST_SIDE = 7
@@ -176,6 +176,8 @@ def _bend(height: int, radius: float, at: float) -> NDArray[np.float64]:
 
 
 THICKEST = 6
+SAME_PAPER = 3  # levels by which a box of the colour of the paper may differ from it
+CLEARLY = 24  # levels by which a border differs from a gradient around it
 REACH = 40  # how far a shadow is followed
 
 
@@ -205,6 +207,8 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
         is_plain = border is None and shadow is None and gradient is None
         if is_plain and radius >= LEAST_ROUND and min(rect.w, rect.h) >= LEAST_MEASURED:
             rect, radius = measure_round_box(pixels, flat)
+        elif is_plain and radius >= LEAST_ROUND and is_small_disc(pixels, flat):
+            radius = min(rect.w, rect.h) / 2
         boxes.append(Box(rect, flat.colour, radius, border, shadow, gradient))
     shaded = [(box.rect.grown(box.shadow.blur + 3), box.rect.grown(-1)) for box in boxes if box.shadow is not None]
     rings += [(outer, inner) for outer, inner in shaded if inner.area]
@@ -217,14 +221,19 @@ def build_boxes(pixels: Pixels, regions: Regions, flats: Sequence[FlatRect], bac
     return boxes
 
 
-def is_exact(box: Box, pixels: Pixels) -> bool:
-    """Whether a box is so large, straight and full that the page is not drawn by hand."""
+def is_exact(box: Box, pixels: Pixels, background: str) -> bool:
+    """Whether a box is so large, straight and full that the page is not drawn by hand.
+
+    The inner area of a small frame can be as straight, but it has the colour of the paper.
+    """
     if box.border is not None or box.rect.area <= 0.01 * pixels.shape[0] * pixels.shape[1]:
         return box.border is not None
+    if box.gradient is not None:
+        return True
     rect = box.rect
     part = pixels[int(rect.y) : int(rect.bottom), int(rect.x) : int(rect.right)]
     near = distance_between(part, np.array(rgb_parts(box.fill), np.uint8)) <= 2
-    return box.gradient is not None or float(near.mean()) > 0.5
+    return colour_distance(box.fill, background) > SAME_PAPER and float(near.mean()) > 0.5
 
 
 def _under(rect: Rect, larger: Sequence[FlatRect], background: str) -> str:
@@ -259,6 +268,8 @@ def _border(pixels: Pixels, flat: FlatRect) -> Border | None:
                 break
             colour = dominant_colour(strip)
             if (np.abs(strip.astype(np.int16) - colour).max(axis=1) <= 3).mean() < 0.9:
+                if away > 1 and _is_unlike(strip, colours[side]):
+                    widths[side] = away - 1  # a gradient or a photograph is around it
                 break
             name = hex_colour(colour)
             if away == 1:
@@ -278,6 +289,12 @@ def _border(pixels: Pixels, flat: FlatRect) -> Border | None:
     if beyond and _fading(colours[sides[0]], beyond, pixels, flat, sides, bend):
         return None
     return Border((widths[0], widths[1], widths[2], widths[3]), colours[sides[0]])
+
+
+def _is_unlike(strip: Pixels, colour: str) -> bool:
+    """Whether nearly all pixels differ clearly from a colour."""
+    off = np.abs(strip.astype(np.int16) - np.array(rgb_parts(colour), np.int16)).max(axis=1)
+    return float((off > CLEARLY).mean()) >= 0.95
 
 
 def _fading(colour: str, outside: list[str], pixels: Pixels, flat: FlatRect, sides: list[int], bend: int) -> bool:

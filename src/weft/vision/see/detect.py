@@ -26,6 +26,7 @@ from weft.vision.see.parts import (
     find_cut_icons,
     find_parts,
     is_icon_ground,
+    is_icon_outline,
     place_controls,
     without_marks,
 )
@@ -52,7 +53,7 @@ from weft.vision.see.rereading import read_across_grounds, read_lone_syllables
 from weft.vision.see.rough_elements import DENSE, find_rough_elements
 from weft.vision.see.screenshot import Screenshot, as_screenshot, load_screenshot
 from weft.vision.see.script_ocr import read_page_lines
-from weft.vision.see.seams import is_worth_keeping, mark_rects, mark_shadows
+from weft.vision.see.seams import is_worth_keeping, mark_corners, mark_rects, mark_shadows
 from weft.vision.see.sketches import find_drawn_shapes, read_sketch
 from weft.vision.see.text import group_paragraphs, is_certain_text, style_lines
 from weft.vision.see.typefaces import unify_typefaces
@@ -126,7 +127,8 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grain = [] if shot.lossy else find_grain(pixels)
     boxes = build_boxes(pixels, regions, find_flats(pixels, regions), background)
     boxes = [box for box in boxes if not _is_mostly_on(box.rect, grain, 0.9) or is_painted(pixels, box)]
-    sheet = clean_sheet(shot.fine) if sheet is None and not any(is_exact(box, pixels) for box in boxes) else None
+    exact = any(is_exact(box, pixels, background) for box in boxes)
+    sheet = clean_sheet(shot.fine) if sheet is None and not exact else None
     if (drawing := _detect_sketch(sheet, report_step)) is not None:
         return drawing
     base = Detection(width, height, shot.ratio, shot.lossy, background, (), (), (), ())
@@ -177,6 +179,11 @@ def _detect(shot: Screenshot, report_step: Report) -> Detection:
     grounds, cleared = _clear_grounds(shot, solid, [line for line in lines if line.ink in over], laid)
     grounds += [photo for photo in photos if any(photo.holds(panel.rect, 1) for panel in held)]
     unread = [ink for ink in styled.unread if ink.rect not in over]
+    read = [line.ink for line in lines]
+    strokes = [box for box in boxes if is_icon_outline(box, [ink.rect for ink in inks], read)]
+    if strokes:
+        boxes = [box for box in boxes if box not in strokes]
+        page = paint_page(width, height, background, boxes)
     pictures, dashed, notes = _cut_pictures(cleared, page, boxes, texts, solid, unread, held)
     boxes += dashed
     pictures = trace_icons(pictures, cleared.fine, page, shot.ratio, find_room(boxes, texts, pictures, page))
@@ -359,6 +366,7 @@ def _cut_pictures(
     lines = [line.ink for text in texts for line in text.lines]
     differs &= ~mark_rects(size, lines, 2.5)
     differs &= ~mark_shadows(size, boxes)
+    differs &= ~mark_corners(shot.pixels, page, boxes)
     taken = [patch.rect for patch in solid]
     foreign = [
         ink.rect for ink in unread if is_on_panel(ink.rect, panels) or not any(rect.common(ink.rect) for rect in taken)

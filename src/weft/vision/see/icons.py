@@ -29,6 +29,8 @@ from weft.vision.see.icon_plates import (
 from weft.vision.see.icon_sets import Icon, IconSet
 from weft.vision.see.regions import Pixels
 
+Floats = NDArray[np.float64]
+
 LEAST_CONTRAST = 24  # levels by which an icon differs from its ground
 LEAST_ALIKE = 0.86  # the product of two normal forms from which on icons are compared
 MUCH_LESS = 0.06  # how much less alike than the first a candidate may be
@@ -66,7 +68,7 @@ class _Drawing:
 
     cover: Cover
     plate: Plate
-    direction: NDArray[np.float64]
+    direction: Floats
 
 
 def recognise_icon(seen: Pixels, ground: Pixels, ratio: int = 1) -> FoundIcon | None:
@@ -215,25 +217,17 @@ def _refine(fit: _Fit, drawing: _Drawing, scaled: bool, rounds: int = 2) -> _Fit
     """Move the icon, and scale it too, by steps of Gauss and Newton; keep the best place."""
     height, width = drawing.cover.shape
     middle = (width / 2, height / 2)
-    place: NDArray[np.float64] = np.array([fit.left, fit.top, fit.step])
+    place: Floats = np.array([fit.left, fit.top, fit.step])
     best, wrong = place, np.inf
     moves = np.array([[1.0, 0, 0], [0, 1.0, 0], [-0.02 * middle[0], -0.02 * middle[1], 0.02]])
     moves[:2] *= 0.15 * fit.step
     moves[2] *= fit.step / 2
     used = moves if scaled else moves[:2]
     for _ in range(rounds):
-        drawn = _sample(fit, place, drawing)
-        residual = _residual(drawn, drawing.cover)
-        now = _part_wrong(drawn, drawing.cover)
+        now, place_after = _next_place(fit, place, used, drawing)
         if now < wrong:
             best, wrong = place, now
-        slopes = np.stack(
-            [(_residual(_sample(fit, place + move, drawing), drawing.cover) - residual).ravel() for move in used]
-        )
-        weights = np.linalg.lstsq(slopes @ slopes.T + 1e-6 * np.eye(len(used)), -slopes @ residual.ravel(), rcond=None)[
-            0
-        ]
-        place = np.asarray(place + np.clip(weights, -6, 6) @ used, np.float64)
+        place = place_after
         if not 0.2 * fit.step < place[2] < 5 * fit.step:
             break
     now = _part_wrong(_sample(fit, place, drawing), drawing.cover)
@@ -242,7 +236,19 @@ def _refine(fit: _Fit, drawing: _Drawing, scaled: bool, rounds: int = 2) -> _Fit
     return _Fit(fit.icon, fit.plate, fit.width, float(best[0]), float(best[1]), float(best[2]), wrong)
 
 
-def _sample(fit: _Fit, place: NDArray[np.float64], drawing: _Drawing) -> Cover:
+def _next_place(fit: _Fit, place: Floats, moves: Floats, drawing: _Drawing) -> tuple[float, Floats]:
+    """Return how wrong the icon is at a place, and the place that a combination of moves improves it to."""
+    drawn = _sample(fit, place, drawing)
+    residual = _residual(drawn, drawing.cover)
+    slopes = np.stack(
+        [(_residual(_sample(fit, place + move, drawing), drawing.cover) - residual).ravel() for move in moves]
+    )
+    square = slopes @ slopes.T + 1e-6 * np.eye(len(moves))
+    weights = np.linalg.lstsq(square, -slopes @ residual.ravel(), rcond=None)[0]
+    return _part_wrong(drawn, drawing.cover), np.asarray(place + np.clip(weights, -6, 6) @ moves, np.float64)
+
+
+def _sample(fit: _Fit, place: Floats, drawing: _Drawing) -> Cover:
     left, top, step = (float(value) for value in place)
     return fit.plate.sample(left, top, step, drawing.cover.shape[1], drawing.cover.shape[0])
 

@@ -30,6 +30,8 @@ WIDE_NEAR = 0.02  # the part of the length of a slider that its ends may be off
 EXACT = 0.7  # the part of a control that a box must cover to show its place
 WIDEST_ICON = 1.45  # times as wide as tall is an icon on a line of text, at most
 NEAR = 3.0  # pixels around a control that its drawing may reach
+LARGEST_OUTLINE = 30  # pixels of an icon whose outline looks like a box
+LEAST_INNER = 0.6  # the part of such an outline that its inner lines reach over
 _TICKS: dict[str, ControlKind] = {"checkbox": "checkbox", "radio": "radio", "switch": "switch"}
 
 
@@ -197,6 +199,18 @@ def is_icon_ground(pixels: Pixels, box: Box, parts: Sequence[FoundPart]) -> bool
     rows, columns = (slice(length // 5, length - length // 5) for length in inner.shape[:2])
     middle = inner[rows, columns].reshape(-1, 3)
     return middle.size > 0 and float((np.abs(middle - np.median(middle, axis=0)) > 40).any(axis=1).mean()) > 0.03
+
+
+def is_icon_outline(box: Box, inks: Sequence[Rect], read: Sequence[Rect]) -> bool:
+    """Whether a small box is the outline of an icon, such as an envelope: what fills it looks like text and is none.
+
+    `inks` are the places that look like text, `read` those of text that was read.
+    """
+    if max(box.rect.w, box.rect.h) > LARGEST_OUTLINE or box.border is not None:
+        return False
+    around = box.rect.grown(1)
+    fills = any(around.holds(rect) and rect.area >= LEAST_INNER * box.rect.area for rect in inks)
+    return fills and not any(around.common(rect) for rect in read)
 
 
 def find_controls(pixels: Pixels, parts: Sequence[FoundPart]) -> list[tuple[Rect, Control]]:

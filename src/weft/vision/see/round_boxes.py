@@ -30,6 +30,7 @@ FARTHEST = 1.5  # pixels by which a side may be off the one that was seen first
 MOST_OFF = 0.4  # pixels that the sides may differ from those of a box with the measured corners, on average
 SOFT = 0.25  # how much more than a whole radius is still that one: the edge of an arc is drawn a little too faint
 NEARLY_ROUND = 0.94  # of half the shorter side: a larger radius is one of round ends
+SMALL_DISC = 0.8  # the same for a bullet: few pixels show its radius, and hard edges are those of a wider one
 
 Cover = NDArray[np.float64]  # parts of pixels, or sums of them
 
@@ -203,6 +204,19 @@ def measure_round_box(pixels: Pixels, flat: RoundFlat) -> tuple[Rect, float]:
     if max(abs(one - two) for one, two in edges) > FARTHEST or not _has_corners(spans, wide, high, radius):
         return flat.rect, flat.radius
     return place, min(place.w, place.h) / 2 if radius == most else float(math.floor(radius + SOFT))
+
+
+def is_small_disc(pixels: Pixels, flat: RoundFlat) -> bool:
+    """Whether a small square with round corners on an even ground is a disc, such as a bullet."""
+    rect = flat.rect
+    left, top, right, bottom = (int(edge) for edge in _edges(rect.grown(1)))
+    if abs(rect.w - rect.h) > 1 or min(left, top) < 0 or right > pixels.shape[1] or bottom > pixels.shape[0]:
+        return False
+    cover = _find_cover(pixels[top:bottom, left:right], np.array(rgb_parts(flat.colour), np.float64))
+    if cover is None:
+        return False
+    lacking = max(rect.area - float(cover[1:-1, 1:-1].sum()), 0.0)
+    return math.sqrt(lacking / (4 * LACKING)) >= SMALL_DISC * min(rect.w, rect.h) / 2
 
 
 def _edges(rect: Rect) -> tuple[float, float, float, float]:

@@ -1,14 +1,18 @@
 """Tells what is drawn on a page from the seams and shadows of its boxes, and from dust."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from weft.vision.elements import Box, Rect
 from weft.vision.see.pictures import Patch
-from weft.vision.see.regions import Mask
+from weft.vision.see.regions import Mask, Pixels
 
 HAZE = 4.0  # pixels around a box that are marked as its shadow, at most
+LEAST_CORNER, LARGEST_CORNER = 2.0, 24.0  # pixels: the radius of a corner with a smooth edge
+SMOOTH = 2  # pixels from the edge that is painted to the end of the smooth one
 MOST_OFF, LARGEST = 0.15, 0.75  # parts of a box that what lies in its middle may be off and fill
 
 
@@ -28,6 +32,30 @@ def mark_shadows(shape: tuple[int, int], boxes: Sequence[Box]) -> Mask:
         if box.shadow is not None:
             ring = mark_rects(shape, [box.rect], min(box.shadow.blur + abs(box.shadow.y), HAZE))
             marked |= ring & ~mark_rects(shape, [box.rect], -1)
+    return marked
+
+
+def mark_corners(pixels: Pixels, page: Pixels, boxes: Sequence[Box]) -> Mask:
+    """Mark the smooth edges of round corners, which must not connect a box with its content.
+
+    The painted page has hard edges. A pixel of a smooth one has a colour between those that are painted around it.
+    """
+    height, width = page.shape[:2]
+    marked = np.zeros((height, width), np.bool_)
+    for box in boxes:
+        reach = math.ceil(min(box.radius, LARGEST_CORNER)) + 1
+        if box.radius < LEAST_CORNER:
+            continue
+        left, top, right, bottom = (round(edge) for edge in (box.rect.x, box.rect.y, box.rect.right, box.rect.bottom))
+        for x in (left - 1, right + 1 - reach):
+            for y in (top - 1, bottom + 1 - reach):
+                if min(x, y) < SMOOTH or x + reach + SMOOTH > width or y + reach + SMOOTH > height:
+                    continue
+                around = page[y - SMOOTH : y + reach + SMOOTH, x - SMOOTH : x + reach + SMOOTH]
+                near = sliding_window_view(around, (2 * SMOOTH + 1, 2 * SMOOTH + 1), (0, 1))
+                seen = pixels[y : y + reach, x : x + reach]
+                between = (seen >= near.min(axis=(3, 4))) & (seen <= near.max(axis=(3, 4)))
+                marked[y : y + reach, x : x + reach] |= between.all(axis=2)
     return marked
 
 
