@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 _USAGE = re.compile(rb'"(prompt_tokens|completion_tokens|input_tokens|output_tokens)"\s*:\s*(\d+)')
 _SKIPPED = ("host", "content-length", "connection", "accept-encoding", "transfer-encoding")
 _BYTES_PER_TOKEN = 3.5
+_PATIENCE = 5.0  # seconds that a request which an agent has left may take to end
 
 
 @dataclass
@@ -30,6 +31,8 @@ class CountingProxy:
         self._target = urlsplit(base_url)
         self._transcript = transcript
         self.counts = Counts()
+        self._open = 0  # requests that are being passed on
+        self._changed = threading.Condition()
         proxy = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -63,11 +66,24 @@ class CountingProxy:
         self._server.server_close()
 
     def reset(self) -> Counts:
-        """Return the counts so far and begin anew."""
-        counts, self.counts = self.counts, Counts()
+        """Return the counts so far and begin anew. A request counts a moment after its agent has the answer."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._open == 0, _PATIENCE)
+            counts, self.counts = self.counts, Counts()
         return counts
 
     def forward(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
+        """Pass a request on, and count it."""
+        with self._changed:
+            self._open += 1
+        try:
+            self._exchange(handler, body)
+        finally:
+            with self._changed:
+                self._open -= 1
+                self._changed.notify_all()
+
+    def _exchange(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
         kind = http.client.HTTPSConnection if self._target.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._target.hostname or "", self._target.port, timeout=1800)
         headers = {name: value for name, value in handler.headers.items() if name.lower() not in _SKIPPED}

@@ -12,5 +12,5 @@ def test_a_key_that_no_keyring_keeps_has_a_code(monkeypatch: pytest.MonkeyPatch)
         store_key("OPENAI_API_KEY", "sk-test")
     error = api_error_of(raised.value)
     assert error is not None
-    assert (error.code, error.status) == ("no_keyring", 501)
+    assert (error.code, error.status) == ("no_keyring", 409)
     assert error.message.startswith("The keyring of the system needs a package")

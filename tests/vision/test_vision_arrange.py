@@ -20,8 +20,9 @@ def _leaf_parts(part: Part) -> list[Part]:
 
 
 def _lines_of(page: Page) -> list[str]:
+    """Return all texts, without the spaces between pieces of a line."""
     nodes = walk_nodes(page.body)
-    spoken = [line for node in nodes for line in node.lines]
+    spoken = [line for node in nodes for line in node.lines if line.strip()]
     return spoken + [value for node in nodes for name, value in node.attributes if name == "placeholder"]
 
 

@@ -46,7 +46,7 @@ STATUS: dict[ErrorCode, int] = {
     "unsupported_media_type": 415,
     "too_many": 429,
     "internal": 500,
-    "no_keyring": 501,
+    "no_keyring": 409,
     "unavailable": 503,
 }
 

@@ -94,7 +94,7 @@ def _check_operator(call: ApiCall) -> None:
 
 
 _operation = partial(Operation, tag="studio")
-_figma = partial(_operation, errors=("not_found", "forbidden"))
+_figma = partial(_operation, errors=("not_found", "forbidden", "no_keyring"))
 
 OPERATIONS = (
     _operation(

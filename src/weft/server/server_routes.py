@@ -312,7 +312,7 @@ def _provider_view(call: ApiCall, name: str) -> ProviderView:
 
 
 _operation = partial(Operation, tag="about")
-_provider = partial(_operation, errors=("not_found", "forbidden"))
+_provider = partial(_operation, errors=("not_found", "forbidden", "no_keyring"))
 _PROVIDER = "/providers/{provider}"
 
 OPERATIONS = (

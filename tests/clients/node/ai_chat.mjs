@@ -76,6 +76,14 @@ for (const step of steps) {
     await chat.addToolOutput({ tool: step.tool, toolCallId: part.toolCallId, ...given });
     await idle();
   }
+  if (step.do === "settle") {
+    // until nothing runs on the server
+    for (let status = 200; status !== 204; await pause(20)) {
+      const answer = await fetch(`${options.url}/api/chat/${options.chat}/stream`, { headers });
+      await answer.body?.cancel();
+      status = answer.status;
+    }
+  }
   if (step.do === "fetch") {
     const answer = await fetch(`${options.url}/api/chat/${options.chat}`, { headers });
     chat = new Chat((await answer.json()).messages);
