@@ -12,10 +12,11 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_object, as_objects, encode_text
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import UNREADABLE, Decoder
+from weft.wires.decoder import UNREADABLE
 from weft.wires.errors import error_from_object
 from weft.wires.gemini_request import NAME
 from weft.wires.json_path import PathArguments
+from weft.wires.repeated_usage import RepeatedUsageDecoder
 from weft.wires.request import legal_name
 from weft.wires.server_tools import ServerCall, ServerResult, read_gemini_part, read_gemini_queries
 from weft.wires.text_only import restrict
@@ -77,8 +78,21 @@ _chunks = msgspec.json.Decoder(_Chunk)
 _text_chunks, _piece_chunks = _chunks_with(_TextPart), _chunks_with(_PiecePart)
 
 
-class GeminiDecoder(Decoder):
+def parse_usage(raw: JsonObject) -> Usage:
+    prompt, read = as_int(raw.get("promptTokenCount")), as_int(raw.get("cachedContentTokenCount"))
+    if prompt is not None:
+        prompt = max(prompt - (read or 0), 0) + (as_int(raw.get("toolUsePromptTokenCount")) or 0)
+    return Usage(
+        input=prompt,
+        cache_read=read,
+        output=as_int(raw.get("candidatesTokenCount")),
+        reasoning=as_int(raw.get("thoughtsTokenCount")),
+    )
+
+
+class GeminiDecoder(RepeatedUsageDecoder):
     wire = NAME
+    usage_parser = staticmethod(parse_usage)
     stop_reasons: ClassVar[dict[str, StopReason]] = {
         "STOP": "end_turn",
         "MAX_TOKENS": "max_tokens",
@@ -89,15 +103,6 @@ class GeminiDecoder(Decoder):
     malformed: ClassVar[frozenset[str]] = frozenset(
         {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"}
     )
-
-    _usage: Usage | None = None
-
-    @property
-    def usage(self) -> Usage:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The usage so far. Every chunk repeats it, so it is parsed when somebody wants it."""
-        if self._usage is None:
-            self._usage = parse_usage(self.provider_usage or {})
-        return self._usage
 
     def _init_state(self) -> None:
         self._parts: list[JsonObject] = []
@@ -297,18 +302,6 @@ class GeminiDecoder(Decoder):
             else:
                 parts.append(part)
         return parts
-
-
-def parse_usage(raw: JsonObject) -> Usage:
-    prompt, read = as_int(raw.get("promptTokenCount")), as_int(raw.get("cachedContentTokenCount"))
-    if prompt is not None:
-        prompt = max(prompt - (read or 0), 0) + (as_int(raw.get("toolUsePromptTokenCount")) or 0)
-    return Usage(
-        input=prompt,
-        cache_read=read,
-        output=as_int(raw.get("candidatesTokenCount")),
-        reasoning=as_int(raw.get("thoughtsTokenCount")),
-    )
 
 
 def _merge_call(part: JsonObject, call: ToolCall) -> JsonObject:

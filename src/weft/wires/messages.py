@@ -11,10 +11,11 @@ from weft.core.errors import GarbledStream
 from weft.core.json import JsonObject, as_int, as_list, as_object, as_objects, encode_text, loads
 from weft.core.messages import ToolCall
 from weft.core.turn import StopReason, Usage
-from weft.wires.decoder import UNREADABLE, Decoder
+from weft.wires.decoder import UNREADABLE
 from weft.wires.errors import error_from_object
 from weft.wires.event_order import NO_INDEX, BlockOrder
 from weft.wires.messages_request import CONTAINER, NAME, is_programmatic
+from weft.wires.repeated_usage import RepeatedUsageDecoder
 from weft.wires.request import legal_name
 from weft.wires.server_tools import ServerCall, parse_server_input, read_messages_result
 from weft.wires.writer import PARALLEL, OpenBlock, replayable_input
@@ -61,8 +62,23 @@ _events = msgspec.json.Decoder(_Event)
 _text_events = msgspec.json.Decoder(_TextEvent)
 
 
-class MessagesDecoder(Decoder):
+def parse_usage(raw: JsonObject) -> Usage:
+    output = as_int(raw.get("output_tokens"))
+    reasoning = as_int(as_object(raw.get("output_tokens_details")).get("thinking_tokens"))
+    if output is not None and reasoning:
+        output = max(output - reasoning, 0)
+    return Usage(
+        input=as_int(raw.get("input_tokens")),
+        cache_read=as_int(raw.get("cache_read_input_tokens")),
+        cache_write=as_int(raw.get("cache_creation_input_tokens")),
+        output=output,
+        reasoning=reasoning,
+    )
+
+
+class MessagesDecoder(RepeatedUsageDecoder):
     wire = NAME
+    usage_parser = staticmethod(parse_usage)
     needs_terminal = True
     stop_reasons: ClassVar[dict[str, StopReason]] = {
         "end_turn": "end_turn",
@@ -74,15 +90,6 @@ class MessagesDecoder(Decoder):
         "pause_turn": "pause_turn",
         "compaction": "pause_turn",
     }
-
-    _usage: Usage | None = None
-
-    @property
-    def usage(self) -> Usage:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """The usage so far. Two events report it, so it is parsed when somebody wants it."""
-        if self._usage is None:
-            self._usage = parse_usage(self.provider_usage or {})
-        return self._usage
 
     def _init_state(self) -> None:
         self._content: dict[int, JsonObject] = {}
@@ -272,20 +279,6 @@ class MessagesDecoder(Decoder):
         if any(is_programmatic(block) for block in content) and self._container.get("id"):
             content.append({"type": CONTAINER, "id": self._container["id"]})
         return content
-
-
-def parse_usage(raw: JsonObject) -> Usage:
-    output = as_int(raw.get("output_tokens"))
-    reasoning = as_int(as_object(raw.get("output_tokens_details")).get("thinking_tokens"))
-    if output is not None and reasoning:
-        output = max(output - reasoning, 0)
-    return Usage(
-        input=as_int(raw.get("input_tokens")),
-        cache_read=as_int(raw.get("cache_read_input_tokens")),
-        cache_write=as_int(raw.get("cache_creation_input_tokens")),
-        output=output,
-        reasoning=reasoning,
-    )
 
 
 def _call_fields(call: ToolCall) -> JsonObject:
